@@ -1,0 +1,270 @@
+extension Frame {
+    private enum Kind: UInt8 {
+        case hello = 0
+        case spaces = 1
+        case frontier = 2
+        case want = 3
+        case operations = 4
+        case acknowledge = 5
+        case credit = 16
+        case error = 17
+        case bye = 18
+        case introduce = 19
+        case heartbeat = 20
+    }
+
+    /// The frame's bytes: a type byte, then the fields.
+    public func encoded() -> [UInt8] {
+        var writer = ByteWriter(capacity: capacity)
+        writer.byte(kind.rawValue)
+        switch self {
+        case .hello(let hello): writer.hello(hello)
+        case .spaces(let spaces): writer.spaces(spaces)
+        case .frontier(let frontier): writer.frontier(frontier)
+        case .want(let want): writer.want(want)
+        case .operations(let operations): writer.operations(operations)
+        case .acknowledge(let acknowledgement): writer.acknowledgement(acknowledgement)
+        case .credit(let bytes): writer.number(bytes)
+        case .error(let error): writer.number(error.rawValue)
+        case .bye: break
+        case .introduce(let introduction): writer.introduction(introduction)
+        case .heartbeat(let digest): writer.identifier(digest)
+        }
+        return writer.bytes
+    }
+
+    private var capacity: Int {
+        if case .operations = self { Limits.operationsFrameByteCount + 1024 } else { 128 }
+    }
+
+    private var kind: Kind {
+        switch self {
+        case .hello: .hello
+        case .spaces: .spaces
+        case .frontier: .frontier
+        case .want: .want
+        case .operations: .operations
+        case .acknowledge: .acknowledge
+        case .credit: .credit
+        case .error: .error
+        case .bye: .bye
+        case .introduce: .introduce
+        case .heartbeat: .heartbeat
+        }
+    }
+
+    /// The frame that these bytes are, or nil for a type that only a newer version knows.
+    public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> Frame? {
+        guard bytes.count <= Limits.frameByteCountMax else {
+            throw .tooLarge(
+                field: "frame", value: UInt64(bytes.count), limit: UInt64(Limits.frameByteCountMax))
+        }
+        var reader = ByteReader(bytes)
+        guard let kind = Kind(rawValue: try reader.byte()) else { return nil }
+        let frame: Frame =
+            switch kind {
+            case .hello: .hello(try reader.hello())
+            case .spaces: .spaces(try reader.spaces())
+            case .frontier: .frontier(try reader.frontier())
+            case .want: .want(try reader.want())
+            case .operations: .operations(try reader.operations())
+            case .acknowledge: .acknowledge(try reader.acknowledgement())
+            case .credit: .credit(try reader.number())
+            case .error: .error(try reader.error())
+            case .bye: .bye
+            case .introduce: .introduce(try reader.introduction())
+            case .heartbeat: .heartbeat(try reader.identifier())
+            }
+        try reader.finish()
+        return frame
+    }
+}
+
+extension ByteWriter {
+    fileprivate mutating func hello(_ hello: Hello) {
+        number(Hello.version)
+        number(hello.capabilities)
+        number(hello.wallClock)
+        uint64(hello.generation)
+        number(hello.credit)
+    }
+
+    fileprivate mutating func spaces(_ spaces: Spaces) {
+        uint64(spaces.salt)
+        number(UInt64(spaces.entries.count))
+        for entry in spaces.entries {
+            uint64(entry.hash)
+            check(entry.digests.control)
+            check(entry.digests.content)
+            check(entry.digests.receipts)
+        }
+    }
+
+    fileprivate mutating func frontier(_ frontier: Frontier) {
+        identifier(frontier.space)
+        byte((frontier.isComplete ? 1 : 0) | (frontier.asksForMissing ? 2 : 0))
+        number(UInt64(frontier.entries.count))
+        for entry in frontier.entries {
+            uint64(entry.tag.value)
+            number(entry.sequence)
+            uint32(entry.check)
+        }
+    }
+
+    fileprivate mutating func want(_ want: Want) {
+        identifier(want.space)
+        number(want.limit)
+        number(UInt64(want.ranges.count))
+        for range in want.ranges {
+            uint64(range.tag.value)
+            number(range.first)
+            number(range.last - range.first)
+        }
+    }
+
+    fileprivate mutating func operations(_ operations: Operations) {
+        identifier(operations.space)
+        byte(operations.endsAnswer ? 1 : 0)
+        number(UInt64(operations.runs.count))
+        for run in operations.runs { self.run(run) }
+    }
+
+    fileprivate mutating func acknowledgement(_ acknowledgement: Acknowledgement) {
+        identifier(acknowledgement.space)
+        number(UInt64(acknowledgement.entries.count))
+        for entry in acknowledgement.entries {
+            uint64(entry.tag.value)
+            number(entry.sequence)
+        }
+    }
+
+    fileprivate mutating func introduction(_ introduction: Introduction) {
+        counted(introduction.card)
+        byte(introduction.redemption == nil ? 0 : 1)
+        if let redemption = introduction.redemption {
+            uint64(redemption.invite)
+            identifier(redemption.proof)
+        }
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func hello() throws(DecodingFailure) -> Hello {
+        let version = try number()
+        guard version == Hello.version else {
+            throw .unknownVersion(UInt8(clamping: version))
+        }
+        return Hello(
+            capabilities: try number(), wallClock: try number(), generation: try uint64(),
+            credit: try number())
+    }
+
+    fileprivate mutating func spaces() throws(DecodingFailure) -> Spaces {
+        let salt = try uint64()
+        let entries = try list("spaces", atMost: Limits.spaceCountMax) {
+            reader throws(DecodingFailure) in
+            Spaces.Entry(
+                hash: try reader.uint64(),
+                digests: FrontierDigests(
+                    control: try reader.check(), content: try reader.check(),
+                    receipts: try reader.check()))
+        }
+        try ascending("spaces", entries, by: \.hash)
+        return Spaces(salt: salt, entries: entries)
+    }
+
+    fileprivate mutating func frontier() throws(DecodingFailure) -> Frontier {
+        let space: SpaceID = try identifier()
+        let flags = try byte()
+        guard flags <= 3 else { throw .unknownFlags(flags) }
+        let entries = try list("frontier", atMost: Limits.frontierEntryCountMax) {
+            reader throws(DecodingFailure) in
+            Frontier.Entry(
+                tag: LogTag(try reader.uint64()), sequence: try reader.place(),
+                check: try reader.uint32())
+        }
+        try ascending("frontier", entries, by: \.tag)
+        return Frontier(
+            space: space, isComplete: flags & 1 != 0, asksForMissing: flags & 2 != 0,
+            entries: entries)
+    }
+
+    fileprivate mutating func want() throws(DecodingFailure) -> Want {
+        let space: SpaceID = try identifier()
+        let limit = try count("limit", atMost: Limits.wantOperationCountMax)
+        let ranges = try list("ranges", atMost: Limits.wantRangeCountMax) {
+            reader throws(DecodingFailure) in
+            let tag = LogTag(try reader.uint64())
+            let first = try reader.place()
+            let more = try reader.place()
+            return Want.Range(tag: tag, first: first, last: first + more)
+        }
+        try ascending("ranges", ranges, by: \.tag)
+        return Want(space: space, limit: UInt64(limit), ranges: ranges)
+    }
+
+    fileprivate mutating func operations() throws(DecodingFailure) -> Operations {
+        let space: SpaceID = try identifier()
+        let flags = try byte()
+        guard flags <= 1 else { throw .unknownFlags(flags) }
+        let runs = try list("runs", atMost: Limits.runCountMax) { reader throws(DecodingFailure) in
+            try reader.run()
+        }
+        return Operations(space: space, endsAnswer: flags == 1, runs: runs)
+    }
+
+    fileprivate mutating func acknowledgement() throws(DecodingFailure) -> Acknowledgement {
+        let space: SpaceID = try identifier()
+        let entries = try list("acknowledgement", atMost: Limits.frontierEntryCountMax) {
+            reader throws(DecodingFailure) in
+            Acknowledgement.Entry(
+                tag: LogTag(try reader.uint64()), sequence: try reader.place())
+        }
+        try ascending("acknowledgement", entries, by: \.tag)
+        return Acknowledgement(space: space, entries: entries)
+    }
+
+    fileprivate mutating func error() throws(DecodingFailure) -> WireError {
+        guard let error = WireError(rawValue: try number()) else {
+            throw .forbidden(field: "error")
+        }
+        return error
+    }
+
+    fileprivate mutating func introduction() throws(DecodingFailure) -> Introduction {
+        let card = try slice(try count("card", atMost: Limits.cardByteCountMax))
+        let flag = try byte()
+        guard flag <= 1 else { throw .unknownFlags(flag) }
+        let redemption =
+            flag == 1
+            ? Introduction.Redemption(invite: try uint64(), proof: try identifier()) : nil
+        return Introduction(card: Array(card), redemption: redemption)
+    }
+
+    /// A place in a log: small enough that adding two of them cannot overflow.
+    private mutating func place() throws(DecodingFailure) -> UInt64 {
+        let value = try number()
+        guard value < 1 << 62 else { throw .forbidden(field: "place") }
+        return value
+    }
+
+    private mutating func list<Element>(
+        _ field: StaticString, atMost limit: Int,
+        _ element: (inout ByteReader) throws(DecodingFailure) -> Element
+    ) throws(DecodingFailure) -> [Element] {
+        let count = try count(field, atMost: limit)
+        var list: [Element] = []
+        // No element is shorter than eight bytes: a lie about the count buys no memory.
+        list.reserveCapacity(min(count, remaining / 8))
+        for _ in 0..<count { list.append(try element(&self)) }
+        return list
+    }
+
+    private func ascending<Element, Key: Comparable>(
+        _ field: String, _ list: [Element], by key: (Element) -> Key
+    ) throws(DecodingFailure) {
+        for (left, right) in zip(list, list.dropFirst()) where key(left) >= key(right) {
+            throw .unsorted(field: field)
+        }
+    }
+}

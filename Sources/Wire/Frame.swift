@@ -1,0 +1,259 @@
+/// What two linked devices say to each other.
+///
+/// Any frame may come at any time: one that does not apply is ignored or answered, so a lost race
+/// costs a round trip and never correctness. Source: `Protocol/06-sync.md`, "Frames".
+public enum Frame: Equatable, Sendable {
+    /// The first frame of each side.
+    case hello(Hello)
+    /// What each shared space looks like here.
+    case spaces(Spaces)
+    /// The tips held here of one space.
+    case frontier(Frontier)
+    /// Ranges that the sender lacks.
+    case want(Want)
+    /// Operations.
+    case operations(Operations)
+    /// What the sender holds on its disk.
+    case acknowledge(Acknowledgement)
+    /// So many more bytes of operations may be sent.
+    case credit(UInt64)
+    /// Something was refused.
+    case error(WireError)
+    /// The sender closes the link in good order.
+    case bye
+    /// A person presents their card, and the invite that they redeem.
+    case introduce(Introduction)
+    /// The sender is there, and its spaces look so.
+    case heartbeat(Digest)
+}
+
+/// Opens a session: what the sender can do and how much it will take.
+public struct Hello: Equatable, Sendable {
+    /// The version of this protocol.
+    public static let version: UInt64 = 1
+    /// Feature bits; unknown ones are ignored.
+    public var capabilities: UInt64
+    /// The sender's wall clock in Unix milliseconds.
+    public var wallClock: UInt64
+    /// Changes when the sender's store was replaced: what was remembered of it is void.
+    public var generation: UInt64
+    /// Bytes of operations that the sender takes before it grants more.
+    public var credit: UInt64
+
+    /// A hello with these fields.
+    public init(capabilities: UInt64, wallClock: UInt64, generation: UInt64, credit: UInt64) {
+        self.capabilities = capabilities
+        self.wallClock = wallClock
+        self.generation = generation
+        self.credit = credit
+    }
+}
+
+/// One line per space that both are believed to share.
+public struct Spaces: Equatable, Sendable {
+    /// What a space looks like here: one short hash per group of lanes.
+    public struct Entry: Equatable, Sendable {
+        /// The first eight bytes of `H("lp1/spaces", salt ‖ space)`.
+        public var hash: UInt64
+        /// The digest of the space's frontier.
+        public var digests: FrontierDigests
+
+        /// An entry with these fields.
+        public init(hash: UInt64, digests: FrontierDigests) {
+            self.hash = hash
+            self.digests = digests
+        }
+    }
+
+    /// Makes the hashes of this link tell nothing on another.
+    public var salt: UInt64
+    /// Ascending by hash.
+    public var entries: [Entry]
+
+    /// A list with these entries.
+    public init(salt: UInt64, entries: [Entry]) {
+        self.salt = salt
+        self.entries = entries
+    }
+}
+
+/// Three digests of a frontier: equal digests mean equal sets of operations.
+public struct FrontierDigests: Equatable, Sendable {
+    /// Over the tips of lane 0.
+    public var control: Check
+    /// Over the tips of lanes 1, 3 and 4.
+    public var content: Check
+    /// Over the tips of lane 2, so that receipts do not make every comparison differ.
+    public var receipts: Check
+
+    /// Digests with these values.
+    public init(control: Check, content: Check, receipts: Check) {
+        self.control = control
+        self.content = content
+        self.receipts = receipts
+    }
+}
+
+/// The tips that the sender holds of one space.
+public struct Frontier: Equatable, Sendable {
+    /// The tip of one log.
+    public struct Entry: Equatable, Sendable {
+        /// The log.
+        public var tag: LogTag
+        /// The place of the last operation.
+        public var sequence: UInt64
+        /// The first four bytes of the last operation's identifier.
+        public var check: UInt32
+
+        /// An entry with these fields.
+        public init(tag: LogTag, sequence: UInt64, check: UInt32) {
+            self.tag = tag
+            self.sequence = sequence
+            self.check = check
+        }
+    }
+
+    /// The space.
+    public var space: SpaceID
+    /// Whether every log of the space is listed, so that an absent one is held not at all.
+    public var isComplete: Bool
+    /// Whether the receiver shall send what is missing at once.
+    public var asksForMissing: Bool
+    /// Ascending by tag.
+    public var entries: [Entry]
+
+    /// A frontier with these fields.
+    public init(space: SpaceID, isComplete: Bool, asksForMissing: Bool, entries: [Entry]) {
+        self.space = space
+        self.isComplete = isComplete
+        self.asksForMissing = asksForMissing
+        self.entries = entries
+    }
+}
+
+/// Ranges of logs that the sender lacks.
+public struct Want: Equatable, Sendable {
+    /// Consecutive places of one log, both ends included.
+    public struct Range: Equatable, Sendable {
+        /// The log.
+        public var tag: LogTag
+        /// The first place wanted.
+        public var first: UInt64
+        /// The last place wanted.
+        public var last: UInt64
+
+        /// A range with these fields.
+        public init(tag: LogTag, first: UInt64, last: UInt64) {
+            self.tag = tag
+            self.first = first
+            self.last = last
+        }
+    }
+
+    /// The space.
+    public var space: SpaceID
+    /// At most so many operations in answer, the newest of each range first.
+    public var limit: UInt64
+    /// Ascending by tag.
+    public var ranges: [Range]
+
+    /// A want with these fields.
+    public init(space: SpaceID, limit: UInt64, ranges: [Range]) {
+        self.space = space
+        self.limit = limit
+        self.ranges = ranges
+    }
+}
+
+/// Operations of one space.
+public struct Operations: Equatable, Sendable {
+    /// The space.
+    public var space: SpaceID
+    /// Whether this ends the answer to a ``Want``, even where nothing could be served.
+    public var endsAnswer: Bool
+    /// Runs in an order in which they can be applied.
+    public var runs: [Run]
+
+    /// Operations with these fields.
+    public init(space: SpaceID, endsAnswer: Bool, runs: [Run]) {
+        self.space = space
+        self.endsAnswer = endsAnswer
+        self.runs = runs
+    }
+}
+
+/// What the sender holds on its disk of one space.
+public struct Acknowledgement: Equatable, Sendable {
+    /// A log that is held without a gap up to a place.
+    public struct Entry: Equatable, Sendable {
+        /// The log.
+        public var tag: LogTag
+        /// The last place that is safe.
+        public var sequence: UInt64
+
+        /// An entry with these fields.
+        public init(tag: LogTag, sequence: UInt64) {
+            self.tag = tag
+            self.sequence = sequence
+        }
+    }
+
+    /// The space.
+    public var space: SpaceID
+    /// Ascending by tag.
+    public var entries: [Entry]
+
+    /// An acknowledgement with these fields.
+    public init(space: SpaceID, entries: [Entry]) {
+        self.space = space
+        self.entries = entries
+    }
+}
+
+/// A person's card, and what entitles them to be heard.
+public struct Introduction: Equatable, Sendable {
+    /// The proof that the sender knows an invite's secret.
+    public struct Redemption: Equatable, Sendable {
+        /// Which invite: the first eight bytes of a hash of its secret.
+        public var invite: UInt64
+        /// Keyed by the secret, over the link's handshake: worth nothing on another link.
+        public var proof: Digest
+
+        /// A redemption with these fields.
+        public init(invite: UInt64, proof: Digest) {
+            self.invite = invite
+            self.proof = proof
+        }
+    }
+
+    /// The encoded card.
+    public var card: [UInt8]
+    /// Present on the first meeting only.
+    public var redemption: Redemption?
+
+    /// An introduction with these fields.
+    public init(card: [UInt8], redemption: Redemption?) {
+        self.card = card
+        self.redemption = redemption
+    }
+}
+
+/// Why a device refuses what it was sent.
+public enum WireError: UInt64, CaseIterable, Sendable {
+    /// The bytes are no frame.
+    case malformed = 1
+    /// A hash or a signature does not hold.
+    case unproven = 2
+    /// More was sent than was granted.
+    case overCredit = 3
+    /// The sender is not a member of that space.
+    case notAMember = 4
+    /// The sender is no contact, and brought no valid invite.
+    case stranger = 5
+    /// The versions have nothing in common.
+    case version = 6
+    /// The invite is unknown, used or expired.
+    case inviteRefused = 7
+    /// The receiver cannot store anything at the moment.
+    case unavailable = 8
+}

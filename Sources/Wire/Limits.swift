@@ -1,0 +1,51 @@
+/// Every bound of the wire in one place, with its unit in its name and its reason beside it.
+///
+/// A decoder checks against these before it allocates. Source: `Protocol/02-encoding.md`, "Limits".
+public enum Limits {
+    /// An encoded operation with its payload: a verifiable run must always fit one envelope.
+    public static let operationByteCountMax = 48 * 1024
+    /// Operations that an operation may name as seen; more open heads are first merged.
+    public static let dependencyCountMax = 16
+    /// Operations that an operation may be about.
+    public static let referenceCountMax = 8
+    /// The salt of a payload commitment.
+    public static let saltByteCount = 16
+    /// A wall clock in Unix milliseconds stays below 2^43 (the year 2248), so that
+    /// `wallClock << 16` fits the hybrid clock.
+    public static let wallClockMax: UInt64 = 1 << 43
+    /// Hybrid clocks stay below 2^62.
+    public static let clockMax: UInt64 = 1 << 62
+
+    /// One frame on a link, type byte included.
+    public static let frameByteCountMax = 256 * 1024
+    /// What a sender fills a frame with operations up to: small enough to interleave.
+    public static let operationsFrameByteCount = 64 * 1024
+    /// Runs in one frame.
+    public static let runCountMax = 4096
+    /// Operations in one run.
+    public static let runOperationCountMax = 4096
+    /// Entries in one `SPACES` frame.
+    public static let spaceCountMax = 4096
+    /// Entries in one `FRONT` or `ACK` frame: a space has at most 1,024 devices with 5 lanes.
+    public static let frontierEntryCountMax = 8192
+    /// Ranges in one `WANT` frame.
+    public static let wantRangeCountMax = 64
+    /// Operations asked for by one `WANT` frame.
+    public static let wantOperationCountMax = 4096
+    /// A person's card.
+    public static let cardByteCountMax = 16 * 1024
+
+    /// Text of one message, in UTF-8 bytes.
+    public static let messageByteCountMax = 32 * 1024
+    /// A name of a person or a conversation, in UTF-8 bytes.
+    public static let nameByteCountMax = 256
+    /// A reaction, in UTF-8 bytes: the longest emoji sequences stay below 40.
+    public static let emojiByteCountMax = 64
+    /// Persons in a conversation at its creation: their proofs must fit one genesis operation.
+    public static let founderCountMax = 64
+
+    /// A flush of many operations is signed every so many.
+    public static let flushOperationCountMax = 256
+    /// … or as soon as it has so many bytes in transfer form.
+    public static let flushByteCountMax = 32 * 1024
+}

@@ -1,0 +1,134 @@
+/// A signature as bytes; the sealing room alone can judge it.
+public struct SignatureBytes: Hashable, Sendable {
+    /// How many bytes every signature has.
+    public static let byteCount = 64
+    /// The 64 bytes.
+    public let bytes: [UInt8]
+
+    /// The signature with these bytes, or nil unless there are exactly 64.
+    public init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == Self.byteCount else { return nil }
+        self.bytes = Array(bytes)
+    }
+}
+
+/// A signature over the log up to one operation.
+public struct SignedHead: Hashable, Sendable {
+    /// The place of the operation in its log.
+    public let sequence: UInt64
+    /// `SIG("lp1/head", log ‖ sequence ‖ operation)`.
+    public let signature: SignatureBytes
+
+    /// A signature of the operation at this place.
+    public init(sequence: UInt64, signature: SignatureBytes) {
+        self.sequence = sequence
+        self.signature = signature
+    }
+}
+
+/// Consecutive operations of one log, as they travel. Nothing in it is proven yet.
+/// Source: `Protocol/06-sync.md`, "OPS".
+public struct Run: Equatable, Sendable {
+    /// The author.
+    public var device: DeviceID
+    /// The lane; with space and device it names the log.
+    public var lane: Lane
+    /// The place of the first operation.
+    public var first: UInt64
+    /// The identifier of the operation before the first, where the receiver may not hold it.
+    public var anchor: OperationID?
+    /// At least one.
+    public var operations: [Operation]
+    /// Signatures over places inside the run, ascending.
+    public var heads: [SignedHead]
+
+    /// A run of these operations.
+    public init(
+        device: DeviceID, lane: Lane, first: UInt64, anchor: OperationID?,
+        operations: [Operation], heads: [SignedHead]
+    ) {
+        self.device = device
+        self.lane = lane
+        self.first = first
+        self.anchor = anchor
+        self.operations = operations
+        self.heads = heads
+    }
+
+    /// The place of the last operation.
+    public var last: UInt64 { first + UInt64(operations.count) - 1 }
+}
+
+extension ByteWriter {
+    /// A run: device, lane, flags, first, anchor, operations, heads.
+    mutating func run(_ run: Run) {
+        identifier(run.device)
+        byte(run.lane.rawValue)
+        byte(run.anchor == nil ? 0 : 1)
+        number(run.first)
+        if let anchor = run.anchor { identifier(anchor) }
+        number(UInt64(run.operations.count))
+        for operation in run.operations {
+            number(UInt64(operation.byteCount) << 1 | (operation.isErased ? 1 : 0))
+            raw(operation.head)
+            switch operation.body {
+            case .none: break
+            case .present(let salt, let payload):
+                raw(salt)
+                raw(payload)
+            case .erased(let commitment, _, _): identifier(commitment)
+            }
+        }
+        number(UInt64(run.heads.count))
+        for head in run.heads {
+            number(head.sequence - run.first)
+            raw(head.signature.bytes)
+        }
+    }
+}
+
+extension ByteReader {
+    /// A run, in the same order.
+    mutating func run() throws(DecodingFailure) -> Run {
+        let device: DeviceID = try identifier()
+        guard let lane = Lane(rawValue: try byte()) else { throw .forbidden(field: "lane") }
+        let flags = try byte()
+        guard flags <= 1 else { throw .unknownFlags(flags) }
+        let first = try number()
+        guard first < UInt64(Int64.max) - UInt64(Limits.runOperationCountMax) else {
+            throw .forbidden(field: "first")
+        }
+        let anchor: OperationID? = flags == 1 ? try identifier() : nil
+        let count = try count("operations", atMost: Limits.runOperationCountMax)
+        guard count > 0 else { throw .forbidden(field: "empty run") }
+        var operations: [Operation] = []
+        operations.reserveCapacity(min(count, remaining / 8))
+        for _ in 0..<count {
+            let mark = try self.count("operation", atMost: Limits.operationByteCountMax << 1 | 1)
+            operations.append(
+                try Operation(transferForm: try slice(mark >> 1), isErased: mark & 1 == 1))
+        }
+        return Run(
+            device: device, lane: lane, first: first, anchor: anchor, operations: operations,
+            heads: try heads(first: first, operationCount: count))
+    }
+
+    private mutating func heads(
+        first: UInt64, operationCount: Int
+    ) throws(DecodingFailure) -> [SignedHead] {
+        let count = try count("heads", atMost: operationCount)
+        var heads: [SignedHead] = []
+        for _ in 0..<count {
+            let offset = try number()
+            guard offset < UInt64(operationCount) else { throw .forbidden(field: "head") }
+            if let last = heads.last, first + offset <= last.sequence {
+                throw .unsorted(field: "heads")
+            }
+            guard let signature = SignatureBytes(try slice(SignatureBytes.byteCount)) else {
+                throw .truncated
+            }
+            heads.append(SignedHead(sequence: first + offset, signature: signature))
+        }
+        return heads
+    }
+}
