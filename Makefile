@@ -1,0 +1,76 @@
+# Two commands are all a newcomer needs: `make run` and `make test`. Both put missing Debian
+# packages in place first, and say so.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.ONESHELL:
+.SILENT:
+.DEFAULT_GOAL := help
+
+# Headers of the three C libraries the package links, and the tool that finds them.
+PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
+
+SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
+
+.PHONY: help run test lint build check swift packages
+
+help:
+	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
+	echo 'make test            the whole test suite'
+	echo 'make lint            the format check'
+	echo 'make check           everything that CI does'
+
+# Debug, not release: it builds in half the time, and the demo is quick either way.
+run: packages swift
+	swift build --product parley
+	exec "$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
+
+# All our tests are Swift Testing's; without this option XCTest runs first, on nothing.
+test: packages swift
+	exec swift test --disable-xctest
+
+lint: swift
+	swift format lint --strict --recursive $(SWIFT_FORMAT_PATHS)
+
+# The import check finds what an incremental build lets through: a room that imports a sibling
+# it does not declare. It exits with 1 even where its last line says "Build complete!".
+build: packages swift
+	swift build --build-tests --explicit-target-dependency-import-check error
+
+check:
+	exec bash .ci/run
+
+swift:
+	if ! command -v swift >/dev/null; then
+	    echo 'error: swift is not installed' >&2
+	    echo 'hint: Swift 6.2 or newer is at https://www.swift.org/install/linux/' >&2
+	    exit 1
+	fi
+
+packages:
+	missing=()
+	for package in $(PACKAGES); do
+	    status=$$(dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null || true)
+	    [[ $$status == 'install ok installed' ]] || missing+=("$$package")
+	done
+	if (($${#missing[@]} == 0)); then exit 0; fi
+	echo "Installing Debian packages: $${missing[*]}"
+	if ! command -v apt-get >/dev/null; then
+	    echo 'error: apt-get is not here; install the packages above yourself' >&2
+	    exit 1
+	fi
+	root=(env DEBIAN_FRONTEND=noninteractive)
+	if ((EUID != 0)); then root=(sudo "$${root[@]}"); fi
+	log=$$(mktemp)
+	install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
+	# The first try fails on a machine whose package lists are empty or old.
+	if ! install >"$$log" 2>&1 </dev/null; then
+	    "$${root[@]}" apt-get update >"$$log" 2>&1 </dev/null || true
+	    if ! install >>"$$log" 2>&1 </dev/null; then
+	        tail -n 20 "$$log" >&2
+	        echo "error: could not install $${missing[*]}" >&2
+	        echo "hint: sudo apt-get update && sudo apt-get install $${missing[*]}" >&2
+	        exit 1
+	    fi
+	fi
+	rm -f "$$log"
