@@ -16,17 +16,30 @@ func exists(_ path: String) -> Bool {
     FileManager.default.fileExists(atPath: root + "/" + path)
 }
 
+/// Rooms that this one may import, as far as they exist.
+func existing(_ dependencies: [Target.Dependency]) -> [Target.Dependency] {
+    dependencies.filter { dependency in
+        guard case .byNameItem(let name, _) = dependency, name.hasPrefix("Parley") else {
+            return true
+        }
+        let folder = String(name.dropFirst("Parley".count))
+        return exists("Sources/" + (folder.isEmpty ? "Parley" : folder))
+            || name == "ParleySimulation" && exists("Simulations/Harness")
+    }
+}
+
 /// A room: the folder `Sources/<name>` is the target `Parley<name>`.
 func room(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
     .target(
-        name: "Parley\(name)", dependencies: dependencies, path: path ?? "Sources/\(name)",
+        name: "Parley\(name)", dependencies: existing(dependencies),
+        path: path ?? "Sources/\(name)",
         exclude: exists("\(path ?? "Sources/\(name)")/README.md") ? ["README.md"] : [],
         swiftSettings: house)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
+        name: "\(name)Tests", dependencies: existing(dependencies), path: "Tests/\(name)Tests",
         swiftSettings: house)
 }
 
@@ -69,11 +82,11 @@ let targets: [Target] = [
         ]),
     room("Transport", ["ParleyWire"] + nio),
     room(
-        "Parley",
+        "",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
             "ParleyReconciliation", "ParleyNodeCore", "ParleyStorage", "ParleyTransport", logging,
-        ]),
+        ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["Parley"]),
     room("Bench", ["ParleyWire", "Parley"]),

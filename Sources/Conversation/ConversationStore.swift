@@ -1,0 +1,176 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// What entries are about: one operation of the space, or the space itself.
+public enum EntryObject: Hashable, Sendable {
+    /// The space itself.
+    case space
+    /// The operation at this place. It may not be held yet.
+    case operation(LogTag, UInt64)
+}
+
+/// Which feature an entry belongs to. The numbers are stored: never reuse one.
+public struct EntryField: RawRepresentable, Hashable, Comparable, Sendable {
+    /// The number in the store.
+    public let rawValue: UInt16
+    /// The field with this number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    /// Fields order by number.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// One fact that an operation established about an object: the row of every merge rule.
+///
+/// It holds no value: the value is in the payload of `operation`, so that views hold nothing that
+/// must be sealed, and erasing the payload erases the value.
+public struct Entry: Equatable, Sendable {
+    /// The space.
+    public var space: SpaceNumber
+    /// What it is about.
+    public var object: EntryObject
+    /// The feature.
+    public var field: EntryField
+    /// Tells entries of one field apart (a reaction: who and which); 0 where there is one.
+    /// Made by ``ConversationStore/locator(_:)``, so it tells a thief of the disk nothing.
+    public var element: UInt64
+    /// The operation that established it.
+    public var operation: OperationNumber
+    /// Its order.
+    public var order: OrderKey
+    /// A yes or no, as "the reaction is on"; what it means is told by the field.
+    public var isOn: Bool
+
+    /// An entry with these fields.
+    public init(
+        space: SpaceNumber, object: EntryObject, field: EntryField, element: UInt64 = 0,
+        operation: OperationNumber, order: OrderKey, isOn: Bool = true
+    ) {
+        self.space = space
+        self.object = object
+        self.field = field
+        self.element = element
+        self.operation = operation
+        self.order = order
+        self.isOn = isOn
+    }
+}
+
+/// One message in a timeline.
+public struct MessageRow: Equatable, Sendable {
+    /// What a screen marks; local except where said.
+    public struct Flags: OptionSet, Hashable, Sendable {
+        /// The bits in the store.
+        public let rawValue: UInt8
+        /// The flags with these bits.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// It came long after newer ones were shown. Local: depends on the order of arrival.
+        public static let late = Flags(rawValue: 1 << 0)
+        /// Deleted for everyone.
+        public static let deleted = Flags(rawValue: 1 << 1)
+        /// Brought in from elsewhere by its author.
+        public static let imported = Flags(rawValue: 1 << 2)
+        /// Its text has not arrived. Local.
+        public static let bodyless = Flags(rawValue: 1 << 3)
+    }
+
+    /// The space.
+    public var space: SpaceNumber
+    /// Where it stands.
+    public var order: OrderKey
+    /// The operation that wrote it.
+    public var operation: OperationNumber
+    /// The log of that operation.
+    public var log: LogNumber
+    /// What a screen marks.
+    public var flags: Flags
+
+    /// A row with these fields.
+    public init(
+        space: SpaceNumber, order: OrderKey, operation: OperationNumber, log: LogNumber,
+        flags: Flags
+    ) {
+        self.space = space
+        self.order = order
+        self.operation = operation
+        self.log = log
+        self.flags = flags
+    }
+}
+
+/// Which kind of progress a mark records.
+public enum MarkKind: UInt8, CaseIterable, Sendable {
+    /// A person has read the log up to a place. The actor is the person.
+    case read = 0
+    /// A device said in a receipt that it holds the log up to a place. The actor is the device.
+    case delivered = 1
+    /// A linked device acknowledged the log up to a place. Local. The actor is the device.
+    case acknowledged = 2
+}
+
+/// How far somebody is with one log. Only ever grows.
+public struct Mark: Equatable, Sendable {
+    /// Which kind.
+    public var kind: MarkKind
+    /// The person or device, as its 32 bytes.
+    public var actor: Digest
+    /// The log.
+    public var log: LogNumber
+    /// The last place.
+    public var sequence: UInt64
+
+    /// A mark with these fields.
+    public init(kind: MarkKind, actor: Digest, log: LogNumber, sequence: UInt64) {
+        self.kind = kind
+        self.actor = actor
+        self.log = log
+        self.sequence = sequence
+    }
+}
+
+/// What the merge rules ask of a store: three kinds of rows for all features together.
+///
+/// Everything here can be dropped and folded again from the log, except acknowledged marks.
+public protocol ConversationStore: AnyObject {
+    /// A short keyed hash of a private value, the same for the life of this store only.
+    func locator(_ value: [UInt8]) throws(StoreError) -> UInt64
+
+    /// Keeps a message. Its place in the timeline is `row.order`.
+    func insert(_ row: MessageRow) throws(StoreError)
+    /// Replaces the flags of a message that is kept.
+    func update(_ row: MessageRow) throws(StoreError)
+    /// The message that this operation wrote, or nil.
+    ///
+    /// - Parameter order: where it stands; the key of the row.
+    func message(
+        _ order: OrderKey, in space: SpaceNumber
+    ) throws(StoreError) -> MessageRow?
+    /// At most `limit` messages below `before` (or the newest), newest first.
+    func messages(
+        in space: SpaceNumber, before: OrderKey?, limit: Int
+    ) throws(StoreError) -> [MessageRow]
+    /// How many operations of this kind the log holds with places in the range, that are not
+    /// deleted messages.
+    func messageCount(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> Int
+
+    /// Keeps an entry; one with the same object, field, element and operation is replaced.
+    func put(_ entry: Entry) throws(StoreError)
+    /// Drops the entry with this object, field, element and operation.
+    func remove(_ entry: Entry) throws(StoreError)
+    /// The entries about an object, of one field or of all, ascending by (field, element, order).
+    func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField?
+    ) throws(StoreError) -> [Entry]
+
+    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
+    @discardableResult
+    func raise(_ mark: Mark) throws(StoreError) -> UInt64?
+    /// The mark of one actor on one log, or nil.
+    func mark(_ kind: MarkKind, of actor: Digest, on log: LogNumber) throws(StoreError) -> UInt64?
+    /// All marks of this kind on the logs of a space, ascending by (log, actor).
+    func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark]
+
+    /// Drops all messages, entries and marks of a space but the acknowledged marks.
+    func clearViews(of space: SpaceNumber) throws(StoreError)
+}

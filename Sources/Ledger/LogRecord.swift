@@ -1,0 +1,150 @@
+public import ParleyWire
+
+/// A space in this node's store. Local: never sent, never compared across nodes.
+public struct SpaceNumber: Hashable, Comparable, Sendable {
+    /// The number of the row.
+    public let rawValue: Int64
+    /// The space in this row.
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+    /// Spaces order by when they came.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A log in this node's store. Local: never sent, never compared across nodes.
+public struct LogNumber: Hashable, Comparable, Sendable {
+    /// The number of the row.
+    public let rawValue: Int64
+    /// The log in this row.
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+    /// Logs order by when they came.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// An operation in this node's store. Local: never sent, never compared across nodes.
+public struct OperationNumber: Hashable, Comparable, Sendable {
+    /// The number of the row.
+    public let rawValue: Int64
+    /// The operation in this row.
+    public init(_ rawValue: Int64) { self.rawValue = rawValue }
+    /// Operations order by when they were stored.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What a space is for.
+public enum SpaceKind: UInt8, CaseIterable, Sendable {
+    /// A person's own devices: settings, contacts.
+    case own = 0
+    /// A conversation of exactly two persons.
+    case direct = 1
+    /// A conversation of any number of persons.
+    case group = 2
+}
+
+/// A space as the store keeps it.
+public struct SpaceRecord: Equatable, Sendable {
+    /// Its row here.
+    public let number: SpaceNumber
+    /// Its name everywhere.
+    public let id: SpaceID
+    /// What it is for.
+    public let kind: SpaceKind
+
+    /// A record with these fields.
+    public init(number: SpaceNumber, id: SpaceID, kind: SpaceKind) {
+        self.number = number
+        self.id = id
+        self.kind = kind
+    }
+}
+
+/// Consecutive operations of a log that are all held and proven.
+public struct Span: Equatable, Sendable {
+    /// The place of the first.
+    public var first: UInt64
+    /// The place of the last.
+    public var last: UInt64
+    /// The identifier of the operation before the first; for place 0 the log's own identifier.
+    public var anchor: OperationID
+    /// The identifier of the last.
+    public var tip: OperationID
+
+    /// A span with these ends.
+    public init(first: UInt64, last: UInt64, anchor: OperationID, tip: OperationID) {
+        self.first = first
+        self.last = last
+        self.anchor = anchor
+        self.tip = tip
+    }
+}
+
+/// A log as the store keeps it: who writes it, and which part of it is held.
+///
+/// Held is at most two spans: one that grows, and above it the newest part that was fetched first
+/// after a long absence. No third is opened until the gap is closed.
+public struct LogRecord: Equatable, Sendable {
+    /// Its row here.
+    public let number: LogNumber
+    /// The space that it belongs to.
+    public let space: SpaceNumber
+    /// Its name everywhere.
+    public let id: LogID
+    /// The author.
+    public let device: DeviceID
+    /// The lane.
+    public let lane: Lane
+    /// What is held, ascending; empty before the first operation.
+    public var spans: [Span]
+    /// The hybrid clock of the last operation.
+    public var tipClock: UInt64
+    /// Places below this one are named as causes by operations of other logs; 0 for none.
+    public var coveredEnd: UInt64
+    /// The same, counting only operations of lane 0.
+    public var controlCoveredEnd: UInt64
+
+    /// A record with these fields.
+    public init(
+        number: LogNumber, space: SpaceNumber, id: LogID, device: DeviceID, lane: Lane,
+        spans: [Span] = [], tipClock: UInt64 = 0, coveredEnd: UInt64 = 0,
+        controlCoveredEnd: UInt64 = 0
+    ) {
+        self.number = number
+        self.space = space
+        self.id = id
+        self.device = device
+        self.lane = lane
+        self.spans = spans
+        self.tipClock = tipClock
+        self.coveredEnd = coveredEnd
+        self.controlCoveredEnd = controlCoveredEnd
+    }
+
+    /// How operations of the space name this log.
+    public var tag: LogTag { LogTag(id) }
+
+    /// The place after the last operation held: what the next one gets.
+    public var end: UInt64 { spans.last.map { $0.last + 1 } ?? 0 }
+
+    /// The identifier that the next operation follows.
+    public var tip: OperationID { spans.last?.tip ?? OperationID(reinterpreting: id) }
+
+    /// Whether every operation up to the last is held.
+    public var isWhole: Bool { spans.isEmpty || (spans.count == 1 && spans[0].first == 0) }
+
+    /// The newest stretch of places that are not held, or nil where all are.
+    public var gap: ClosedRange<UInt64>? {
+        guard let top = spans.last, top.first > 0 else { return nil }
+        if spans.count == 2 { return spans[0].last + 1...top.first - 1 }
+        return 0...top.first - 1
+    }
+
+    /// The last place up to which nothing is missing, or nil where even the first is.
+    public var wholeThrough: UInt64? {
+        guard let first = spans.first, first.first == 0 else { return nil }
+        return first.last
+    }
+
+    /// Whether the operation at this place is held.
+    public func holds(_ sequence: UInt64) -> Bool {
+        spans.contains { $0.first <= sequence && sequence <= $0.last }
+    }
+}

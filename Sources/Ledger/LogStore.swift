@@ -1,0 +1,157 @@
+public import ParleyWire
+
+/// Why the store could not do what it was asked. The world's fault, never a peer's.
+public struct StoreError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What kind of failure it is: what to do next depends on this alone.
+    public enum Code: Equatable, Sendable {
+        /// The disk is full. Reading goes on.
+        case full
+        /// The folder or the file may not be written.
+        case readOnly
+        /// The disk failed.
+        case inputOutput
+        /// What is on the disk is not what was written.
+        case corrupt
+        /// Another process holds the store.
+        case locked
+        /// The store was written by a newer version.
+        case newerSchema
+        /// Any other refusal of the database.
+        case other
+    }
+
+    /// The kind of failure.
+    public var code: Code
+    /// What was attempted, as "storing an operation".
+    public var attempt: String
+    /// The underlying error in words, without any content.
+    public var detail: String
+
+    /// An error with these fields.
+    public init(_ code: Code, attempt: String, detail: String = "") {
+        self.code = code
+        self.attempt = attempt
+        self.detail = detail
+    }
+
+    /// The failure in one line.
+    public var description: String {
+        detail.isEmpty ? "\(attempt): \(code)" : "\(attempt): \(code) (\(detail))"
+    }
+}
+
+/// An operation with its place in the store.
+public struct StoredOperation: Equatable, Sendable {
+    /// Its row here.
+    public let number: OperationNumber
+    /// Its log.
+    public let log: LogNumber
+    /// Its place in the log.
+    public let sequence: UInt64
+    /// Its name everywhere.
+    public let id: OperationID
+    /// What it says.
+    public let operation: Operation
+
+    /// An operation with these coordinates.
+    public init(
+        number: OperationNumber, log: LogNumber, sequence: UInt64, id: OperationID,
+        operation: Operation
+    ) {
+        self.number = number
+        self.log = log
+        self.sequence = sequence
+        self.id = id
+        self.operation = operation
+    }
+}
+
+/// Proof that one device wrote two operations at one place.
+public struct ForkEvidence: Equatable, Sendable {
+    /// The log.
+    public var log: LogID
+    /// The first place known to differ, or above it.
+    public var sequence: UInt64
+    /// What is held there.
+    public var held: OperationID
+    /// The other branch's operation at its signed head.
+    public var other: OperationID
+    /// The signature over the other branch.
+    public var head: SignedHead
+
+    /// Evidence with these fields.
+    public init(
+        log: LogID, sequence: UInt64, held: OperationID, other: OperationID, head: SignedHead
+    ) {
+        self.log = log
+        self.sequence = sequence
+        self.held = held
+        self.other = other
+        self.head = head
+    }
+}
+
+/// What the ledger asks of a store. Every call happens inside a transaction of the shell.
+///
+/// A store is an object: the shell opens and closes its transactions, the pure rooms use it.
+public protocol LogStore: AnyObject {
+    /// All spaces, ascending by number.
+    func spaces() throws(StoreError) -> [SpaceRecord]
+    /// The space with this name, or nil.
+    func space(_ id: SpaceID) throws(StoreError) -> SpaceRecord?
+    /// The space in this row, or nil.
+    func space(_ number: SpaceNumber) throws(StoreError) -> SpaceRecord?
+    /// A new space. The caller has looked that it is new.
+    func addSpace(_ id: SpaceID, kind: SpaceKind) throws(StoreError) -> SpaceRecord
+
+    /// The logs of a space, ascending by tag. Cheap: stores keep log records in memory.
+    func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord]
+    /// One log of a space, or nil. Cheap as well.
+    func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord?
+    /// The log in this row, or nil. Cheap as well.
+    func log(_ number: LogNumber) throws(StoreError) -> LogRecord?
+    /// A new, empty log. The caller has looked that its tag is new in the space.
+    func addLog(
+        _ id: LogID, device: DeviceID, lane: Lane, in space: SpaceNumber
+    ) throws(StoreError) -> LogRecord
+    /// Replaces a log's record.
+    func update(_ log: LogRecord) throws(StoreError)
+
+    /// Keeps operations of one log, consecutive and ascending; returns the row of each.
+    ///
+    /// Rows ascend in the order in which operations are stored.
+    func insert(
+        _ operations: [VerifiedOperation], in log: LogNumber
+    ) throws(StoreError) -> [OperationNumber]
+    /// The operation at this place, or nil.
+    func operation(at sequence: UInt64, in log: LogNumber) throws(StoreError) -> StoredOperation?
+    /// The operation in this row, or nil.
+    func operation(_ number: OperationNumber) throws(StoreError) -> StoredOperation?
+    /// Operations of a log in ascending order, at most `limit` of them from the lowest place.
+    func operations(
+        in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
+    ) throws(StoreError) -> [StoredOperation]
+    /// For each log of the space with content among the newest `count` operations of lanes 1, 3
+    /// and 4 by clock: the lowest place among those. Ascending by log number.
+    func newestPlaces(
+        in space: SpaceNumber, count: Int
+    ) throws(StoreError) -> [(log: LogNumber, first: UInt64)]
+    /// Forgets the payload of an operation, for good.
+    func erase(
+        _ number: OperationNumber, commitment: Digest
+    ) throws(StoreError)
+    /// Puts back the payload of an operation that had arrived without it.
+    func restore(_ operation: VerifiedOperation, in number: OperationNumber) throws(StoreError)
+
+    /// Keeps a signature that was verified.
+    func addHead(_ head: SignedHead, in log: LogNumber) throws(StoreError)
+    /// The lowest signed head at or above this place, or nil.
+    func head(atOrAfter sequence: UInt64, in log: LogNumber) throws(StoreError) -> SignedHead?
+    /// The signed heads in this range, ascending.
+    func heads(in log: LogNumber, _ range: ClosedRange<UInt64>) throws(StoreError) -> [SignedHead]
+
+    /// Keeps proof of a fork; the same proof twice counts once per log.
+    func addFork(_ evidence: ForkEvidence) throws(StoreError)
+    /// All proof of forks, ascending by log.
+    func forks() throws(StoreError) -> [ForkEvidence]
+}

@@ -1,0 +1,28 @@
+public import ParleyWire
+
+/// An operation whose payload, place in its log and author have been checked.
+///
+/// Only ``OperationVerifier`` and ``LogAuthor`` make one, so holding one is the proof.
+public struct VerifiedOperation: Equatable, Sendable {
+    /// Its name everywhere.
+    public let id: OperationID
+    /// Its log.
+    public let tag: LogTag
+    /// Its place in the log.
+    public let sequence: UInt64
+    /// What it says.
+    public let operation: Operation
+
+    // Internal: no other room can forge the proof.
+    init(id: OperationID, tag: LogTag, sequence: UInt64, operation: Operation) {
+        self.id = id
+        self.tag = tag
+        self.sequence = sequence
+        self.operation = operation
+    }
+
+    /// Where it stands on a screen, unless it was imported.
+    public var orderKey: OrderKey {
+        OrderKey(clock: operation.header.clock, tag: tag, sequence: sequence, id: id)
+    }
+}
