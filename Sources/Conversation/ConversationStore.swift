@@ -109,20 +109,25 @@ public enum MarkKind: UInt8, CaseIterable, Sendable {
 
 /// How far somebody is with one log. Only ever grows.
 public struct Mark: Equatable, Sendable {
+    /// The space.
+    public var space: SpaceNumber
     /// Which kind.
     public var kind: MarkKind
     /// The person or device, as its 32 bytes.
     public var actor: Digest
-    /// The log.
-    public var log: LogNumber
+    /// The log, which need not be held yet: receipts name no causes.
+    public var tag: LogTag
     /// The last place.
     public var sequence: UInt64
 
     /// A mark with these fields.
-    public init(kind: MarkKind, actor: Digest, log: LogNumber, sequence: UInt64) {
+    public init(
+        space: SpaceNumber, kind: MarkKind, actor: Digest, tag: LogTag, sequence: UInt64
+    ) {
+        self.space = space
         self.kind = kind
         self.actor = actor
-        self.log = log
+        self.tag = tag
         self.sequence = sequence
     }
 }
@@ -138,7 +143,9 @@ public protocol ConversationStore: AnyObject {
     func insert(_ row: MessageRow) throws(StoreError)
     /// Replaces the flags of a message that is kept.
     func update(_ row: MessageRow) throws(StoreError)
-    /// The message that this operation wrote, or nil.
+    /// Drops a message from its place.
+    func remove(_ row: MessageRow) throws(StoreError)
+    /// The message that stands at this place, or nil.
     ///
     /// - Parameter order: where it stands; the key of the row.
     func message(
@@ -167,8 +174,10 @@ public protocol ConversationStore: AnyObject {
     @discardableResult
     func raise(_ mark: Mark) throws(StoreError) -> UInt64?
     /// The mark of one actor on one log, or nil.
-    func mark(_ kind: MarkKind, of actor: Digest, on log: LogNumber) throws(StoreError) -> UInt64?
-    /// All marks of this kind on the logs of a space, ascending by (log, actor).
+    func mark(
+        _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
+    ) throws(StoreError) -> UInt64?
+    /// All marks of this kind on the logs of a space, ascending by (tag, actor).
     func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark]
 
     /// Drops all messages, entries and marks of a space but the acknowledged marks.

@@ -1,0 +1,196 @@
+public import ParleySealing
+public import ParleyWire
+
+/// An operation that this device is about to write.
+public struct Draft: Equatable, Sendable {
+    /// What it does.
+    public var kind: OperationKind
+    /// The lane.
+    public var lane: Lane
+    /// What it is about.
+    public var references: [OperationReference]
+    /// The payload; at least one byte.
+    public var payload: [UInt8]?
+    /// Whether the payload may be erased one day: its commitment then hides it.
+    public var isErasable: Bool
+
+    /// A draft with these fields.
+    public init(
+        kind: OperationKind, lane: Lane, references: [OperationReference] = [], payload: [UInt8]?,
+        isErasable: Bool = true
+    ) {
+        self.kind = kind
+        self.lane = lane
+        self.references = references
+        self.payload = payload
+        self.isErasable = isErasable
+    }
+}
+
+/// An operation that was just stored, with all that merging it needs.
+public struct AppliedOperation: Equatable, Sendable {
+    /// Its row here.
+    public let number: OperationNumber
+    /// Its log.
+    public let log: LogRecord
+    /// The operation, proven.
+    public let operation: VerifiedOperation
+    /// Whether newer operations of its log were applied before it.
+    public let isBackfill: Bool
+
+    /// An applied operation with these fields.
+    public init(
+        number: OperationNumber, log: LogRecord, operation: VerifiedOperation, isBackfill: Bool
+    ) {
+        self.number = number
+        self.log = log
+        self.operation = operation
+        self.isBackfill = isBackfill
+    }
+}
+
+/// Writes operations of this device into its logs of one space and signs them.
+///
+/// Heads are signed once a flush: a receiver verifies one signature for up to 256 operations.
+/// Source: `Protocol/03-operations.md`, "Signed heads".
+public struct LogAuthor {
+    private let key: DeviceSigningKey
+    private let space: SpaceRecord
+    private let authority: UInt64
+    private let wallClock: UInt64
+
+    /// An author of this device in this space.
+    ///
+    /// - Parameters:
+    ///   - authority: the digest of the authority that the device acts under.
+    ///   - wallClock: now, in Unix milliseconds.
+    public init(key: DeviceSigningKey, space: SpaceRecord, authority: UInt64, wallClock: UInt64) {
+        self.key = key
+        self.space = space
+        self.authority = authority
+        self.wallClock = min(wallClock, Limits.wallClockMax - 1)
+    }
+
+    /// Stores the drafts as operations, in order, the last of each log signed.
+    ///
+    /// - Returns: each operation as stored; `merge` operations that it took are among them.
+    /// - Throws: only what the store throws. Drafts are checked by who made them: one that no
+    ///   decoder would take is our own bug.
+    public func append(
+        _ drafts: [Draft], to store: some LogStore, using random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [AppliedOperation] {
+        var applied: [AppliedOperation] = []
+        var unsigned: [LogNumber: Int] = [:]
+        for draft in drafts {
+            var log = try ownLog(draft.lane, in: store)
+            applied += try merge(into: &log, for: draft, store: store)
+            let causes = try causes(of: draft, in: log, store: store)
+            let salt = draft.isErasable && draft.payload != nil ? random.bytes(16) : []
+            let written = try write(draft, causes: causes, salt: salt, in: &log, store: store)
+            applied.append(written)
+            unsigned[log.number, default: 0] += written.operation.operation.byteCount
+            if written.operation.sequence % UInt64(Limits.flushOperationCountMax)
+                == UInt64(Limits.flushOperationCountMax - 1)
+                || unsigned[log.number, default: 0] >= Limits.flushByteCountMax
+            {
+                try sign(log, store: store)
+                unsigned[log.number] = nil
+            }
+        }
+        for number in unsigned.keys.sorted() {
+            if let log = try store.log(number) { try sign(log, store: store) }
+        }
+        return applied
+    }
+
+    private func ownLog(_ lane: Lane, in store: some LogStore) throws(StoreError) -> LogRecord {
+        let id = OperationHash.log(space: space.id, device: key.device, lane: lane)
+        if let log = try store.log(LogTag(id), in: space.number) { return log }
+        return try store.addLog(id, device: key.device, lane: lane, in: space.number)
+    }
+
+    /// Ties together open heads that are more than one operation may name.
+    private func merge(
+        into log: inout LogRecord, for draft: Draft, store: some LogStore
+    ) throws(StoreError) -> [AppliedOperation] {
+        var applied: [AppliedOperation] = []
+        let merge = Draft(kind: .merge, lane: draft.lane, payload: nil)
+        while true {
+            let heads = try openHeads(for: log, store: store)
+            guard heads.count > Limits.dependencyCountMax else { return applied }
+            let named = heads.prefix(Limits.dependencyCountMax)
+            applied.append(
+                try write(merge, causes: Array(named), salt: [], in: &log, store: store))
+        }
+    }
+
+    private func causes(
+        of draft: Draft, in log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        try openHeads(for: log, store: store)
+    }
+
+    private func openHeads(
+        for log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        try Causality.openHeads(
+            for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store)
+    }
+
+    private func write(
+        _ draft: Draft, causes: [LogRecord], salt: [UInt8], in log: inout LogRecord,
+        store: some LogStore
+    ) throws(StoreError) -> AppliedOperation {
+        let header = OperationHeader(
+            kind: draft.kind, wallClock: wallClock,
+            clock: try clock(draft, causes: causes, in: log, store: store),
+            authority: log.lane.carriesAuthority ? authority : nil,
+            dependencies: causes.map {
+                OperationReference(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check)
+            }, references: draft.references)
+        let operation: Operation
+        do {
+            operation = try Operation.make(header, salt: salt, payload: draft.payload)
+        } catch {
+            preconditionFailure("a draft is checked before it is written: \(error)")
+        }
+        let verified = VerifiedOperation(
+            id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
+            sequence: log.end, operation: operation)
+        let numbers = try store.insert([verified], in: log.number)
+        log.hold(
+            Span(
+                first: verified.sequence, last: verified.sequence, anchor: log.tip,
+                tip: verified.id), tipClock: header.clock)
+        try store.update(log)
+        try Causality.cover(header, lane: log.lane, in: space.number, store: store)
+        if let current = try store.log(log.number) { log = current }
+        return AppliedOperation(
+            number: numbers[0], log: log, operation: verified, isBackfill: false)
+    }
+
+    private func clock(
+        _ draft: Draft, causes: [LogRecord], in log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> UInt64 {
+        var seen = log.tipClock
+        for cause in causes where !HybridClock.isFarFuture(cause.tipClock, at: wallClock) {
+            seen = max(seen, cause.tipClock)
+        }
+        for reference in draft.references {
+            // The clock of the log's tip is no lower than that of what is referred to: one look
+            // at the record, and none at the disk.
+            guard let target = try store.log(reference.tag, in: space.number) else { continue }
+            if !HybridClock.isFarFuture(target.tipClock, at: wallClock) {
+                seen = max(seen, target.tipClock)
+            }
+        }
+        return HybridClock.next(wallClock: wallClock, after: seen)
+    }
+
+    private func sign(_ log: LogRecord, store: some LogStore) throws(StoreError) {
+        guard let last = log.spans.last else { return }
+        let head = OperationHash.sign(
+            log: log.id, sequence: last.last, operation: last.tip, with: key)
+        try store.addHead(head, in: log.number)
+    }
+}

@@ -1,0 +1,28 @@
+public import ParleyWire
+
+extension LogRecord {
+    /// Takes note that these operations are held now. They are new, and leave no second hole.
+    public mutating func hold(_ run: VerifiedRun) {
+        guard let last = run.operations.last else { return }
+        hold(
+            Span(first: run.first, last: last.sequence, anchor: run.anchor, tip: last.id),
+            tipClock: last.operation.header.clock)
+    }
+
+    mutating func hold(_ added: Span, tipClock clock: UInt64) {
+        if let last = spans.last, added.first <= last.last {} else { tipClock = clock }
+        spans.append(added)
+        spans.sort { $0.first < $1.first }
+        var joined: [Span] = []
+        for span in spans {
+            if let last = joined.last, last.last + 1 == span.first {
+                joined[joined.count - 1].last = span.last
+                joined[joined.count - 1].tip = span.tip
+            } else {
+                joined.append(span)
+            }
+        }
+        precondition(joined.count <= 2, "a log has at most one hole between its spans")
+        spans = joined
+    }
+}

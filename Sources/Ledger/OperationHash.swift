@@ -1,0 +1,81 @@
+public import ParleySealing
+public import ParleyWire
+
+/// The hashes and signatures that tie operations together.
+/// Source: `Protocol/03-operations.md`, "Hashes".
+public enum OperationHash {
+    /// `H("lp1/space", kind ‖ creator ‖ random16)`.
+    public static func space(kind: SpaceKind, creator: DeviceID, random: [UInt8]) -> SpaceID {
+        var hash = LabelledHash(.space)
+        hash.update(kind.rawValue)
+        hash.update(creator)
+        hash.update(random)
+        return hash.finalize()
+    }
+
+    /// `H("lp1/log", space ‖ device ‖ lane)`.
+    public static func log(space: SpaceID, device: DeviceID, lane: Lane) -> LogID {
+        var hash = LabelledHash(.log)
+        hash.update(space)
+        hash.update(device)
+        hash.update(lane.rawValue)
+        return hash.finalize()
+    }
+
+    /// `H("lp1/op", previous ‖ header ‖ commitment)`.
+    public static func operation(_ operation: Operation, after previous: OperationID)
+        -> OperationID
+    {
+        var hash = LabelledHash(.op)
+        hash.update(previous)
+        hash.update(operation.head)
+        if let commitment = commitment(of: operation) { hash.update(commitment) }
+        return hash.finalize()
+    }
+
+    /// What an operation's bytes bind its payload by; nil where there is no payload.
+    public static func commitment(of operation: Operation) -> Digest? {
+        switch operation.body {
+        case .none: nil
+        case .present(let salt, let payload): payloadCommitment(salt: salt, payload: payload)
+        case .erased(let commitment, _, _): commitment
+        }
+    }
+
+    /// The digest of an authority: the first eight bytes of `H("lp1/auth", operations)`.
+    ///
+    /// - Parameter frontier: the operations that the authority rests on, in any order.
+    public static func authority(_ frontier: [OperationID]) -> UInt64 {
+        var hash = LabelledHash(.auth)
+        for operation in frontier.sorted() { hash.update(operation) }
+        let digest: Digest = hash.finalize()
+        return digest.prefix
+    }
+
+    /// Signs a log up to one operation.
+    static func sign(
+        log: LogID, sequence: UInt64, operation: OperationID, with key: DeviceSigningKey
+    ) -> SignedHead {
+        SignedHead(
+            sequence: sequence,
+            signature: key.sign(.head, headMessage(log, sequence, operation)))
+    }
+
+    /// Whether the device signed its log up to this operation.
+    static func isSigned(
+        _ head: SignedHead, log: LogID, operation: OperationID, by device: DeviceID
+    ) -> Bool {
+        head.signature.verifies(
+            .head, headMessage(log, head.sequence, operation), by: device)
+    }
+
+    private static func headMessage(
+        _ log: LogID, _ sequence: UInt64, _ operation: OperationID
+    ) -> [UInt8] {
+        var writer = ByteWriter(capacity: 72)
+        writer.identifier(log)
+        writer.uint64(sequence)
+        writer.identifier(operation)
+        return writer.bytes
+    }
+}
