@@ -1,0 +1,219 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleyNodeCore
+public import ParleyWire
+
+extension MemoryStore {
+    /// Keeps a message. Its place in the timeline is `row.order`.
+    public func insert(_ row: MessageRow) throws(StoreError) {
+        try writes("storing a message")
+        let old = contents.messages[row.space]?[row.order]
+        let oldPlace = contents.messagePlaces[row.log]?[row.order.sequence]
+        change {
+            $0.messages[row.space, default: SortedMap()][row.order] = row
+            $0.messagePlaces[row.log, default: SortedMap()][row.order.sequence] = row.order
+        } back: {
+            $0.messages[row.space]?[row.order] = old
+            $0.messagePlaces[row.log]?[row.order.sequence] = oldPlace
+        }
+    }
+
+    /// Replaces the flags of a message that is kept.
+    public func update(_ row: MessageRow) throws(StoreError) {
+        try writes("updating a message")
+        guard let old = contents.messages[row.space]?[row.order] else { return }
+        var new = old
+        new.flags = row.flags
+        change {
+            $0.messages[row.space]?[row.order] = new
+        } back: {
+            $0.messages[row.space]?[row.order] = old
+        }
+    }
+
+    /// The message that this operation wrote, or nil.
+    public func message(
+        _ order: OrderKey, in space: SpaceNumber
+    ) throws(StoreError) -> MessageRow? {
+        try called("reading a message")
+        return contents.messages[space]?[order]
+    }
+
+    /// At most `limit` messages below `before` (or the newest), newest first.
+    public func messages(
+        in space: SpaceNumber, before: OrderKey?, limit: Int
+    ) throws(StoreError) -> [MessageRow] {
+        try called("reading messages")
+        guard let messages = contents.messages[space] else { return [] }
+        let end = before.map(messages.lowerBound) ?? messages.count
+        return messages.values[max(0, end - limit)..<end].reversed()
+    }
+
+    /// How many messages, that are not deleted, the log holds with places in the range.
+    public func messageCount(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> Int {
+        try called("counting messages")
+        guard let places = contents.messagePlaces[log],
+            let record = contents.logs.element(
+                log.rawValue), let messages = contents.messages[record.space]
+        else { return 0 }
+        var count = 0
+        var place = places.lowerBound(range.lowerBound)
+        while place < places.count, places.keys[place] <= range.upperBound {
+            let row = messages[places.values[place]]
+            if let row, !row.flags.contains(.deleted) { count += 1 }
+            place += 1
+        }
+        return count
+    }
+
+    /// Keeps an entry; one with the same object, field, element and operation is replaced.
+    public func put(_ entry: Entry) throws(StoreError) {
+        try writes("storing an entry")
+        var list = contents.entries[entry.space]?[entry.object] ?? []
+        list.removeAll { $0.isAbout(entry) }
+        let place = list.firstIndex { entry.precedes($0) } ?? list.count
+        list.insert(entry, at: place)
+        replace(list, entry)
+    }
+
+    /// Drops the entry with this object, field, element and operation.
+    public func remove(_ entry: Entry) throws(StoreError) {
+        try writes("dropping an entry")
+        guard var list = contents.entries[entry.space]?[entry.object] else { return }
+        list.removeAll { $0.isAbout(entry) }
+        replace(list, entry)
+    }
+
+    private func replace(_ list: [Entry], _ entry: Entry) {
+        let old = contents.entries[entry.space]?[entry.object]
+        change {
+            $0.entries[entry.space, default: [:]][entry.object] = list.isEmpty ? nil : list
+        } back: {
+            $0.entries[entry.space, default: [:]][entry.object] = old
+        }
+    }
+
+    /// The entries about an object, of one field or of all, ascending by (field, element, order).
+    public func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField?
+    ) throws(StoreError) -> [Entry] {
+        try called("reading entries")
+        let list = contents.entries[space]?[object] ?? []
+        guard let field else { return list }
+        return list.filter { $0.field == field }
+    }
+
+    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
+    @discardableResult
+    public func raise(_ mark: Mark) throws(StoreError) -> UInt64? {
+        try writes("raising a mark")
+        let key = MarkKey(kind: mark.kind.rawValue, actor: mark.actor)
+        let old = contents.marks[mark.log]?[key]
+        if let old, old >= mark.sequence { return old }
+        change {
+            $0.marks[mark.log, default: SortedMap()][key] = mark.sequence
+        } back: {
+            $0.marks[mark.log]?[key] = old
+        }
+        return old
+    }
+
+    /// The mark of one actor on one log, or nil.
+    public func mark(
+        _ kind: MarkKind, of actor: Digest, on log: LogNumber
+    ) throws(StoreError) -> UInt64? {
+        try called("reading a mark")
+        return contents.marks[log]?[MarkKey(kind: kind.rawValue, actor: actor)]
+    }
+
+    /// All marks of this kind on the logs of a space, ascending by (log, actor).
+    public func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark] {
+        try called("reading marks")
+        var found: [Mark] = []
+        for log in logNumbers(of: space) {
+            guard let marks = contents.marks[log] else { continue }
+            for (key, sequence) in zip(marks.keys, marks.values) where key.kind == kind.rawValue {
+                found.append(Mark(kind: kind, actor: key.actor, log: log, sequence: sequence))
+            }
+        }
+        return found
+    }
+
+    /// Drops all messages, entries and marks of a space but the acknowledged marks.
+    public func clearViews(of space: SpaceNumber) throws(StoreError) {
+        try writes("clearing views")
+        let messages = contents.messages[space]
+        let entries = contents.entries[space]
+        let logs = logNumbers(of: space)
+        let places = logs.map { contents.messagePlaces[$0] }
+        let marks = logs.map { contents.marks[$0] }
+        change { contents in
+            contents.messages[space] = nil
+            contents.entries[space] = nil
+            for log in logs {
+                contents.messagePlaces[log] = nil
+                guard let old = contents.marks[log] else { continue }
+                for key in old.keys where key.kind != MarkKind.acknowledged.rawValue {
+                    contents.marks[log]?[key] = nil
+                }
+            }
+        } back: { contents in
+            contents.messages[space] = messages
+            contents.entries[space] = entries
+            for (offset, log) in logs.enumerated() {
+                contents.messagePlaces[log] = places[offset]
+                contents.marks[log] = marks[offset]
+            }
+        }
+    }
+
+    private func logNumbers(of space: SpaceNumber) -> [LogNumber] {
+        (contents.logOrder[space]?.values ?? []).sorted()
+    }
+}
+
+extension Entry {
+    /// Whether both are the same row.
+    fileprivate func isAbout(_ other: Entry) -> Bool {
+        field == other.field && element == other.element && operation == other.operation
+    }
+
+    fileprivate func precedes(_ other: Entry) -> Bool {
+        if field != other.field { return field < other.field }
+        if element != other.element { return element < other.element }
+        return order < other.order
+    }
+}
+
+extension MemoryStore {
+    /// The value under this key, or nil.
+    public func value(_ table: ValueTable, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
+        try called("reading a value")
+        return contents.values[table]?[ByteKey(bytes: key)]
+    }
+
+    /// Keeps a value under this key, or drops it where it is nil.
+    public func setValue(
+        _ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]
+    ) throws(StoreError) {
+        try writes("storing a value")
+        let key = ByteKey(bytes: key)
+        let old = contents.values[table]?[key]
+        change {
+            $0.values[table, default: SortedMap()][key] = value
+        } back: {
+            $0.values[table]?[key] = old
+        }
+    }
+
+    /// All of a table, ascending by key.
+    public func values(
+        _ table: ValueTable
+    ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+        try called("reading values")
+        guard let values = contents.values[table] else { return [] }
+        return zip(values.keys, values.values).map { (key: $0.bytes, value: $1) }
+    }
+}

@@ -1,0 +1,261 @@
+public import ParleyLedger
+public import ParleyWire
+
+extension MemoryStore {
+    /// All spaces, ascending by number.
+    public func spaces() throws(StoreError) -> [SpaceRecord] {
+        try called("reading spaces")
+        return contents.spaces
+    }
+
+    /// The space with this name, or nil.
+    public func space(_ id: SpaceID) throws(StoreError) -> SpaceRecord? {
+        try called("reading a space")
+        return contents.spaces.first { $0.id == id }
+    }
+
+    /// The space in this row, or nil.
+    public func space(_ number: SpaceNumber) throws(StoreError) -> SpaceRecord? {
+        try called("reading a space")
+        return contents.spaces.element(number.rawValue)
+    }
+
+    /// A new space. The caller has looked that it is new.
+    public func addSpace(_ id: SpaceID, kind: SpaceKind) throws(StoreError) -> SpaceRecord {
+        try writes("adding a space")
+        precondition(!contents.spaces.contains { $0.id == id }, "a space is added once")
+        let number = SpaceNumber(Int64(contents.spaces.count) + 1)
+        let record = SpaceRecord(number: number, id: id, kind: kind)
+        change {
+            $0.spaces.append(record)
+        } back: {
+            $0.spaces.removeLast()
+        }
+        return record
+    }
+
+    /// The logs of a space, ascending by tag.
+    public func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord] {
+        try called("reading logs")
+        return (contents.logOrder[space]?.values ?? []).compactMap(record)
+    }
+
+    /// One log of a space, or nil.
+    public func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord? {
+        try called("reading a log")
+        return contents.logOrder[space]?[tag].flatMap(record)
+    }
+
+    /// The log in this row, or nil.
+    public func log(_ number: LogNumber) throws(StoreError) -> LogRecord? {
+        try called("reading a log")
+        return record(number)
+    }
+
+    /// A new, empty log. The caller has looked that its tag is new in the space.
+    public func addLog(
+        _ id: LogID, device: DeviceID, lane: Lane, in space: SpaceNumber
+    ) throws(StoreError) -> LogRecord {
+        try writes("adding a log")
+        let number = LogNumber(Int64(contents.logs.count) + 1)
+        let log = LogRecord(number: number, space: space, id: id, device: device, lane: lane)
+        precondition(contents.logOrder[space]?[log.tag] == nil, "a log is added once")
+        change {
+            $0.logs.append(log)
+            $0.logOrder[space, default: SortedMap()][log.tag] = number
+        } back: {
+            $0.logs.removeLast()
+            $0.logOrder[space, default: SortedMap()][log.tag] = nil
+        }
+        return log
+    }
+
+    /// Replaces a log's record.
+    public func update(_ log: LogRecord) throws(StoreError) {
+        try writes("updating a log")
+        let place = Int(log.number.rawValue) - 1
+        guard let old = record(log.number) else { return }
+        change {
+            $0.logs[place] = log
+        } back: {
+            $0.logs[place] = old
+        }
+    }
+
+    /// Keeps operations of one log, consecutive and ascending; returns the row of each.
+    public func insert(
+        _ operations: [VerifiedOperation], in log: LogNumber
+    ) throws(StoreError) -> [OperationNumber] {
+        try writes("storing operations")
+        if operations.contains(where: { contents.places[log]?[$0.sequence] != nil }) {
+            throw StoreError(.other, attempt: "storing operations", detail: "place is taken")
+        }
+        let first = Int64(contents.operations.count) + 1
+        let rows = operations.enumerated().map { offset, operation in
+            StoredOperation(
+                number: OperationNumber(first + Int64(offset)), log: log,
+                sequence: operation.sequence, id: operation.id, operation: operation.operation)
+        }
+        change {
+            $0.operations += rows
+            for row in rows { $0.places[log, default: SortedMap()][row.sequence] = row.number }
+        } back: {
+            $0.operations.removeLast(rows.count)
+            for row in rows.reversed() { $0.places[log]?[row.sequence] = nil }
+        }
+        return rows.map(\.number)
+    }
+
+    /// The operation at this place, or nil.
+    public func operation(
+        at sequence: UInt64, in log: LogNumber
+    ) throws(StoreError) -> StoredOperation? {
+        try called("reading an operation")
+        return contents.places[log]?[sequence].flatMap { contents.operations.element($0.rawValue) }
+    }
+
+    /// The operation in this row, or nil.
+    public func operation(_ number: OperationNumber) throws(StoreError) -> StoredOperation? {
+        try called("reading an operation")
+        return contents.operations.element(number.rawValue)
+    }
+
+    /// Operations of a log in ascending order, at most `limit` of them from the lowest place.
+    public func operations(
+        in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
+    ) throws(StoreError) -> [StoredOperation] {
+        try called("reading operations")
+        guard let places = contents.places[log] else { return [] }
+        var found: [StoredOperation] = []
+        var place = places.lowerBound(range.lowerBound)
+        while place < places.count, places.keys[place] <= range.upperBound, found.count < limit {
+            if let row = contents.operations.element(places.values[place].rawValue) {
+                found.append(row)
+            }
+            place += 1
+        }
+        return found
+    }
+
+    /// For each log with content among the newest of its space: the lowest place among those.
+    public func newestPlaces(
+        in space: SpaceNumber, count: Int
+    ) throws(StoreError) -> [(log: LogNumber, first: UInt64)] {
+        try called("reading the newest places")
+        // From the end of each log downwards, always the log with the highest clock next.
+        var open: [(log: LogNumber, tag: LogTag, rows: [OperationNumber])] = []
+        for log in (contents.logOrder[space]?.values ?? []).compactMap(record)
+        where log.lane.carriesAuthority {
+            open.append((log.number, log.tag, contents.places[log.number]?.values ?? []))
+        }
+        var lowest = SortedMap<LogNumber, UInt64>()
+        for _ in 0..<count {
+            let best = open.indices.filter { !open[$0].rows.isEmpty }.max { left, right in
+                let (left, right) = (open[left], open[right])
+                return (clock(left.rows.last), left.tag) < (clock(right.rows.last), right.tag)
+            }
+            guard let best, let row = open[best].rows.popLast() else { break }
+            lowest[open[best].log] = contents.operations.element(row.rawValue)?.sequence
+        }
+        return zip(lowest.keys, lowest.values).map { (log: $0, first: $1) }
+    }
+
+    /// Forgets the payload of an operation, for good.
+    public func erase(_ number: OperationNumber, commitment: Digest) throws(StoreError) {
+        try writes("erasing a payload")
+        guard let row = contents.operations.element(number.rawValue) else { return }
+        replace(row, with: row.operation.erased(commitment: commitment))
+    }
+
+    /// Puts back the payload of an operation that had arrived without it.
+    public func restore(
+        _ operation: VerifiedOperation, in number: OperationNumber
+    ) throws(StoreError) {
+        try writes("restoring a payload")
+        guard let row = contents.operations.element(number.rawValue) else { return }
+        precondition(row.id == operation.id, "an operation is restored in its own row")
+        replace(row, with: operation.operation)
+    }
+
+    private func replace(_ row: StoredOperation, with operation: Operation) {
+        let place = Int(row.number.rawValue) - 1
+        let new = StoredOperation(
+            number: row.number, log: row.log, sequence: row.sequence, id: row.id,
+            operation: operation)
+        change {
+            $0.operations[place] = new
+        } back: {
+            $0.operations[place] = row
+        }
+    }
+
+    private func record(_ number: LogNumber) -> LogRecord? {
+        contents.logs.element(number.rawValue)
+    }
+
+    private func clock(_ number: OperationNumber?) -> UInt64 {
+        number.flatMap { contents.operations.element($0.rawValue) }?.operation.header.clock ?? 0
+    }
+}
+
+extension MemoryStore {
+    /// Keeps a signature that was verified.
+    public func addHead(_ head: SignedHead, in log: LogNumber) throws(StoreError) {
+        try writes("storing a signature")
+        let old = contents.heads[log]?[head.sequence]
+        change {
+            $0.heads[log, default: SortedMap()][head.sequence] = head
+        } back: {
+            $0.heads[log]?[head.sequence] = old
+        }
+    }
+
+    /// The lowest signed head at or above this place, or nil.
+    public func head(
+        atOrAfter sequence: UInt64, in log: LogNumber
+    ) throws(StoreError) -> SignedHead? {
+        try called("reading a signature")
+        guard let heads = contents.heads[log] else { return nil }
+        let place = heads.lowerBound(sequence)
+        return place < heads.count ? heads.values[place] : nil
+    }
+
+    /// The signed heads in this range, ascending.
+    public func heads(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> [SignedHead] {
+        try called("reading signatures")
+        guard let heads = contents.heads[log] else { return [] }
+        var place = heads.lowerBound(range.lowerBound)
+        var found: [SignedHead] = []
+        while place < heads.count, heads.keys[place] <= range.upperBound {
+            found.append(heads.values[place])
+            place += 1
+        }
+        return found
+    }
+
+    /// Keeps proof of a fork; the first one of a log is enough, later ones change nothing.
+    public func addFork(_ evidence: ForkEvidence) throws(StoreError) {
+        try writes("storing evidence")
+        guard contents.forks[evidence.log] == nil else { return }
+        change {
+            $0.forks[evidence.log] = evidence
+        } back: {
+            $0.forks[evidence.log] = nil
+        }
+    }
+
+    /// All proof of forks, ascending by log.
+    public func forks() throws(StoreError) -> [ForkEvidence] {
+        try called("reading evidence")
+        return contents.forks.values
+    }
+}
+
+extension Array {
+    /// The element in this row, counted from 1, or nil.
+    func element(_ row: Int64) -> Element? {
+        row >= 1 && row <= Int64(count) ? self[Int(row) - 1] : nil
+    }
+}

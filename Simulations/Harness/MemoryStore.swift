@@ -1,0 +1,147 @@
+import ParleyConversation
+public import ParleyLedger
+public import ParleyNodeCore
+import ParleyWire
+
+/// A store in memory, for tests and simulations: the same contract as the one on a disk.
+///
+/// Every change is kept together with its way back, so a rollback costs what the transaction
+/// changed and not what is stored. It fails where it is told to, and can lose what was committed
+/// without reaching the disk, as a machine does that loses its power.
+public final class MemoryStore: TransactionalStore {
+    /// One step back.
+    typealias Undo = (inout Contents) -> Void
+
+    /// Everything that is stored.
+    struct Contents {
+        var spaces: [SpaceRecord] = []
+        var logs: [LogRecord] = []
+        var logOrder: [SpaceNumber: SortedMap<LogTag, LogNumber>] = [:]
+        var operations: [StoredOperation] = []
+        var places: [LogNumber: SortedMap<UInt64, OperationNumber>] = [:]
+        var heads: [LogNumber: SortedMap<UInt64, SignedHead>] = [:]
+        var forks = SortedMap<LogID, ForkEvidence>()
+        var messages: [SpaceNumber: SortedMap<OrderKey, MessageRow>] = [:]
+        var messagePlaces: [LogNumber: SortedMap<UInt64, OrderKey>] = [:]
+        var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
+        var marks: [LogNumber: SortedMap<MarkKey, UInt64>] = [:]
+        var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
+    }
+
+    struct MarkKey: Comparable, Hashable {
+        let kind: UInt8
+        let actor: Digest
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.kind, left.actor) < (right.kind, right.actor)
+        }
+    }
+
+    private(set) var contents = Contents()
+    private var undo: [Undo] = []
+    /// The ways back behind the last commit that a machine's crash survives.
+    private var unsafeUndo: [Undo] = []
+    private var durability: Durability?
+    private var failure: (call: Int, code: StoreError.Code)?
+    private let locatorSeed: UInt64
+
+    /// How many calls were made, transactions included; rollbacks do not count.
+    public private(set) var callCount = 0
+
+    /// Whether a transaction is open.
+    public var isInTransaction: Bool { durability != nil }
+
+    /// An empty store.
+    ///
+    /// - Parameter locatorSeed: tells the locators of one store from those of another.
+    public init(locatorSeed: UInt64 = 0) {
+        self.locatorSeed = locatorSeed
+    }
+
+    /// Makes the `call`-th call from now fail once, as a disk does. The first is number 1.
+    public func fail(atCall call: Int, _ code: StoreError.Code = .inputOutput) {
+        failure = (callCount + call, code)
+    }
+
+    /// Forgets a failure that was asked for and has not come up.
+    public func failNoMore() { failure = nil }
+
+    /// The machine loses its power: an open transaction is gone, and so is every commit since the
+    /// last one with full durability.
+    public func losePower() {
+        rollback()
+        for step in unsafeUndo.reversed() { step(&contents) }
+        unsafeUndo = []
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction; there is no other open.
+    public func begin(_ durability: Durability) throws(StoreError) {
+        precondition(self.durability == nil, "one transaction at a time")
+        try called("beginning a transaction")
+        self.durability = durability
+    }
+
+    /// Ends the transaction and keeps what it did. After an error nothing of it is kept.
+    public func commit() throws(StoreError) {
+        guard let durability else { preconditionFailure("a commit ends a transaction") }
+        do {
+            try called("committing")
+        } catch {
+            rollback()
+            throw error
+        }
+        self.durability = nil
+        switch durability {
+        case .normal: unsafeUndo += undo
+        case .full: unsafeUndo = []
+        }
+        undo = []
+    }
+
+    /// Ends the transaction and forgets what it did. Without one it does nothing.
+    public func rollback() {
+        for step in undo.reversed() { step(&contents) }
+        undo = []
+        durability = nil
+    }
+
+    /// Makes everything that was committed before survive a crash of the machine.
+    public func makeDurable() throws(StoreError) {
+        precondition(durability == nil, "durability is asked for between transactions")
+        try called("making commits durable")
+        unsafeUndo = []
+    }
+
+    // MARK: What every call does
+
+    /// Counts a call, and fails it where that was asked for.
+    func called(_ attempt: String) throws(StoreError) {
+        callCount += 1
+        guard let failure, callCount >= failure.call else { return }
+        self.failure = nil
+        throw StoreError(failure.code, attempt: attempt, detail: "injected")
+    }
+
+    /// Counts a call that writes.
+    func writes(_ attempt: String) throws(StoreError) {
+        precondition(isInTransaction, "a write belongs to a transaction")
+        try called(attempt)
+    }
+
+    /// Changes what is stored, and remembers the way back.
+    func change(_ change: (inout Contents) -> Void, back: @escaping Undo) {
+        change(&contents)
+        undo.append(back)
+    }
+
+    /// A short keyed hash of a private value, the same for the life of this store only.
+    public func locator(_ value: [UInt8]) throws(StoreError) -> UInt64 {
+        try called("hashing a value")
+        // FNV-1a: a test store has no secrets, but the same seed must give the same number.
+        var hash = 0xcbf2_9ce4_8422_2325 ^ locatorSeed
+        for byte in value { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return hash
+    }
+}

@@ -1,0 +1,208 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+import Testing
+
+@Suite("Every store keeps views")
+struct ConversationContractTests {
+    @Test("locators are equal for equal values only", arguments: StoreKind.allCases)
+    func locators(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let first = try store.locator([1, 2])
+            #expect(try store.locator([1, 2]) == first)
+            #expect(try store.locator([1, 3]) != first)
+        }
+    }
+
+    @Test("pages go from the newest to the oldest without a gap", arguments: StoreKind.allCases)
+    func pages(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let logs = try store.transaction {
+                let logs = [try store.sampleLog(tag: 3), try store.sampleLog(tag: 1 << 63)]
+                // Equal clocks: the tag decides.
+                for log in logs { try store.store(try Sample.operations(log, 0..<50), log) }
+                return logs
+            }
+            var seen: [MessageRow] = []
+            while true {
+                let page = try store.messages(
+                    in: logs[0].space, before: seen.last?.order, limit: 7)
+                seen += page
+                if page.count < 7 { break }
+            }
+            #expect(seen.count == 100)
+            #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.order > $1.order })
+            #expect(seen[0].log == logs[1].number)
+            #expect(try store.message(seen[3].order, in: logs[0].space) == seen[3])
+            #expect(try store.messages(in: SpaceNumber(8), before: nil, limit: 5).isEmpty)
+        }
+    }
+
+    @Test("flags change, and deleted messages do not count", arguments: StoreKind.allCases)
+    func flags(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let log = try store.transaction { try store.sampleLog() }
+            let made = try Sample.operations(log, 0..<5000)
+            try store.transaction { try store.store(made, log) }
+            #expect(try store.messageCount(in: log.number, 0...UInt64.max) == 5000)
+            #expect(try store.messageCount(in: log.number, 10...19) == 10)
+            #expect(try store.messageCount(in: log.number, 2040...4100) == 2061)
+            try store.transaction {
+                var row = try #require(try store.message(made[12].orderKey, in: log.space))
+                row.flags = [.deleted, .late]
+                try store.update(row)
+                #expect(try store.message(made[12].orderKey, in: log.space) == row)
+                #expect(try store.messageCount(in: log.number, 10...19) == 9)
+            }
+            try store.begin(.normal)
+            var row = try #require(try store.message(made[13].orderKey, in: log.space))
+            row.flags = .deleted
+            try store.update(row)
+            #expect(try store.messageCount(in: log.number, 10...19) == 8)
+            store.rollback()
+            #expect(try store.messageCount(in: log.number, 10...19) == 9)
+            #expect(try store.messageCount(in: LogNumber(77), 0...9) == 0)
+        }
+    }
+
+    @Test("an imported message stands at its own time", arguments: StoreKind.allCases)
+    func imported(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let log = try store.sampleLog()
+                let made = try Sample.operations(log, 0..<3)
+                let numbers = try store.insert(made, in: log.number)
+                var row = Sample.message(made[2], numbers[2], log, flags: .imported)
+                row.order.clock = 55
+                try store.insert(row)
+                try store.insert(Sample.message(made[0], numbers[0], log))
+                let page = try store.messages(in: log.space, before: nil, limit: 9)
+                #expect(page.map(\.order.sequence) == [0, 2])
+                #expect(page.last == row)
+                #expect(try store.messageCount(in: log.number, 1...2) == 1)
+            }
+        }
+    }
+
+    @Test("entries ascend by field, element and order", arguments: StoreKind.allCases)
+    func entries(kind: StoreKind) throws {
+        try kind.withStore { store in
+            try store.transaction {
+                let log = try store.sampleLog()
+                let made = try Sample.operations(log, 0..<6)
+                let numbers = try store.insert(made, in: log.number)
+                let object = EntryObject.operation(log.tag, 0)
+                func entry(_ field: UInt16, _ element: UInt64, _ place: Int) -> Entry {
+                    Entry(
+                        space: log.space, object: object, field: EntryField(rawValue: field),
+                        element: element, operation: numbers[place], order: made[place].orderKey)
+                }
+                let sorted = [
+                    entry(1, 0, 1), entry(1, 0, 3), entry(1, 1 << 63, 2), entry(2, 5, 1),
+                ]
+                for entry in sorted.reversed() { try store.put(entry) }
+                var aboutSpace = entry(1, 0, 4)
+                aboutSpace.object = .space
+                try store.put(aboutSpace)
+                #expect(try store.entries(about: object, in: log.space, field: nil) == sorted)
+                let field = EntryField(rawValue: 1)
+                #expect(
+                    try store.entries(about: object, in: log.space, field: field)
+                        == Array(sorted[..<3]))
+                #expect(
+                    try store.entries(about: .space, in: log.space, field: field) == [aboutSpace])
+                var off = sorted[1]
+                off.isOn = false
+                try store.put(off)
+                try store.remove(sorted[0])
+                try store.remove(sorted[0])
+                #expect(
+                    try store.entries(about: object, in: log.space, field: field)
+                        == [off, sorted[2]])
+            }
+        }
+    }
+
+    @Test("an entry keeps an order whose clock is not its operation's")
+    func importedEntry() throws {
+        for kind in StoreKind.allCases {
+            try kind.withStore { store in
+                try store.transaction {
+                    let log = try store.sampleLog()
+                    let made = try Sample.operations(log, 0..<2)
+                    let numbers = try store.insert(made, in: log.number)
+                    // About an operation that is not held.
+                    let object = EntryObject.operation(LogTag(.max), 99)
+                    var entry = Entry(
+                        space: log.space, object: object, field: EntryField(rawValue: 3),
+                        operation: numbers[1], order: made[1].orderKey, isOn: false)
+                    entry.order.clock = 12
+                    try store.put(entry)
+                    #expect(
+                        try store.entries(about: object, in: log.space, field: nil) == [entry])
+                }
+            }
+        }
+    }
+
+    @Test("marks only grow", arguments: StoreKind.allCases)
+    func marks(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let log = try store.transaction { try store.sampleLog() }
+            let actors: [Digest] = [Sample.id(.max), Sample.id(1)]
+            func mark(_ kind: MarkKind, _ actor: Int, _ sequence: UInt64) -> Mark {
+                Mark(kind: kind, actor: actors[actor], log: log.number, sequence: sequence)
+            }
+            try store.transaction {
+                #expect(try store.raise(mark(.read, 0, 5)) == nil)
+                #expect(try store.raise(mark(.read, 0, 9)) == 5)
+                #expect(try store.raise(mark(.read, 0, 7)) == 9)
+                #expect(try store.raise(mark(.read, 1, 0)) == nil)
+                try store.raise(mark(.acknowledged, 1, 3))
+            }
+            #expect(try store.mark(.read, of: actors[0], on: log.number) == 9)
+            #expect(try store.mark(.delivered, of: actors[0], on: log.number) == nil)
+            #expect(
+                try store.marks(.read, in: log.space) == [mark(.read, 1, 0), mark(.read, 0, 9)])
+            try store.begin(.normal)
+            try store.raise(mark(.delivered, 0, 11))
+            store.rollback()
+            #expect(try store.marks(.delivered, in: log.space).isEmpty)
+        }
+    }
+
+    @Test("cleared views keep acknowledged marks and other spaces")
+    func clear() throws {
+        for kind in StoreKind.allCases {
+            try kind.withStore { store in
+                let (log, other) = try store.transaction {
+                    let log = try store.sampleLog()
+                    let other = try store.sampleLog(space: Sample.id(44))
+                    for log in [log, other] {
+                        try store.store(try Sample.operations(log, 0..<3), log)
+                        let made = try Sample.operation(log, 0)
+                        try store.put(
+                            Entry(
+                                space: log.space, object: .space, field: EntryField(rawValue: 1),
+                                operation: OperationNumber(1), order: made.orderKey))
+                        for kind in MarkKind.allCases {
+                            try store.raise(
+                                Mark(kind: kind, actor: Sample.id(1), log: log.number, sequence: 2))
+                        }
+                    }
+                    return (log, other)
+                }
+                try store.transaction { try store.clearViews(of: log.space) }
+                #expect(try store.messages(in: log.space, before: nil, limit: 9).isEmpty)
+                #expect(try store.messageCount(in: log.number, 0...9) == 0)
+                #expect(try store.entries(about: .space, in: log.space, field: nil).isEmpty)
+                #expect(try store.marks(.read, in: log.space).isEmpty)
+                #expect(try store.marks(.acknowledged, in: log.space).count == 1)
+                #expect(try store.messages(in: other.space, before: nil, limit: 9).count == 3)
+                #expect(try store.marks(.read, in: other.space).count == 1)
+                #expect(try store.operations(in: log.number, 0...9, limit: 9).count == 3)
+            }
+        }
+    }
+}
