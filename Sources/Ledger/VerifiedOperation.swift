@@ -26,3 +26,11 @@ public struct VerifiedOperation: Equatable, Sendable {
         OrderKey(clock: operation.header.clock, tag: tag, sequence: sequence, id: id)
     }
 }
+
+extension VerifiedOperation {
+    /// An operation from the store: it was verified before it was kept.
+    public init(stored: StoredOperation, tag: LogTag) {
+        self.init(
+            id: stored.id, tag: tag, sequence: stored.sequence, operation: stored.operation)
+    }
+}

@@ -1,0 +1,107 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Takes a message back for everyone.
+    public static let delete = OperationKind(rawValue: 66)
+}
+
+extension EntryField {
+    /// The deletions of a message: one is enough, and nothing undoes it.
+    static let deletion = EntryField(rawValue: 2)
+}
+
+/// The deletion of a message for everyone.
+public enum MessageDeletion {
+    /// The operation that deletes this message.
+    public static func draft(of message: OperationReference) -> Draft {
+        var payload = PayloadDelete()
+        payload.version = 1
+        return Draft(
+            kind: .delete, lane: .content, references: [message],
+            payload: Payload.encode(payload), isErasable: false)
+    }
+}
+
+/// A deletion wins over everything concurrent and erases the text and its edits on every node.
+/// Who wrote a message may delete it, and in a group an admin.
+enum DeleteRule: MergeRule {
+    static let kind = OperationKind.delete
+    static let lane = Lane.content
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let target = applied.operation.operation.header.references.first,
+            let author = try Target.author(of: target, context, in: store),
+            let member = context.roster.member(with: applied.log.device),
+            author == member.person || (context.roster.kind == .group && member.role >= .admin)
+        else { return [] }
+        let object = EntryObject.operation(target.tag, target.sequence)
+        try store.put(
+            Entry(
+                space: context.space.number, object: object, field: .deletion,
+                operation: applied.number, order: applied.operation.orderKey))
+        try eraseEdits(of: object, context, in: store)
+        guard let log = try store.log(target.tag, in: context.space.number),
+            let stored = try store.operation(at: target.sequence, in: log.number),
+            stored.operation.header.kind == .text
+        else { return [] }
+        try move(stored, of: log, context, in: store)
+        try Deletion.erase(stored.number, stored.operation, in: store)
+        return [
+            .message(context.space.number, stored.number),
+            .conversation(context.space.number),
+        ]
+    }
+
+    private static func eraseEdits(
+        of object: EntryObject, _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) {
+        for entry in try store.entries(about: object, in: context.space.number, field: .edit) {
+            if let edit = try store.operation(entry.operation) {
+                try Deletion.erase(edit.number, edit.operation, in: store)
+            }
+            try store.remove(entry)
+        }
+    }
+
+    private static func move(
+        _ stored: StoredOperation, of log: LogRecord, _ context: MergeContext,
+        in store: some MergeStore
+    ) throws(StoreError) {
+        let space = context.space.number
+        guard var row = try store.message(stored.messageOrder(in: log), in: space) else { return }
+        try store.remove(row)
+        row.order = VerifiedOperation(stored: stored, tag: log.tag).orderKey
+        row.flags = .deleted
+        try store.insert(row)
+    }
+}
+
+/// What is gone, and how it goes.
+enum Deletion {
+    static func covers(
+        _ operation: VerifiedOperation, in space: SpaceRecord, store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        try covers(.operation(operation.tag, operation.sequence), in: space, store: store)
+    }
+
+    static func covers(
+        _ object: EntryObject, in space: SpaceRecord, store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        try !store.entries(about: object, in: space.number, field: .deletion).isEmpty
+    }
+
+    static func erase(
+        _ number: OperationNumber, _ operation: Operation, in store: some MergeStore
+    ) throws(StoreError) {
+        guard !operation.isErased, let commitment = OperationHash.commitment(of: operation) else {
+            return
+        }
+        try store.erase(number, commitment: commitment)
+    }
+}

@@ -1,0 +1,89 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// A new text for a message.
+    public static let edit = OperationKind(rawValue: 65)
+}
+
+extension EntryField {
+    /// The edits of a message, all of them; the greatest in order is shown.
+    static let edit = EntryField(rawValue: 1)
+}
+
+/// The payload of an edit: the full new text.
+public struct MessageEdit: Equatable, Sendable {
+    /// The new text.
+    public var text: String
+
+    /// An edit to this text.
+    public init(text: String) { self.text = text }
+
+    /// The edit in a payload, or nil.
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadEdit.self, payload),
+            message.text.utf8.count <= Limits.messageByteCountMax
+        else { return nil }
+        text = message.text
+    }
+
+    /// The operation that says this of a message.
+    public func draft(of message: OperationReference) -> Draft {
+        var payload = PayloadEdit()
+        payload.text = text
+        return Draft(
+            kind: .edit, lane: .content, references: [message], payload: Payload.encode(payload))
+    }
+}
+
+/// Only who wrote a message can edit it. All versions stay as its history.
+enum EditRule: MergeRule {
+    static let kind = OperationKind.edit
+    static let lane = Lane.content
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let target = applied.operation.operation.header.references.first,
+            let author = try Target.author(of: target, context, in: store),
+            author == context.person(writing: applied.log)
+        else { return [] }
+        let object = EntryObject.operation(target.tag, target.sequence)
+        if try Deletion.covers(object, in: context.space, store: store) {
+            try Deletion.erase(applied.number, applied.operation.operation, in: store)
+            return []
+        }
+        if let payload = applied.operation.operation.payload {
+            guard MessageEdit(payload: payload) != nil else { return [] }
+        }
+        try store.put(
+            Entry(
+                space: context.space.number, object: object, field: .edit,
+                operation: applied.number, order: applied.operation.orderKey))
+        return try Target.change(target, context, in: store)
+    }
+}
+
+/// The message that an operation is about.
+enum Target {
+    /// Who wrote it, or nil where nobody in the roster did.
+    static func author(
+        of target: OperationReference, _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> PersonID? {
+        guard let log = try store.log(target.tag, in: context.space.number) else { return nil }
+        return context.person(writing: log)
+    }
+
+    /// What screens must draw again.
+    static func change(
+        _ target: OperationReference, _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let log = try store.log(target.tag, in: context.space.number),
+            let stored = try store.operation(at: target.sequence, in: log.number)
+        else { return [] }
+        return [.message(context.space.number, stored.number)]
+    }
+}

@@ -1,0 +1,87 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Names a conversation.
+    public static let name = OperationKind(rawValue: 32)
+}
+
+extension EntryField {
+    /// The names that a conversation was given, all of them.
+    static let name = EntryField(rawValue: 4)
+}
+
+/// The payload that names a conversation.
+public struct ConversationName: Equatable, Sendable {
+    /// The name.
+    public var name: String
+
+    /// This name.
+    public init(name: String) { self.name = name }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadName.self, payload),
+            message.name.utf8.count <= Limits.nameByteCountMax
+        else { return nil }
+        name = message.name
+    }
+
+    /// The operation that says this.
+    ///
+    /// - Parameter previous: the values that its author saw, which it replaces.
+    public func draft(replacing previous: [OperationReference]) -> Draft {
+        var message = PayloadName()
+        message.name = name
+        return Draft(
+            kind: .name, lane: .shared,
+            references: Array(previous.prefix(Limits.referenceCountMax)),
+            payload: Payload.encode(message))
+    }
+}
+
+/// A name replaces those that its author saw; of what is left the greatest in order is shown, so
+/// no clock can pin a name. Admins name a group.
+enum NameRule: MergeRule {
+    static let kind = OperationKind.name
+    static let lane = Lane.shared
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let member = context.roster.member(with: applied.log.device),
+            context.roster.kind != .group || member.role >= .admin,
+            let payload = applied.operation.operation.payload,
+            ConversationName(payload: payload) != nil
+        else { return [] }
+        try store.put(
+            Entry(
+                space: context.space.number, object: .space, field: .name,
+                operation: applied.number, order: applied.operation.orderKey))
+        return [.conversation(context.space.number)]
+    }
+
+    /// The names that no other replaced, the shown one first.
+    static func survivors(
+        in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> [(entry: Entry, operation: StoredOperation)] {
+        var all: [(entry: Entry, operation: StoredOperation)] = []
+        var replaced: Set<OperationReference> = []
+        for entry in try store.entries(about: .space, in: space, field: .name) {
+            guard let operation = try store.operation(entry.operation) else { continue }
+            all.append((entry, operation))
+            replaced.formUnion(operation.operation.header.references)
+        }
+        return all.filter { !replaced.contains($0.entry.order.reference) }
+            .sorted { $0.entry.order > $1.entry.order }
+    }
+}
+
+extension OrderKey {
+    /// How an operation of the space names the one with this key.
+    var reference: OperationReference {
+        OperationReference(tag: tag, sequence: sequence, check: id.check)
+    }
+}

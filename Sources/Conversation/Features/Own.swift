@@ -1,0 +1,138 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Silences a conversation, on all devices of a person.
+    public static let mute = OperationKind(rawValue: 33)
+    /// A person one knows.
+    public static let contact = OperationKind(rawValue: 34)
+}
+
+extension EntryField {
+    /// Which spaces are muted, in the own space; one entry for each space.
+    static let mute = EntryField(rawValue: 5)
+    /// Whom one knows, in the own space; one entry for each person.
+    static let contact = EntryField(rawValue: 6)
+}
+
+/// The payload that silences a conversation.
+public struct Mute: Equatable, Sendable {
+    /// The conversation.
+    public var space: SpaceID
+    /// Whether it is silent.
+    public var isOn: Bool
+
+    /// A mute with these fields.
+    public init(space: SpaceID, isOn: Bool) {
+        self.space = space
+        self.isOn = isOn
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadMute.self, payload),
+            let space = SpaceID(message.space)
+        else { return nil }
+        self.init(space: space, isOn: message.on)
+    }
+
+    /// The operation that says this, in the own space.
+    public func draft() -> Draft {
+        var message = PayloadMute()
+        message.space = .init(space.bytes)
+        message.on = isOn
+        return Draft(kind: .mute, lane: .shared, payload: Payload.encode(message))
+    }
+}
+
+/// For each conversation the last word in order holds.
+enum MuteRule: MergeRule {
+    static let kind = OperationKind.mute
+    static let lane = Lane.shared
+    static let role = Role.owner
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
+            let mute = Mute(payload: payload)
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .space, field: .mute,
+            element: try store.locator(mute.space.bytes), operation: applied.number,
+            order: applied.operation.orderKey, isOn: mute.isOn)
+        guard try LastWriter.put(entry, in: store), let space = try store.space(mute.space) else {
+            return []
+        }
+        return [.conversation(space.number)]
+    }
+}
+
+/// The payload about a person one knows.
+public struct Contact: Equatable, Sendable {
+    /// The person.
+    public var person: PersonID
+    /// The root key of the person's identity.
+    public var root: Digest
+    /// What one calls them; empty for the name on their card.
+    public var alias: String
+    /// Whether they may talk to this node.
+    public var isAccepted: Bool
+    /// Whether safety numbers were compared.
+    public var isVerified: Bool
+
+    /// A contact with these fields.
+    public init(
+        person: PersonID, root: Digest, alias: String = "", isAccepted: Bool = true,
+        isVerified: Bool = false
+    ) {
+        self.person = person
+        self.root = root
+        self.alias = alias
+        self.isAccepted = isAccepted
+        self.isVerified = isVerified
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadContact.self, payload),
+            let person = PersonID(message.person), let root = Digest(message.root),
+            message.alias.utf8.count <= Limits.nameByteCountMax
+        else { return nil }
+        self.init(
+            person: person, root: root, alias: message.alias, isAccepted: message.accepted,
+            isVerified: message.verified)
+    }
+
+    /// The operation that says this, in the own space.
+    public func draft() -> Draft {
+        var message = PayloadContact()
+        message.person = .init(person.bytes)
+        message.root = .init(root.bytes)
+        message.alias = alias
+        message.accepted = isAccepted
+        message.verified = isVerified
+        return Draft(kind: .contact, lane: .shared, payload: Payload.encode(message))
+    }
+}
+
+/// For each person the last word in order holds.
+enum ContactRule: MergeRule {
+    static let kind = OperationKind.contact
+    static let lane = Lane.shared
+    static let role = Role.owner
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
+            let contact = Contact(payload: payload)
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .space, field: .contact,
+            element: try store.locator(contact.person.bytes), operation: applied.number,
+            order: applied.operation.orderKey, isOn: contact.isAccepted)
+        guard try LastWriter.put(entry, in: store) else { return [] }
+        return [.contact(contact.person)]
+    }
+}

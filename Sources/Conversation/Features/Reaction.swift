@@ -1,0 +1,83 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Adds a reaction to a message or takes it back.
+    public static let reaction = OperationKind(rawValue: 67)
+}
+
+extension EntryField {
+    /// The reactions to a message, one entry for each person and emoji.
+    static let reaction = EntryField(rawValue: 3)
+}
+
+/// The payload of a reaction.
+public struct Reaction: Equatable, Sendable {
+    /// The emoji, or any short text.
+    public var emoji: String
+    /// Whether it is added or taken back.
+    public var isOn: Bool
+
+    /// A reaction with these fields.
+    public init(emoji: String, isOn: Bool) {
+        self.emoji = emoji
+        self.isOn = isOn
+    }
+
+    /// The reaction in a payload, or nil.
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadReaction.self, payload),
+            !message.emoji.isEmpty, message.emoji.utf8.count <= Limits.emojiByteCountMax
+        else { return nil }
+        self.init(emoji: message.emoji, isOn: message.on)
+    }
+
+    /// The operation that says this of a message.
+    public func draft(to message: OperationReference) -> Draft {
+        var payload = PayloadReaction()
+        payload.emoji = emoji
+        payload.on = isOn
+        return Draft(
+            kind: .reaction, lane: .content, references: [message],
+            payload: Payload.encode(payload))
+    }
+}
+
+/// For each message, person and emoji the last toggle in order wins.
+enum ReactionRule: MergeRule {
+    static let kind = OperationKind.reaction
+    static let lane = Lane.content
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let target = applied.operation.operation.header.references.first,
+            let person = context.person(writing: applied.log),
+            let payload = applied.operation.operation.payload,
+            let reaction = Reaction(payload: payload)
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .operation(target.tag, target.sequence),
+            field: .reaction, element: try store.locator(person.bytes + reaction.emoji.utf8),
+            operation: applied.number, order: applied.operation.orderKey, isOn: reaction.isOn)
+        guard try LastWriter.put(entry, in: store) else { return [] }
+        return try Target.change(target, context, in: store)
+    }
+}
+
+/// One value with one owner: the greatest in order stays.
+enum LastWriter {
+    /// Keeps the entry if it is the last of its element. Returns whether it was.
+    static func put(_ entry: Entry, in store: some ConversationStore) throws(StoreError) -> Bool {
+        let rivals = try store.entries(
+            about: entry.object, in: entry.space, field: entry.field
+        ).filter { $0.element == entry.element }
+        guard rivals.allSatisfy({ $0.order <= entry.order }) else { return false }
+        for rival in rivals { try store.remove(rival) }
+        try store.put(entry)
+        return true
+    }
+}

@@ -1,0 +1,93 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// How far its author has received and read.
+    public static let receipts = OperationKind(rawValue: 112)
+}
+
+/// The payload of receipts: only what grew.
+public struct Receipts: Equatable, Sendable {
+    /// How far the author is with one log.
+    public struct Progress: Equatable, Sendable {
+        /// The log.
+        public var tag: LogTag
+        /// The last place.
+        public var sequence: UInt64
+
+        /// Progress up to this place.
+        public init(tag: LogTag, sequence: UInt64) {
+            self.tag = tag
+            self.sequence = sequence
+        }
+    }
+
+    /// What the person has read.
+    public var read: [Progress]
+    /// What the device has received.
+    public var delivered: [Progress]
+
+    /// Receipts with these fields.
+    public init(read: [Progress] = [], delivered: [Progress] = []) {
+        self.read = read
+        self.delivered = delivered
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadReceipts.self, payload) else { return nil }
+        read = message.read.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }
+        delivered = message.delivered.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }
+    }
+
+    /// The operation that says this.
+    public func draft() -> Draft {
+        var message = PayloadReceipts()
+        message.read = read.map(Self.mark)
+        message.delivered = delivered.map(Self.mark)
+        return Draft(
+            kind: .receipts, lane: .receipts, payload: Payload.encode(message),
+            isErasable: false)
+    }
+
+    private static func mark(_ progress: Progress) -> PayloadReceiptMark {
+        var mark = PayloadReceiptMark()
+        mark.tag = progress.tag.value
+        mark.sequence = progress.sequence
+        return mark
+    }
+}
+
+/// Marks only grow, so order and repetition do not matter.
+enum ReceiptsRule: MergeRule {
+    static let kind = OperationKind.receipts
+    static let lane = Lane.receipts
+    static let role = Role.reader
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let payload = applied.operation.operation.payload,
+            let receipts = Receipts(payload: payload),
+            let person = context.person(writing: applied.log)
+        else { return [] }
+        // A place that no log can have is a lie about everything below it.
+        let possible = { (progress: Receipts.Progress) in progress.sequence < 1 << 62 }
+        for progress in receipts.read.filter(possible) {
+            try store.raise(
+                Mark(
+                    space: context.space.number, kind: .read,
+                    actor: Digest(reinterpreting: person), tag: progress.tag,
+                    sequence: progress.sequence))
+        }
+        for progress in receipts.delivered.filter(possible) {
+            try store.raise(
+                Mark(
+                    space: context.space.number, kind: .delivered,
+                    actor: Digest(reinterpreting: applied.log.device), tag: progress.tag,
+                    sequence: progress.sequence))
+        }
+        return [.receipts(context.space.number)]
+    }
+}

@@ -1,0 +1,136 @@
+import ParleyPayloads
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// A text message.
+    public static let text = OperationKind(rawValue: 64)
+}
+
+/// What an imported message had where it came from.
+public struct ImportedOrigin: Equatable, Sendable {
+    /// Who wrote it there.
+    public var author: String
+    /// When, in Unix milliseconds.
+    public var time: UInt64
+    /// Whether it was an action ("* ann waves").
+    public var isAction: Bool
+
+    /// An origin with these fields.
+    public init(author: String, time: UInt64, isAction: Bool) {
+        self.author = author
+        self.time = time
+        self.isAction = isAction
+    }
+}
+
+/// The payload of a text message.
+public struct TextMessage: Equatable, Sendable {
+    /// The text.
+    public var text: String
+    /// Where it came from, unless it was written here.
+    public var origin: ImportedOrigin?
+
+    /// A message with these fields.
+    public init(text: String, origin: ImportedOrigin? = nil) {
+        self.text = text
+        self.origin = origin
+    }
+
+    /// The message in a payload, or nil.
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadText.self, payload),
+            message.text.utf8.count <= Limits.messageByteCountMax
+        else { return nil }
+        text = message.text
+        guard message.hasImported else { return }
+        guard message.imported.time < Limits.wallClockMax,
+            message.imported.author.utf8.count <= Limits.nameByteCountMax
+        else { return nil }
+        origin = ImportedOrigin(
+            author: message.imported.author, time: message.imported.time,
+            isAction: message.imported.action)
+    }
+
+    /// The operation that says this.
+    ///
+    /// - Parameter parent: the message replied to.
+    public func draft(replyingTo parent: OperationReference? = nil) -> Draft {
+        var message = PayloadText()
+        message.text = text
+        if let origin {
+            message.imported.author = origin.author
+            message.imported.time = origin.time
+            message.imported.action = origin.isAction
+        }
+        return Draft(
+            kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
+            payload: Payload.encode(message))
+    }
+}
+
+extension StoredOperation {
+    /// Where this message stands in its timeline.
+    func messageOrder(in log: LogRecord) -> OrderKey {
+        TextRule.order(VerifiedOperation(stored: self, tag: log.tag))
+    }
+}
+
+/// A message is a row of the timeline. It never changes place but for one case: an imported one
+/// that was deleted has lost its original time with its payload and moves to its clock.
+enum TextRule: MergeRule {
+    static let kind = OperationKind.text
+    static let lane = Lane.content
+    static let role = Role.member
+
+    /// How much older than the newest a message must be to count as late: 5 minutes.
+    static let lateness: UInt64 = 5 * 60 * 1000
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        let operation = applied.operation
+        var flags: MessageRow.Flags = []
+        var order = operation.orderKey
+        if let payload = operation.operation.payload {
+            guard let message = TextMessage(payload: payload) else { return [] }
+            if let origin = message.origin {
+                flags.insert(.imported)
+                order.clock = origin.time << 16
+            }
+        } else {
+            flags.insert(.bodyless)
+        }
+        if applied.isBackfill, try Deletion.covers(operation, in: context.space, store: store) {
+            try Deletion.erase(applied.number, operation.operation, in: store)
+            order = operation.orderKey
+            flags = .deleted
+        } else if isLate(order, applied, context, flags) {
+            flags.insert(.late)
+        }
+        try store.insert(
+            MessageRow(
+                space: context.space.number, order: order, operation: applied.number,
+                log: applied.log.number, flags: flags))
+        return [.message(context.space.number, applied.number)]
+    }
+
+    static func order(_ operation: VerifiedOperation) -> OrderKey {
+        var order = operation.orderKey
+        if let origin = operation.operation.payload.flatMap(TextMessage.init)?.origin {
+            order.clock = origin.time << 16
+        }
+        return order
+    }
+
+    private static func isLate(
+        _ order: OrderKey, _ applied: AppliedOperation, _ context: MergeContext,
+        _ flags: MessageRow.Flags
+    ) -> Bool {
+        guard !applied.isBackfill, !flags.contains(.imported),
+            context.person(writing: applied.log) != context.ownPerson
+        else { return false }
+        return order.clock >> 16 + lateness < context.newestClock >> 16
+    }
+}

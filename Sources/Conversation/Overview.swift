@@ -1,0 +1,112 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// One line of a list of conversations.
+public struct ConversationSummary: Equatable, Sendable {
+    /// The conversation.
+    public var space: SpaceRecord
+    /// The name that it was given, if any.
+    public var name: String?
+    /// Everyone in it.
+    public var members: [Member]
+    /// Messages of others that the person has not read.
+    public var unreadCount: Int
+    /// Whether the person silenced it.
+    public var isMuted: Bool
+    /// The order of the newest message, to sort by.
+    public var newest: OrderKey?
+}
+
+/// Reads what lists of conversations and of contacts show.
+public enum Overview {
+    /// The conversation in one line.
+    public static func summary(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber?,
+        in store: some MergeStore
+    ) throws(StoreError) -> ConversationSummary {
+        ConversationSummary(
+            space: space, name: try name(of: space.number, in: store), members: roster.members,
+            unreadCount: try unreadCount(
+                of: space, roster: roster, ownPerson: ownPerson, in: store),
+            isMuted: try ownSpace.map { own throws(StoreError) in
+                try isMuted(space.id, ownSpace: own, in: store)
+            } ?? false,
+            newest: try store.messages(in: space.number, before: nil, limit: 1).first?.order)
+    }
+
+    /// The name that a conversation was given, or nil.
+    public static func name(
+        of space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> String? {
+        let shown = try NameRule.survivors(in: space, store: store).first
+        return shown?.operation.operation.payload.flatMap(ConversationName.init)?.name
+    }
+
+    /// How operations name the values that a new name replaces.
+    public static func nameReferences(
+        of space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [OperationReference] {
+        try NameRule.survivors(in: space, store: store).map(\.entry.order.reference)
+    }
+
+    /// How many messages of others the person has not read.
+    ///
+    /// Counted by log, not by position: a late message stays unread wherever it is shown.
+    public static func unreadCount(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
+            guard let member = roster.member(with: log.device), member.person != ownPerson else {
+                continue
+            }
+            let read = try store.mark(
+                .read, of: Digest(reinterpreting: ownPerson), on: log.tag, in: space.number)
+            let first = read.map { $0 + 1 } ?? 0
+            if first < log.end {
+                count += try store.messageCount(in: log.number, first...log.end - 1)
+            }
+        }
+        return count
+    }
+
+    /// What a receipt must say so that everything held now counts as read; nothing where it does.
+    public static func unreadProgress(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
+    ) throws(StoreError) -> [Receipts.Progress] {
+        var progress: [Receipts.Progress] = []
+        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
+            guard let member = roster.member(with: log.device), member.person != ownPerson else {
+                continue
+            }
+            let read = try store.mark(
+                .read, of: Digest(reinterpreting: ownPerson), on: log.tag, in: space.number)
+            if read.map({ $0 + 1 < log.end }) ?? true {
+                progress.append(.init(tag: log.tag, sequence: log.end - 1))
+            }
+        }
+        return progress
+    }
+
+    /// Whether the person silenced this conversation.
+    public static func isMuted(
+        _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        let element = try store.locator(space.bytes)
+        return try store.entries(about: .space, in: ownSpace, field: .mute)
+            .first { $0.element == element }?.isOn ?? false
+    }
+
+    /// Everyone that the person knows, ascending by person.
+    public static func contacts(
+        ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [Contact] {
+        var contacts: [Contact] = []
+        for entry in try store.entries(about: .space, in: ownSpace, field: .contact) {
+            let payload = try store.operation(entry.operation)?.operation.payload
+            if let contact = payload.flatMap(Contact.init) { contacts.append(contact) }
+        }
+        return contacts.sorted { $0.person < $1.person }
+    }
+}

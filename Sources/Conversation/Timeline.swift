@@ -1,0 +1,187 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// How far a message has come. Only what was observed is ever shown.
+public enum MessageState: String, Comparable, Sendable {
+    /// It is on this device's disk.
+    case saved
+    /// A device of another person holds it on its disk.
+    case delivered
+    /// Another person has read it.
+    case read
+
+    private var rank: Int {
+        switch self {
+        case .saved: 0
+        case .delivered: 1
+        case .read: 2
+        }
+    }
+
+    /// States order by how far they are.
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+}
+
+/// A message as a screen shows it.
+public struct Message: Equatable, Sendable {
+    /// An emoji, and who reacted with it.
+    public struct Reactions: Equatable, Sendable {
+        /// The emoji.
+        public var emoji: String
+        /// Who reacted, in the order in which they did.
+        public var persons: [PersonID]
+    }
+
+    /// Its row here: how commands of this node name it.
+    public var number: OperationNumber
+    /// How operations of the space name it.
+    public var reference: OperationReference
+    /// Where it stands.
+    public var order: OrderKey
+    /// Who wrote it, or who brought it in.
+    public var author: PersonID
+    /// The text as last edited; nil where it was deleted or has not arrived.
+    public var text: String?
+    /// Where it came from, unless it was written here.
+    public var origin: ImportedOrigin?
+    /// When it was written by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// The message that it replies to.
+    public var parent: OperationReference?
+    /// Earlier texts, oldest first; empty where it was never edited.
+    public var history: [String]
+    /// Reactions, in the order in which the first of each came.
+    public var reactions: [Reactions]
+    /// What a screen marks.
+    public var flags: MessageRow.Flags
+    /// How far it has come; nil for messages of others.
+    public var state: MessageState?
+}
+
+/// Reads a space's messages as screens show them.
+public struct Timeline {
+    private let space: SpaceRecord
+    private let roster: Roster
+    private let ownPerson: PersonID
+
+    /// A timeline of this space, seen by this person.
+    public init(of space: SpaceRecord, roster: Roster, ownPerson: PersonID) {
+        self.space = space
+        self.roster = roster
+        self.ownPerson = ownPerson
+    }
+
+    /// At most `limit` messages below `before` (or the newest), newest first.
+    public func page(
+        before: OrderKey? = nil, limit: Int, in store: some MergeStore
+    ) throws(StoreError) -> [Message] {
+        let rows = try store.messages(in: space.number, before: before, limit: limit)
+        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        var messages: [Message] = []
+        messages.reserveCapacity(rows.count)
+        for row in rows {
+            if let message = try message(row, states: states, in: store) {
+                messages.append(message)
+            }
+        }
+        return messages
+    }
+
+    /// The message in this row of the store, or nil where it is none of this space.
+    public func message(
+        _ number: OperationNumber, in store: some MergeStore
+    ) throws(StoreError) -> Message? {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            log.space == space.number,
+            let row = try store.message(stored.messageOrder(in: log), in: space.number)
+        else { return nil }
+        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        return try message(row, states: states, in: store)
+    }
+
+    private func message(
+        _ row: MessageRow, states: MessageStates, in store: some MergeStore
+    ) throws(StoreError) -> Message? {
+        guard let stored = try store.operation(row.operation), let log = try store.log(row.log),
+            let author = roster.member(with: log.device)?.person
+        else { return nil }
+        let content = stored.operation.payload.flatMap(TextMessage.init)
+        let notes = try store.entries(
+            about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
+        let edits = try texts(of: notes.filter { $0.field == .edit }, in: store)
+        let isDeleted = row.flags.contains(.deleted)
+        let versions = isDeleted ? [] : (content.map { [$0.text] } ?? []) + edits
+        return Message(
+            number: row.operation,
+            reference: OperationReference(
+                tag: log.tag, sequence: stored.sequence, check: stored.id.check),
+            order: row.order, author: author, text: versions.last, origin: content?.origin,
+            time: content?.origin?.time ?? stored.operation.header.wallClock,
+            parent: stored.operation.header.references.first,
+            history: Array(versions.dropLast()),
+            reactions: isDeleted ? [] : try reactions(notes, in: store), flags: row.flags,
+            state: author == ownPerson ? states.state(of: log.tag, stored.sequence) : nil)
+    }
+
+    private func texts(
+        of edits: [Entry], in store: some MergeStore
+    ) throws(StoreError) -> [String] {
+        var texts: [String] = []
+        for entry in edits.sorted(by: { $0.order < $1.order }) {
+            let payload = try store.operation(entry.operation)?.operation.payload
+            if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit.text) }
+        }
+        return texts
+    }
+
+    private func reactions(
+        _ notes: [Entry], in store: some MergeStore
+    ) throws(StoreError) -> [Message.Reactions] {
+        var reactions: [Message.Reactions] = []
+        let active = notes.filter { $0.field == .reaction && $0.isOn }
+        for entry in active.sorted(by: { $0.order < $1.order }) {
+            guard let stored = try store.operation(entry.operation),
+                let reaction = stored.operation.payload.flatMap(Reaction.init),
+                let log = try store.log(stored.log),
+                let person = roster.member(with: log.device)?.person
+            else { continue }
+            if let index = reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {
+                reactions[index].persons.append(person)
+            } else {
+                reactions.append(.init(emoji: reaction.emoji, persons: [person]))
+            }
+        }
+        return reactions
+    }
+}
+
+/// How far others are with the logs of a space.
+struct MessageStates {
+    private var read: [LogTag: UInt64] = [:]
+    private var delivered: [LogTag: UInt64] = [:]
+
+    init(
+        in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID, store: some MergeStore
+    ) throws(StoreError) {
+        for mark in try store.marks(.read, in: space.number)
+        where mark.actor != Digest(reinterpreting: ownPerson) {
+            read[mark.tag] = max(read[mark.tag] ?? 0, mark.sequence)
+        }
+        for kind in [MarkKind.delivered, .acknowledged] {
+            for mark in try store.marks(kind, in: space.number) {
+                let device = DeviceID(reinterpreting: mark.actor)
+                guard let member = roster.member(with: device), member.person != ownPerson else {
+                    continue
+                }
+                delivered[mark.tag] = max(delivered[mark.tag] ?? 0, mark.sequence)
+            }
+        }
+    }
+
+    func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
+        if let place = read[tag], sequence <= place { return .read }
+        if let place = delivered[tag], sequence <= place { return .delivered }
+        return .saved
+    }
+}

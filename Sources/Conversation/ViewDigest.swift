@@ -1,0 +1,69 @@
+import ParleySealing
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// One hash over all that the members of a space see alike.
+///
+/// Local numbers and marks of arrival are left out, so two nodes that hold the same operations
+/// have the same digest, byte for byte. Source: `Protocol/03-operations.md`, "View digest".
+public struct ViewDigest {
+    private var hash = LabelledHash(.view)
+
+    /// The digest of a space's views.
+    public static func digest(
+        of space: SpaceRecord, roster: Roster, in store: some MergeStore
+    ) throws(StoreError) -> Digest {
+        var digest = ViewDigest()
+        try digest.add(space, roster: roster, in: store)
+        return digest.hash.finalize()
+    }
+
+    private mutating func add(
+        _ space: SpaceRecord, roster: Roster, in store: some MergeStore
+    ) throws(StoreError) {
+        hash.update(space.id)
+        add(text: try Overview.name(of: space.number, in: store))
+        for kind in [MarkKind.read, .delivered] {
+            for mark in try store.marks(kind, in: space.number) {
+                hash.update(kind.rawValue)
+                hash.update(mark.tag.value)
+                hash.update(mark.actor)
+                hash.update(mark.sequence)
+            }
+        }
+        let timeline = Timeline(
+            of: space, roster: roster, ownPerson: PersonID(reinterpreting: space.id))
+        var before: OrderKey?
+        while true {
+            let page = try timeline.page(before: before, limit: 500, in: store)
+            for message in page { add(message) }
+            guard let last = page.last else { return }
+            before = last.order
+        }
+    }
+
+    private mutating func add(_ message: Message) {
+        hash.update(message.order.clock)
+        hash.update(message.order.tag.value)
+        hash.update(message.order.sequence)
+        hash.update(message.order.id)
+        hash.update(message.author)
+        hash.update(message.flags.contains(.deleted) ? 1 : 0 as UInt8)
+        add(text: message.text)
+        hash.update(UInt64(message.history.count))
+        for text in message.history { add(text: text) }
+        hash.update(UInt64(message.reactions.count))
+        for reaction in message.reactions {
+            add(text: reaction.emoji)
+            hash.update(UInt64(reaction.persons.count))
+            for person in reaction.persons { hash.update(person) }
+        }
+    }
+
+    private mutating func add(text: String?) {
+        guard let text else { return hash.update(UInt64.max) }
+        hash.update(UInt64(text.utf8.count))
+        hash.update(Array(text.utf8))
+    }
+}
