@@ -1,0 +1,307 @@
+/// Everything that people and programs ask of a node, as plain values.
+///
+/// The running node, and the local socket to one, both answer it: a command need not know whether
+/// a node runs. Identifiers are lower-case hex; a `conversation` argument also takes a name or an
+/// unambiguous start of the identifier, and a `person` argument a name, alias or start of an
+/// identifier. Messages are named by their local number.
+public protocol NodeService: Sendable {
+    /// Who this node is and how it is doing.
+    func status() async throws -> NodeStatus
+    /// A one-use link that lets another person become a contact.
+    func invite(hours: Int) async throws -> InviteView
+    /// Takes an invite link; the two nodes meet as soon as they can reach each other.
+    func accept(link: String, alias: String?) async throws -> ContactView
+    /// Everyone known, by name.
+    func contacts() async throws -> [ContactView]
+    /// All conversations, newest first.
+    func conversations() async throws -> [ConversationView]
+    /// A new group of these contacts.
+    func newConversation(name: String, members: [String]) async throws -> ConversationView
+    /// Names a conversation.
+    func rename(conversation: String, to name: String) async throws
+    /// Silences a conversation, or ends that.
+    func mute(conversation: String, on: Bool) async throws
+    /// Writes messages, in order; all are saved when it returns.
+    func send(conversation: String, texts: [String], replyTo: Int64?) async throws -> [MessageView]
+    /// Gives an own message a new text.
+    func edit(message: Int64, text: String) async throws -> MessageView
+    /// Takes a message back for everyone.
+    func delete(message: Int64) async throws -> MessageView
+    /// Adds a reaction to a message, or takes it back.
+    func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView
+    /// Marks everything in a conversation as read. Returns how many messages that were.
+    func markRead(conversation: String) async throws -> Int
+    /// A page of messages, oldest first within the page, that ends below `before` (a `cursor` of
+    /// an earlier page) or at the newest.
+    func messages(
+        conversation: String, before: String?, limit: Int
+    ) async throws -> MessagePage
+    /// The safety number shared with a person.
+    func safetyNumber(person: String) async throws -> SafetyNumberView
+    /// Notes that the safety numbers were compared and are equal.
+    func markVerified(person: String) async throws
+    /// What each conversation looks like here, in one hash each.
+    func digests() async throws -> [DigestView]
+    /// Checks the store: chains, signatures, views against the log.
+    func doctor() async throws -> DoctorReport
+    /// Brings in messages from elsewhere, in one transaction with the note of how far it got.
+    /// Lines below what was noted before are skipped.
+    func importMessages(_ batch: ImportBatch) async throws -> ImportResult
+    /// How many lines of this file are in, or 0.
+    func importedLineCount(conversation: String, fileHash: String) async throws -> Int
+    /// Changes from now on.
+    func changes() async throws -> AsyncStream<ChangeView>
+}
+
+/// What went wrong, in a sentence for a person, with what to do about it.
+public struct NodeError: Error, Equatable, Codable, Sendable, CustomStringConvertible {
+    /// A stable word for programs, as `unknown-conversation`.
+    public var code: String
+    /// The sentence.
+    public var message: String
+    /// What to do about it.
+    public var hint: String?
+
+    /// An error with these fields.
+    public init(_ code: String, _ message: String, hint: String? = nil) {
+        self.code = code
+        self.message = message
+        self.hint = hint
+    }
+
+    /// The sentence.
+    public var description: String { message }
+}
+
+/// Who a node is and how it is doing.
+public struct NodeStatus: Codable, Equatable, Sendable {
+    /// A link to another device.
+    public struct Link: Codable, Equatable, Sendable {
+        /// The other person's name.
+        public var name: String
+        /// The other device, in hex.
+        public var device: String
+        /// Where it is.
+        public var address: String
+    }
+    /// What the person is called.
+    public var name: String
+    /// The person, in hex.
+    public var person: String
+    /// This device, in hex.
+    public var device: String
+    /// The folder of the node.
+    public var home: String
+    /// Whether a passphrase protects the keys; else they lie in a file that only the owner reads.
+    public var isProtectedByPassphrase: Bool
+    /// Where the node listens; empty while it does not run.
+    public var addresses: [String]
+    /// Open links.
+    public var links: [Link]
+    /// How many spaces, messages and operations are held.
+    public var conversationCount: Int
+    /// Operations held.
+    public var operationCount: Int
+    /// Bytes of the database on disk.
+    public var databaseByteCount: Int
+    /// Own messages that no device of another person has yet.
+    public var pendingCount: Int
+    /// Why nothing may be written, or nil.
+    public var readOnlyReason: String?
+    /// How often something was refused, by its code.
+    public var refusals: [String: Int]
+    /// Devices that were seen to write two histories, in hex.
+    public var forkedDevices: [String]
+    /// What the person should know, each a sentence.
+    public var warnings: [String]
+}
+
+/// An invite.
+public struct InviteView: Codable, Equatable, Sendable {
+    /// The link to pass on, over a channel that others do not read.
+    public var link: String
+    /// When it ends, in Unix milliseconds.
+    public var expires: UInt64
+}
+
+/// A person one knows.
+public struct ContactView: Codable, Equatable, Sendable {
+    /// The person, in hex.
+    public var person: String
+    /// What one calls them.
+    public var name: String
+    /// `invited` before the two nodes have met, then `accepted`.
+    public var state: String
+    /// Whether safety numbers were compared.
+    public var isVerified: Bool
+    /// Whether a link to one of their devices is open.
+    public var isLinked: Bool
+    /// Where their devices were last known to be.
+    public var addresses: [String]
+}
+
+/// A conversation in one line.
+public struct ConversationView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var id: String
+    /// `direct` or `group`.
+    public var kind: String
+    /// Its name, or that of the other person.
+    public var name: String
+    /// Names of everyone in it.
+    public var members: [String]
+    /// Messages not read.
+    public var unread: Int
+    /// Whether it is silenced.
+    public var isMuted: Bool
+    /// When the newest message was written, in Unix milliseconds.
+    public var newest: UInt64?
+}
+
+/// A message.
+public struct MessageView: Codable, Equatable, Sendable {
+    /// An emoji and who reacted with it.
+    public struct Reaction: Codable, Equatable, Sendable {
+        /// The emoji.
+        public var emoji: String
+        /// Their names.
+        public var names: [String]
+    }
+    /// Its number on this node.
+    public var number: Int64
+    /// The conversation, in hex.
+    public var conversation: String
+    /// The name of who wrote it; for an imported one the name it had.
+    public var author: String
+    /// The person who wrote it or brought it in, in hex.
+    public var person: String
+    /// Whether it is one's own.
+    public var isOwn: Bool
+    /// The text; nil where it was deleted or has not arrived.
+    public var text: String?
+    /// When it was written, in Unix milliseconds.
+    public var time: UInt64
+    /// The number of the message that it replies to, where that is held.
+    public var replyTo: Int64?
+    /// Earlier texts, oldest first.
+    public var history: [String]
+    /// Reactions.
+    public var reactions: [Reaction]
+    /// `saved`, `delivered`, `read`; nil for messages of others.
+    public var state: String?
+    /// Whether it was deleted for everyone.
+    public var isDeleted: Bool
+    /// Whether it was imported.
+    public var isImported: Bool
+    /// Whether an imported one was an action.
+    public var isAction: Bool
+    /// Whether it came long after newer ones.
+    public var isLate: Bool
+    /// Whether its text has not arrived.
+    public var isMissing: Bool
+}
+
+/// A page of a timeline.
+public struct MessagePage: Codable, Equatable, Sendable {
+    /// Oldest first.
+    public var messages: [MessageView]
+    /// What `before` takes for the page above this one; nil where there is none.
+    public var cursor: String?
+}
+
+/// A safety number.
+public struct SafetyNumberView: Codable, Equatable, Sendable {
+    /// The other person's name.
+    public var name: String
+    /// Sixty digits, in groups of five.
+    public var number: String
+    /// Whether it was compared.
+    public var isVerified: Bool
+}
+
+/// What a conversation looks like here.
+public struct DigestView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// Its name.
+    public var name: String
+    /// One hash over all that members see alike.
+    public var digest: String
+    /// Operations held.
+    public var operationCount: Int
+}
+
+/// What a check of the store found.
+public struct DoctorReport: Codable, Equatable, Sendable {
+    /// Each thing that was checked, and what came of it.
+    public struct Check: Codable, Equatable, Sendable {
+        /// What was checked, as a sentence.
+        public var name: String
+        /// Whether it holds.
+        public var isFine: Bool
+        /// Figures, or what is wrong.
+        public var detail: String
+    }
+    /// All checks.
+    public var checks: [Check]
+}
+
+/// Messages from elsewhere.
+public struct ImportBatch: Codable, Equatable, Sendable {
+    /// One message.
+    public struct Row: Codable, Equatable, Sendable {
+        /// Its line in the file, from 1.
+        public var line: Int
+        /// Who wrote it there.
+        public var author: String
+        /// When, in Unix milliseconds.
+        public var time: UInt64
+        /// The text.
+        public var text: String
+        /// Whether it was an action.
+        public var isAction: Bool
+        /// A row with these fields.
+        public init(line: Int, author: String, time: UInt64, text: String, isAction: Bool) {
+            self.line = line
+            self.author = author
+            self.time = time
+            self.text = text
+            self.isAction = isAction
+        }
+    }
+    /// Where to.
+    public var conversation: String
+    /// A hash of the file's bytes, in hex.
+    public var fileHash: String
+    /// Up to which line the file is in once this is stored.
+    public var throughLine: Int
+    /// Ascending by line.
+    public var rows: [Row]
+    /// A batch with these fields.
+    public init(conversation: String, fileHash: String, throughLine: Int, rows: [Row]) {
+        self.conversation = conversation
+        self.fileHash = fileHash
+        self.throughLine = throughLine
+        self.rows = rows
+    }
+}
+
+/// What an import did.
+public struct ImportResult: Codable, Equatable, Sendable {
+    /// Messages stored now.
+    public var stored: Int
+    /// Messages that were in before.
+    public var known: Int
+}
+
+/// Something changed.
+public struct ChangeView: Codable, Equatable, Sendable {
+    /// `message`, `conversation`, `receipts`, `contact`, `link`.
+    public var kind: String
+    /// The conversation, in hex, where it concerns one.
+    public var conversation: String?
+    /// The message as it is now, where it concerns one.
+    public var message: MessageView?
+    /// A name, where it concerns a person.
+    public var name: String?
+}

@@ -1,0 +1,55 @@
+import ParleySealing
+public import ParleyLedger
+public import ParleyWire
+
+extension FrontierDigests {
+    /// The digests of what is held of a space: over the tips of its logs, ascending by tag.
+    ///
+    /// Holes below a tip do not show: they are this node's own business, and are asked for.
+    public init(of space: SpaceNumber, in store: some LogStore) throws(StoreError) {
+        var control = LabelledHash(.digest)
+        var content = LabelledHash(.digest)
+        var receipts = LabelledHash(.digest)
+        for log in try store.logs(in: space) where log.end > 0 {
+            switch log.lane {
+            case .control: control.add(log)
+            case .content, .notes, .shared: content.add(log)
+            case .receipts: receipts.add(log)
+            }
+        }
+        self.init(
+            control: control.finish(), content: content.finish(), receipts: receipts.finish())
+    }
+}
+
+extension LabelledHash {
+    fileprivate mutating func add(_ log: LogRecord) {
+        update(log.tag.value)
+        update(log.end - 1)
+        update(log.tip)
+    }
+
+    fileprivate mutating func finish() -> Check {
+        let digest: Digest = finalize()
+        return digest.check
+    }
+}
+
+extension Frontier {
+    /// The tips held of a space.
+    ///
+    /// - Parameter tags: the logs to list, or nil for all of them.
+    init(
+        of space: SpaceRecord, tags: Set<LogTag>? = nil, asksForMissing: Bool,
+        in store: some LogStore
+    ) throws(StoreError) {
+        let logs = try store.logs(in: space.number).filter { log in
+            log.end > 0 && tags?.contains(log.tag) ?? true
+        }
+        self.init(
+            space: space.id, isComplete: tags == nil, asksForMissing: asksForMissing,
+            entries: logs.map {
+                Entry(tag: $0.tag, sequence: $0.end - 1, check: UInt32($0.tip.prefix >> 32))
+            })
+    }
+}

@@ -1,0 +1,118 @@
+import ParleyLedger
+import ParleyWire
+
+/// Cuts runs out of stored logs so that a receiver can prove them.
+enum RunReader {
+    /// A signature travels along at least every so many operations, so that receivers can pass
+    /// on shorter runs themselves.
+    static let headSpacing: UInt64 = 256
+    private static let blockOperationCount = 512
+
+    /// Operations from a place upward that end on a signed head.
+    ///
+    /// - Parameters:
+    ///   - room: bytes that the run should keep to. It exceeds them only to reach a head.
+    ///   - bringsAnchor: whether the receiver may not hold the operation before.
+    /// - Returns: nil where nothing provable is held there.
+    static func forward(
+        _ log: LogRecord, from first: UInt64, room: Int, bringsAnchor: Bool, store: some LogStore
+    ) throws(StoreError) -> Run? {
+        guard let span = log.spans.first(where: { $0.first <= first && first <= $0.last }) else {
+            return nil
+        }
+        var stored = try store.operations(
+            in: log.number, first...span.last, limit: blockOperationCount)
+        guard let last = stored.last else { return nil }
+        var heads = try store.heads(in: log.number, first...last.sequence)
+        if heads.isEmpty {
+            guard let head = try store.head(atOrAfter: first, in: log.number),
+                head.sequence <= span.last
+            else { return nil }
+            stored = try store.operations(
+                in: log.number, first...head.sequence,
+                limit: min(Limits.runOperationCountMax, Int(head.sequence - first) + 1))
+            heads = [head]
+        }
+        let end = end(of: stored, heads: heads, room: room)
+        return try run(
+            log, stored: Array(stored.prefix { $0.sequence <= end }),
+            heads: heads.filter { $0.sequence <= end }, bringsAnchor: bringsAnchor, store: store)
+    }
+
+    /// The last head within the room, or else the first.
+    private static func end(
+        of stored: [StoredOperation], heads: [SignedHead], room: Int
+    ) -> UInt64 {
+        var size = 0
+        var end = heads[0].sequence
+        var next = heads[...]
+        for operation in stored {
+            size += operation.operation.byteCount + 2
+            if size > room { break }
+            while let head = next.first, head.sequence <= operation.sequence {
+                end = head.sequence
+                next = next.dropFirst()
+            }
+        }
+        return end
+    }
+
+    /// Operations from the top of a range downward; what the receiver holds above proves them.
+    static func backward(
+        _ log: LogRecord, _ range: ClosedRange<UInt64>, room: Int, store: some LogStore
+    ) throws(StoreError) -> Run? {
+        guard
+            let span = log.spans.first(where: {
+                $0.first <= range.upperBound && range.upperBound <= $0.last
+            })
+        else { return nil }
+        let lowest = max(range.lowerBound, span.first)
+        let count = min(UInt64(blockOperationCount), range.upperBound - lowest + 1)
+        let first = range.upperBound - (count - 1)
+        let stored = try store.operations(
+            in: log.number, first...range.upperBound, limit: Int(count))
+        var size = 0
+        let kept = stored.reversed().prefix { operation in
+            defer { size += operation.operation.byteCount + 2 }
+            return size < room
+        }
+        guard let lowestKept = kept.last else { return nil }
+        let heads = try store.heads(in: log.number, lowestKept.sequence...range.upperBound)
+        return try run(
+            log, stored: kept.reversed(), heads: heads, bringsAnchor: true, store: store)
+    }
+
+    private static func run(
+        _ log: LogRecord, stored: [StoredOperation], heads: [SignedHead], bringsAnchor: Bool,
+        store: some LogStore
+    ) throws(StoreError) -> Run? {
+        guard let first = stored.first?.sequence else { return nil }
+        var anchor: OperationID?
+        if bringsAnchor, first > 0 {
+            anchor = try identifier(before: first, in: log, store: store)
+        }
+        return Run(
+            device: log.device, lane: log.lane, first: first, anchor: anchor,
+            operations: stored.map(\.operation), heads: spaced(heads))
+    }
+
+    private static func identifier(
+        before place: UInt64, in log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> OperationID? {
+        if let span = log.spans.first(where: { $0.first == place }) { return span.anchor }
+        return try store.operation(at: place - 1, in: log.number)?.id
+    }
+
+    /// The last head and, below it, one for every so many operations.
+    private static func spaced(_ heads: [SignedHead]) -> [SignedHead] {
+        var kept: [SignedHead] = []
+        for head in heads.reversed() {
+            guard let lowest = kept.last else {
+                kept.append(head)
+                continue
+            }
+            if head.sequence + headSpacing <= lowest.sequence { kept.append(head) }
+        }
+        return kept.reversed()
+    }
+}

@@ -1,0 +1,256 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// What is known, on one link, of one space: what the peer lacks, and what it was asked for.
+struct SpaceExchange: Sendable {
+    /// Above this many missing operations the newest are sent first, and the rest when asked for.
+    static let windowOperationCount = 500
+    /// How many operations one question about holes asks for.
+    static let wantOperationCount = 2048
+    /// How many questions may be open.
+    static let openWantCountMax = 2
+
+    let space: SpaceRecord
+    /// The place after the last that the peer holds or was sent, by log; nil before it told us.
+    private var peerEnds: [LogTag: UInt64]?
+    /// Logs that may hold something for the peer, so that a long list is not walked each time.
+    private var unsent: Set<LogTag> = []
+    /// Logs that grew through others and were not announced yet.
+    private var unannounced: Set<LogTag> = []
+    /// Where the newest part begins that is sent before the rest, by log.
+    private var windows: [LogTag: UInt64] = [:]
+    /// What the peer asked for, oldest question first.
+    private var answers: [Answer] = []
+
+    /// The lowest place that was asked for, by log.
+    private var asked: [LogTag: UInt64] = [:]
+    private(set) var openWantCount = 0
+    /// The peer could not answer: it is not asked again on this link.
+    private var cannotFill = false
+
+    private struct Answer: Sendable {
+        var ranges: [Want.Range]
+    }
+
+    init(_ space: SpaceRecord) { self.space = space }
+
+    var hasAnnouncements: Bool { !unannounced.isEmpty }
+
+    // MARK: What the peer holds
+
+    /// The peer's digests are our own.
+    mutating func isEqual(store: some LogStore) throws(StoreError) {
+        var ends: [LogTag: UInt64] = [:]
+        for log in try store.logs(in: space.number) where log.end > 0 { ends[log.tag] = log.end }
+        peerEnds = ends
+        unsent = []
+        unannounced = []
+        windows = [:]
+        cannotFill = false
+    }
+
+    /// Takes the peer's tips. Returns whether it holds something that is missing here.
+    mutating func received(
+        _ frontier: Frontier, store: some LogStore
+    ) throws(StoreError) -> Bool {
+        var isBehind = false
+        var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
+        for entry in frontier.entries {
+            let log = try store.log(entry.tag, in: space.number)
+            if entry.sequence >= log?.end ?? 0 { isBehind = true }
+            ends[entry.tag] = max(ends[entry.tag] ?? 0, entry.sequence + 1)
+            unannounced.remove(entry.tag)
+        }
+        if frontier.isComplete {
+            if frontier.asksForMissing {
+                peerEnds = ends
+                try planSending(store: store)
+            } else {
+                // Somebody else serves it; only what is new from now on is sent.
+                for log in try store.logs(in: space.number) {
+                    ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
+                }
+                peerEnds = ends
+            }
+        } else if peerEnds != nil {
+            peerEnds = ends
+        }
+        return isBehind
+    }
+
+    mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
+        unannounced.remove(tag)
+        guard let end = peerEnds?[tag] else {
+            peerEnds?[tag] = place + 1
+            return
+        }
+        peerEnds?[tag] = max(end, place + 1)
+    }
+
+    mutating func grew(_ tag: LogTag, isOwn: Bool) {
+        if isOwn {
+            unsent.insert(tag)
+        } else {
+            unannounced.insert(tag)
+        }
+    }
+
+    mutating func announcement(store: some LogStore) throws(StoreError) -> Frontier? {
+        guard let ends = peerEnds, !unannounced.isEmpty else { return nil }
+        var tags: Set<LogTag> = []
+        for tag in unannounced {
+            if let log = try store.log(tag, in: space.number), log.end > ends[tag] ?? 0 {
+                tags.insert(tag)
+            }
+        }
+        unannounced = []
+        guard !tags.isEmpty else { return nil }
+        return try Frontier(of: space, tags: tags, asksForMissing: false, in: store)
+    }
+
+    // MARK: Sending what the peer lacks
+
+    /// Everything that is held above the peer's tips is to be sent; where that is much, the
+    /// newest first.
+    private mutating func planSending(store: some LogStore) throws(StoreError) {
+        let ends = peerEnds ?? [:]
+        unsent = []
+        windows = [:]
+        var missing: UInt64 = 0
+        for log in try store.logs(in: space.number) where log.end > ends[log.tag] ?? 0 {
+            unsent.insert(log.tag)
+            if log.lane == .content { missing += log.end - (ends[log.tag] ?? 0) }
+        }
+        guard missing > UInt64(2 * Self.windowOperationCount) else { return }
+        let newest = try store.newestPlaces(in: space.number, count: Self.windowOperationCount)
+        for tag in unsent {
+            guard let log = try store.log(tag, in: space.number), log.lane == .content else {
+                continue
+            }
+            let first = newest.first { $0.log == log.number }?.first ?? log.end - 1
+            if first > ends[tag] ?? 0 { windows[tag] = first }
+        }
+    }
+
+    /// The next frame of operations for the peer, or nil where it lacks nothing that is known.
+    mutating func nextOperations(store: some LogStore) throws(StoreError) -> Operations? {
+        if let ends = peerEnds {
+            var runs: [Run] = []
+            var room = Limits.operationsFrameByteCount
+            for log in try unsentLogs(store: store) {
+                while room > 0, let run = try nextRun(of: log, after: ends, room, store: store) {
+                    runs.append(run)
+                    room -= run.byteCount
+                }
+                if room <= 0 || runs.count >= Limits.runCountMax { break }
+            }
+            if !runs.isEmpty { return Operations(space: space.id, endsAnswer: false, runs: runs) }
+        }
+        return try nextAnswer(store: store)
+    }
+
+    /// Logs to send from: control first, then by tag.
+    private func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
+        var logs: [LogRecord] = []
+        for tag in unsent {
+            if let log = try store.log(tag, in: space.number) { logs.append(log) }
+        }
+        return logs.sorted { ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag) }
+    }
+
+    private mutating func nextRun(
+        of log: LogRecord, after _: [LogTag: UInt64], _ room: Int, store: some LogStore
+    ) throws(StoreError) -> Run? {
+        var first = peerEnds?[log.tag] ?? 0
+        var brings = false
+        if let window = windows[log.tag], window > first {
+            first = window
+            brings = true
+        }
+        if let top = log.spans.last, first < top.first {
+            first = top.first
+            brings = true
+        }
+        guard first < log.end else {
+            unsent.remove(log.tag)
+            windows[log.tag] = nil
+            return nil
+        }
+        let run = try RunReader.forward(
+            log, from: first, room: room, bringsAnchor: brings, store: store)
+        guard let run else {
+            unsent.remove(log.tag)
+            return nil
+        }
+        peerEnds?[log.tag] = run.last + 1
+        return run
+    }
+
+    // MARK: Answering what the peer asked for
+
+    mutating func received(_ want: Want) {
+        guard answers.count < 4 else { return }
+        answers.append(Answer(ranges: want.ranges))
+    }
+
+    private mutating func nextAnswer(store: some LogStore) throws(StoreError) -> Operations? {
+        guard var answer = answers.first else { return nil }
+        var runs: [Run] = []
+        var room = Limits.operationsFrameByteCount
+        while room > 0, var range = answer.ranges.first {
+            let log = try store.log(range.tag, in: space.number)
+            let run = try log.flatMap { log throws(StoreError) in
+                try RunReader.backward(log, range.first...range.last, room: room, store: store)
+            }
+            guard let run else {
+                answer.ranges.removeFirst()
+                continue
+            }
+            runs.append(run)
+            room -= run.byteCount
+            if run.first > range.first {
+                range.last = run.first - 1
+                answer.ranges[0] = range
+            } else {
+                answer.ranges.removeFirst()
+            }
+        }
+        let isDone = answer.ranges.isEmpty
+        if isDone { answers.removeFirst() } else { answers[0] = answer }
+        return Operations(space: space.id, endsAnswer: isDone, runs: runs)
+    }
+
+    // MARK: Asking for what is missing here
+
+    mutating func answered(isEmpty: Bool) {
+        openWantCount = max(0, openWantCount - 1)
+        if isEmpty { cannotFill = true }
+    }
+
+    /// The next question about holes: the newest part of each, sized so that all close together.
+    mutating func nextWant(store: some LogStore) throws(StoreError) -> Want? {
+        guard openWantCount < Self.openWantCountMax, !cannotFill else { return nil }
+        var holes: [(tag: LogTag, range: ClosedRange<UInt64>)] = []
+        for log in try store.logs(in: space.number) {
+            guard let gap = log.gap else {
+                asked[log.tag] = nil
+                continue
+            }
+            let top = min(gap.upperBound, (asked[log.tag] ?? gap.upperBound + 1) &- 1)
+            guard top >= gap.lowerBound, asked[log.tag] != gap.lowerBound else { continue }
+            holes.append((log.tag, gap.lowerBound...top))
+        }
+        guard !holes.isEmpty else { return nil }
+        holes = Array(holes.prefix(Limits.wantRangeCountMax))
+        let total = holes.reduce(0) { $0 + UInt64($1.range.count) }
+        let ranges = holes.map { hole in
+            let share = UInt64(Self.wantOperationCount) * UInt64(hole.range.count) / total
+            let count = min(UInt64(hole.range.count), max(32, share))
+            let first = hole.range.upperBound - (count - 1)
+            asked[hole.tag] = first
+            return Want.Range(tag: hole.tag, first: first, last: hole.range.upperBound)
+        }
+        openWantCount += 1
+        return Want(space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
+    }
+}

@@ -1,0 +1,335 @@
+import ParleySealing
+public import ParleyLedger
+public import ParleyWire
+
+/// What a session wants done, in order.
+public enum SessionOutput: Equatable, Sendable {
+    /// A frame for the peer, once the transaction is committed.
+    case send(Frame)
+    /// Operations to verify and store.
+    case ingest(Operations)
+    /// The peer holds this on its disk.
+    case acknowledged(Acknowledgement)
+    /// The peer presents itself.
+    case introduced(Introduction)
+    /// The peer lacks a space that both belong to.
+    case introduceSpace(SpaceNumber)
+    /// The peer may hold what is missing here: is it to be the space's source?
+    case missing(SpaceNumber)
+    /// The peer has answered a want, or cannot.
+    case answered(SpaceNumber)
+    /// The peer refused something.
+    case refused(WireError)
+    /// The peer said goodbye.
+    case ended
+}
+
+/// Why a session ends at once. Each is a breach that no honest peer commits.
+public enum SessionRejection: Error, Equatable, Sendable {
+    /// The bytes are no frame.
+    case malformed(DecodingFailure)
+    /// Something came before the greeting, or a second greeting came.
+    case outOfOrder
+    /// More operations came than had been granted.
+    case overCredit
+}
+
+/// Two devices find out what each lacks, and send it: one session, one value.
+///
+/// It knows logs and places, never what operations say. It is fed frames and told what was
+/// stored; it answers with frames. No state of it outlives the link: whatever was committed moved
+/// the frontier, and the next session asks for the rest.
+///
+/// ```
+///  HELLO SPACES ──▶ ◀── HELLO SPACES      at once, both
+///  FRONT ──▶ ◀── FRONT                    for each space whose digests differ
+///  OPS ──▶ ◀── OPS   ACK ──▶ ◀── ACK      what the other lacks, newest first where it is much
+///  WANT ──▶ ◀── OPS                       holes, from the top down
+///  OPS (live) ──▶                         whatever is written from then on
+/// ```
+/// Source: `Protocol/06-sync.md`.
+public struct SyncSession: Sendable {
+    /// Bytes of operations that a peer may send before the first is stored: 1 MiB.
+    public static let creditInitial: UInt64 = 1 << 20
+    /// Credit is renewed in steps of this many bytes.
+    static let creditStep: UInt64 = 128 << 10
+
+    private enum Phase: Sendable, Equatable {
+        /// Our greeting is out; theirs is due.
+        case greeting
+        /// Both have greeted.
+        case open
+    }
+
+    private var phase: Phase = .greeting
+    private let salt: UInt64
+    /// The spaces that both belong to.
+    private(set) var shared: [SpaceNumber: SpaceExchange] = [:]
+    /// Bytes of operations that may still be sent.
+    private var credit: Int64 = 0
+    /// Bytes of operations that the peer may still send.
+    private var granted = Int64(SyncSession.creditInitial)
+    /// Bytes received since credit was last renewed.
+    private var consumed: UInt64 = 0
+
+    /// A session with one device.
+    ///
+    /// - Parameter salt: random; makes the hashes of spaces on this link tell nothing on another.
+    public init(salt: UInt64) { self.salt = salt }
+
+    /// The frames that a session begins with.
+    ///
+    /// - Parameter spaces: the spaces whose roster holds the peer's device.
+    public mutating func open(
+        _ hello: Hello, sharing spaces: [SpaceRecord], store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        for space in spaces { shared[space.number] = SpaceExchange(space) }
+        return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
+    }
+
+    /// A space has come to be shared while the link is up.
+    public mutating func share(
+        _ space: SpaceRecord, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard shared[space.number] == nil else { return [] }
+        shared[space.number] = SpaceExchange(space)
+        return []
+    }
+
+    /// Takes a frame from the peer.
+    ///
+    /// - Parameter byteCount: how large it was on the link, for credit.
+    public mutating func receive(
+        _ frame: Frame, byteCount: Int, store: some LogStore
+    ) throws(StoreError) -> Result<[SessionOutput], SessionRejection> {
+        if case .hello(let hello) = frame {
+            guard phase == .greeting else { return .failure(.outOfOrder) }
+            phase = .open
+            credit = Int64(clamping: hello.credit)
+            return .success([])
+        }
+        guard phase == .open else { return .failure(.outOfOrder) }
+        switch frame {
+        case .hello:
+            return .failure(.outOfOrder)
+        case .spaces(let spaces):
+            return .success(try received(spaces, store: store))
+        case .frontier(let frontier):
+            return .success(try received(frontier, store: store))
+        case .want(let want):
+            return .success(try received(want, store: store))
+        case .operations(let operations):
+            granted -= Int64(byteCount)
+            guard granted >= -Int64(Limits.frameByteCountMax) else {
+                return .failure(.overCredit)
+            }
+            consumed += UInt64(byteCount)
+            return .success(try received(operations, store: store))
+        case .acknowledge(let acknowledgement):
+            return .success([.acknowledged(acknowledgement)])
+        case .credit(let bytes):
+            credit = min(credit.addingReportingOverflow(Int64(clamping: bytes)).partialValue, 1 << 40)
+            return .success([])
+        case .error(let error):
+            return .success([.refused(error)])
+        case .bye:
+            return .success([.ended])
+        case .introduce(let introduction):
+            return .success([.introduced(introduction)])
+        case .heartbeat(let digest):
+            guard try digest != root(store) else { return .success([]) }
+            return .success([.send(.spaces(try summary(store)))])
+        }
+    }
+
+    /// The frame that shows the link alive and the spaces equal, or not.
+    public func heartbeat(store: some LogStore) throws(StoreError) -> SessionOutput {
+        .send(.heartbeat(try root(store)))
+    }
+
+    /// Renews the peer's credit for what was stored since the last time.
+    public mutating func renewCredit() -> [SessionOutput] {
+        guard consumed >= Self.creditStep else { return [] }
+        defer { consumed = 0 }
+        granted += Int64(consumed)
+        return [.send(.credit(consumed))]
+    }
+
+    /// Asks the peer to send what is missing here of a space.
+    public mutating func ask(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard phase == .open, let exchange = shared[space] else { return [] }
+        return [
+            .send(
+                .frontier(try Frontier(of: exchange.space, asksForMissing: true, in: store)))
+        ]
+    }
+
+    /// Asks for the newest parts of holes; at most two questions are open at a time.
+    public mutating func fillHoles(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard phase == .open, shared[space] != nil else { return [] }
+        var outputs: [SessionOutput] = []
+        while let want = try shared[space]?.nextWant(store: store) {
+            outputs.append(.send(.want(want)))
+        }
+        return outputs
+    }
+
+    /// Whether questions about holes are open.
+    public func isFillingHoles(_ space: SpaceNumber) -> Bool {
+        shared[space].map { $0.openWantCount > 0 } ?? false
+    }
+
+    /// Takes note that the log grew.
+    ///
+    /// - Parameter isOwn: written here: sent at once. Else it is announced, since the peer may
+    ///   well have it from its author.
+    public mutating func grew(_ tag: LogTag, in space: SpaceNumber, isOwn: Bool) {
+        shared[space]?.grew(tag, isOwn: isOwn)
+    }
+
+    /// Takes note that the peer sent, and so holds, this log up to a place.
+    public mutating func peerHolds(_ tag: LogTag, through place: UInt64, in space: SpaceNumber) {
+        shared[space]?.peerHolds(tag, through: place)
+    }
+
+    /// Tells the peer of logs that grew through others.
+    public mutating func announce(store: some LogStore) throws(StoreError) -> [SessionOutput] {
+        guard phase == .open else { return [] }
+        var outputs: [SessionOutput] = []
+        for number in shared.keys.sorted() {
+            if let frontier = try shared[number]?.announcement(store: store) {
+                outputs.append(.send(.frontier(frontier)))
+            }
+        }
+        return outputs
+    }
+
+    /// Whether something is to be announced.
+    public var hasAnnouncements: Bool { shared.values.contains { $0.hasAnnouncements } }
+
+    /// Operations that the peer lacks, as far as its credit goes and no more than `byteCount`.
+    ///
+    /// - Returns: frames to send, and whether more could be sent at once.
+    public mutating func nextOperations(
+        upTo byteCount: Int, store: some LogStore
+    ) throws(StoreError) -> (outputs: [SessionOutput], hasMore: Bool) {
+        guard phase == .open else { return ([], false) }
+        var outputs: [SessionOutput] = []
+        var sent = 0
+        for number in shared.keys.sorted() {
+            while credit > 0 {
+                guard sent < byteCount else { return (outputs, true) }
+                guard let operations = try shared[number]?.nextOperations(store: store) else {
+                    break
+                }
+                let size = operations.runs.reduce(64) { $0 + $1.byteCount }
+                credit -= Int64(size)
+                sent += size
+                outputs.append(.send(.operations(operations)))
+            }
+        }
+        return (outputs, false)
+    }
+}
+
+extension Run {
+    /// About how many bytes it takes on the link.
+    var byteCount: Int {
+        operations.reduce(80 + heads.count * 66) { $0 + $1.byteCount + 2 }
+    }
+}
+
+extension SyncSession {
+    private func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
+        var entries: [Spaces.Entry] = []
+        for number in shared.keys.sorted() {
+            guard let space = shared[number]?.space else { continue }
+            entries.append(
+                Spaces.Entry(
+                    hash: Self.hash(space.id, salt: salt),
+                    digests: try FrontierDigests(of: number, in: store)))
+        }
+        entries.sort { $0.hash < $1.hash }
+        return Spaces(salt: salt, entries: Array(entries.prefix(Limits.spaceCountMax)))
+    }
+
+    private static func hash(_ space: SpaceID, salt: UInt64) -> UInt64 {
+        var hash = LabelledHash(.spaces)
+        hash.update(salt)
+        hash.update(space)
+        let digest: Digest = hash.finalize()
+        return digest.prefix
+    }
+
+    private func root(_ store: some LogStore) throws(StoreError) -> Digest {
+        var hash = LabelledHash(.spaces)
+        let spaces = shared.values.map(\.space).sorted { $0.id < $1.id }
+        for space in spaces {
+            let digests = try FrontierDigests(of: space.number, in: store)
+            hash.update(space.id)
+            for check in [digests.control, digests.content, digests.receipts] {
+                hash.update(check.high)
+                hash.update(check.low)
+            }
+        }
+        return hash.finalize()
+    }
+
+    private mutating func received(
+        _ spaces: Spaces, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        var outputs: [SessionOutput] = []
+        let listed = Dictionary(
+            spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
+        for number in shared.keys.sorted() {
+            guard var exchange = shared[number] else { continue }
+            guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
+                outputs.append(.introduceSpace(number))
+                continue
+            }
+            if try theirs == FrontierDigests(of: number, in: store) {
+                try exchange.isEqual(store: store)
+                shared[number] = exchange
+                if try store.logs(in: number).contains(where: { !$0.isWhole }) {
+                    outputs.append(.missing(number))
+                }
+            } else {
+                outputs.append(.missing(number))
+            }
+        }
+        return outputs
+    }
+
+    private mutating func received(
+        _ frontier: Frontier, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard let space = try store.space(frontier.space),
+            var exchange = shared[space.number]
+        else { return [] }
+        let isBehind = try exchange.received(frontier, store: store)
+        shared[space.number] = exchange
+        return isBehind ? [.missing(space.number)] : []
+    }
+
+    private mutating func received(
+        _ want: Want, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard let space = try store.space(want.space) else { return [] }
+        shared[space.number]?.received(want)
+        return []
+    }
+
+    private mutating func received(
+        _ operations: Operations, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard operations.endsAnswer, let space = try store.space(operations.space) else {
+            return [.ingest(operations)]
+        }
+        shared[space.number]?.answered(isEmpty: operations.runs.isEmpty)
+        return [.ingest(operations), .answered(space.number)]
+    }
+}
