@@ -137,7 +137,7 @@ let package = Package(
     products: [
         .library(name: "Parley", targets: ["Parley"]),
         .executable(name: "parley", targets: ["parley"]),
-    ].filter { _ in exists("Sources/Parley") },
+    ].filter { $0.name == "Parley" ? exists("Sources/Parley") : exists("Sources/Command") },
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
