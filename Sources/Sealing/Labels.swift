@@ -1,0 +1,85 @@
+/// What a hash, a derived key or a signature is for.
+///
+/// Each purpose has its own label, and every label stands in this file, so that bytes made for
+/// one purpose can never be taken for another. A label is hashed after a byte with its length:
+/// no two labels with different messages spell the same input.
+/// Source: `Protocol/05-identity.md`, "Labels".
+public struct Label: Sendable {
+    /// The length of the text in one byte, then the text.
+    let prefixed: [UInt8]
+
+    init(_ text: StaticString) {
+        precondition(text.utf8CodeUnitCount < 256, "a label's length must fit one byte")
+        prefixed = text.withUTF8Buffer { [UInt8($0.count)] + Array($0) }
+    }
+
+    // MARK: Operations and spaces
+
+    /// The identifier of an operation: the one before it, then its bytes.
+    public static let op = Label("lp1/op")
+    /// The commitment to a payload.
+    public static let body = Label("lp1/body")
+    /// A signature over a log up to one operation.
+    public static let head = Label("lp1/head")
+    /// The name of a space.
+    public static let space = Label("lp1/space")
+    /// The name of a log.
+    public static let log = Label("lp1/log")
+    /// The authority that an operation was written under.
+    public static let auth = Label("lp1/auth")
+    /// The digest of a frontier.
+    public static let digest = Label("lp1/digest")
+    /// The digest of what a person sees.
+    public static let view = Label("lp1/view")
+    /// What stands for a space in a list of spaces.
+    public static let spaces = Label("lp1/spaces")
+    /// The members of a roster.
+    public static let roster = Label("lp1/roster")
+    /// A signed statement that a device writes no more.
+    public static let retire = Label("lp1/retire")
+    /// The content of a file that is imported.
+    public static let file = Label("lp1/file")
+
+    // MARK: Persons and devices
+
+    /// The name of a person: the hash of the first operation of the identity log.
+    public static let user = Label("lp1/user")
+    /// The identifier of an operation of an identity log.
+    public static let identityOperation = Label("lp1/idop")
+    /// The signature of an operation of an identity log.
+    public static let identitySignature = Label("lp1/idsig")
+    /// A new device's proof that it holds the key that is certified.
+    public static let proofOfPossession = Label("lp1/pop")
+    /// The signature of a part of a card.
+    public static let card = Label("lp1/card")
+    /// The digits that two persons compare.
+    public static let fingerprint = Label("lp1/fp")
+    /// The check characters of a recovery code.
+    public static let recoveryCheck = Label("lp1/rec/check")
+    /// The seed of the root key, from a recovery code.
+    public static let recoveryRoot = Label("lp1/rec/root")
+
+    // MARK: Meeting
+
+    /// The handshake's prologue.
+    public static let noise = Label("lp1/noise")
+    /// The shared key of a device that is linked.
+    public static let pairing = Label("lp1/pair/psk")
+    /// The name of an invite, from its secret.
+    public static let invite = Label("lp1/inv")
+    /// The proof that an invite's secret is known, bound to one link.
+    public static let redeem = Label("lp1/redeem")
+
+    // MARK: At rest
+
+    /// A keyed hash by which a sealed value is looked up.
+    public static let row = Label("lp1/ks/row")
+    /// The nonce of a sealed row.
+    public static let rowNonce = Label("lp1/ks/nonce")
+    /// The short name for row content that is longer than a derivation takes.
+    public static let rowContent = Label("lp1/ks/content")
+    /// A key for data, from the key of the vault.
+    public static let bucket = Label("lp1/ks/bucket")
+    /// The guard file.
+    public static let guardFile = Label("lp1/ks/guard")
+}
