@@ -5,7 +5,7 @@ enum BannedCalls {
         ("async", "a pure room does not wait"),
         ("await", "a pure room does not wait"),
         ("Task", "a pure room starts nothing"),
-        ("actor", "a pure room is owned, it does not own"),
+        ("DispatchQueue", "a pure room starts nothing"),
         ("Date(", "time is an argument"),
         ("ContinuousClock", "time is an argument"),
         ("SuspendingClock", "time is an argument"),
