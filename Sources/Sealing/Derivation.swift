@@ -84,6 +84,11 @@ public func payloadCommitment(
     }
 }
 
+/// The same, as an operation holds them: an empty salt means none.
+public func payloadCommitment(salt: [UInt8], payload: [UInt8]) -> Digest {
+    payloadCommitment(salt: salt.isEmpty ? nil : salt[...], payload: payload[...])
+}
+
 /// A key whose bytes are lent by the caller for the length of one call.
 struct LentKey: KeyBytes {
     private let bytes: UnsafeRawBufferPointer
