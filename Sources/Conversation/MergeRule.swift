@@ -45,7 +45,7 @@ public struct MergeContext: Sendable {
 ///
 /// A rule must come to the same views whatever the order in which operations arrive: what it is
 /// about may come later, since history is fetched backwards. See `Sources/Conversation/README.md`.
-protocol MergeRule {
+protocol MergeRule: SendableMetatype {
     /// The kind that it merges.
     static var kind: OperationKind { get }
     /// The only lane in which that kind has an effect.

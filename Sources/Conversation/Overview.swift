@@ -109,4 +109,23 @@ public enum Overview {
         }
         return contacts.sorted { $0.person < $1.person }
     }
+
+    /// What the person noted of another, or nil.
+    public static func contact(
+        _ person: PersonID, ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> Contact? {
+        let element = try store.locator(person.bytes)
+        let entries = try store.entries(about: .space, in: ownSpace, field: .contact)
+        guard let entry = entries.first(where: { $0.element == element }) else { return nil }
+        return try store.operation(entry.operation)?.operation.payload.flatMap(Contact.init)
+    }
+
+    /// Whether a message was deleted for everyone.
+    public static func isDeleted(
+        _ message: OperationReference, in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        try !store.entries(
+            about: .operation(message.tag, message.sequence), in: space, field: .deletion
+        ).isEmpty
+    }
 }

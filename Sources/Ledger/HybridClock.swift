@@ -1,4 +1,4 @@
-public import ParleyWire
+import ParleyWire
 
 /// Time as far as an author needs it: the wall clock drawn forward by what was seen.
 ///

@@ -1,4 +1,4 @@
-public import ParleyWire
+import ParleyWire
 
 extension LogRecord {
     /// Takes note that these operations are held now. They are new, and leave no second hole.
@@ -7,6 +7,13 @@ extension LogRecord {
         hold(
             Span(first: run.first, last: last.sequence, anchor: run.anchor, tip: last.id),
             tipClock: last.operation.header.clock)
+    }
+
+    /// Whether the operations join what is held without a second hole.
+    public func canHold(_ run: VerifiedRun) -> Bool {
+        if spans.contains(where: { $0.first <= run.last && run.first <= $0.last }) { return false }
+        return spans.count < 2
+            || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }
 
     mutating func hold(_ added: Span, tipClock clock: UInt64) {

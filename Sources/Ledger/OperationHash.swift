@@ -1,4 +1,4 @@
-public import ParleySealing
+import ParleySealing
 public import ParleyWire
 
 /// The hashes and signatures that tie operations together.
@@ -36,9 +36,10 @@ public enum OperationHash {
     /// What an operation's bytes bind its payload by; nil where there is no payload.
     public static func commitment(of operation: Operation) -> Digest? {
         switch operation.body {
-        case .none: nil
-        case .present(let salt, let payload): payloadCommitment(salt: salt, payload: payload)
-        case .erased(let commitment, _, _): commitment
+        case .none: return nil
+        case .present(let salt, let payload):
+            return payloadCommitment(salt: salt.isEmpty ? nil : salt[...], payload: payload[...])
+        case .erased(let commitment, _, _): return commitment
         }
     }
 

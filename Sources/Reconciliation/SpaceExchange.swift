@@ -1,5 +1,5 @@
-public import ParleyLedger
-public import ParleyWire
+import ParleyLedger
+import ParleyWire
 
 /// What is known, on one link, of one space: what the peer lacks, and what it was asked for.
 struct SpaceExchange: Sendable {
@@ -76,6 +76,12 @@ struct SpaceExchange: Sendable {
             peerEnds = ends
         }
         return isBehind
+    }
+
+    /// The peer knows nothing of the space.
+    mutating func assumeMissing(store: some LogStore) throws(StoreError) {
+        peerEnds = [:]
+        try planSending(store: store)
     }
 
     mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
@@ -155,7 +161,9 @@ struct SpaceExchange: Sendable {
         for tag in unsent {
             if let log = try store.log(tag, in: space.number) { logs.append(log) }
         }
-        return logs.sorted { ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag) }
+        return logs.sorted {
+            ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag)
+        }
     }
 
     private mutating func nextRun(

@@ -128,7 +128,8 @@ public struct SyncSession: Sendable {
         case .acknowledge(let acknowledgement):
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):
-            credit = min(credit.addingReportingOverflow(Int64(clamping: bytes)).partialValue, 1 << 40)
+            credit = min(
+                credit.addingReportingOverflow(Int64(clamping: bytes)).partialValue, 1 << 40)
             return .success([])
         case .error(let error):
             return .success([.refused(error)])
@@ -178,9 +179,14 @@ public struct SyncSession: Sendable {
         return outputs
     }
 
-    /// Whether questions about holes are open.
-    public func isFillingHoles(_ space: SpaceNumber) -> Bool {
-        shared[space].map { $0.openWantCount > 0 } ?? false
+    /// Whether the peer belongs to this space as well.
+    public func shares(_ space: SpaceNumber) -> Bool { shared[space] != nil }
+
+    /// Takes it that the peer holds nothing of a space, and sends all of it, control first.
+    public mutating func assumeMissing(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) {
+        try shared[space]?.assumeMissing(store: store)
     }
 
     /// Takes note that the log grew.

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import ParleyPayloads
 import ParleySealing
 public import ParleyLedger

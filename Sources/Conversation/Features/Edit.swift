@@ -1,6 +1,6 @@
 import ParleyPayloads
 public import ParleyLedger
-public import ParleyRoster
+import ParleyRoster
 public import ParleyWire
 
 extension OperationKind {

@@ -1,6 +1,7 @@
+import FoundationEssentials
 import ParleyPayloads
 public import ParleyLedger
-public import ParleyRoster
+import ParleyRoster
 public import ParleyWire
 
 extension OperationKind {

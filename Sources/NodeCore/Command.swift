@@ -1,0 +1,87 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleyWire
+
+/// Everything that a person or a program can want of a node.
+public enum Command: Sendable {
+    /// What the person is called and where this device can be reached.
+    case setProfile(name: String?, addresses: [String]?)
+    /// A new conversation; one with a person for a direct one exists already.
+    case createGroup(name: String, members: [PersonID])
+    /// Writes messages.
+    case send(SpaceID, [TextMessage], replyingTo: OperationNumber?)
+    /// Gives an own message a new text.
+    case edit(OperationNumber, text: String)
+    /// Takes a message back for everyone.
+    case delete(OperationNumber)
+    /// Adds or takes back a reaction.
+    case react(OperationNumber, Reaction)
+    /// Marks all of a conversation as read.
+    case markRead(SpaceID)
+    /// Names a conversation.
+    case rename(SpaceID, String)
+    /// Silences a conversation, or ends that.
+    case mute(SpaceID, isOn: Bool)
+    /// Opens an invite with this secret.
+    case createInvite(secret: [UInt8], expires: UInt64)
+    /// Takes an invite of another person.
+    case acceptInvite(Invite, alias: String)
+    /// Notes that safety numbers were compared.
+    case markVerified(PersonID)
+    /// Brings in messages from elsewhere, and notes how far the file is in.
+    case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
+}
+
+/// A message from elsewhere, and the line that it stood in.
+public struct ImportedRow: Equatable, Sendable {
+    /// The line, from 1.
+    public var line: Int
+    /// The message.
+    public var message: TextMessage
+
+    /// A row with these fields.
+    public init(line: Int, message: TextMessage) {
+        self.line = line
+        self.message = message
+    }
+}
+
+/// What a command came to.
+public enum CommandReply: Equatable, Sendable {
+    /// It is done.
+    case done
+    /// The conversation that it made.
+    case space(SpaceNumber)
+    /// The messages that it wrote or changed.
+    case messages([OperationNumber])
+    /// How many of something it concerned.
+    case count(Int)
+    /// How many rows were stored, and how many were in before.
+    case imported(stored: Int, known: Int)
+}
+
+/// Why a command was not carried out. Nothing changed.
+public enum CommandRefusal: Error, Equatable, Sendable {
+    /// There is no such conversation here.
+    case unknownConversation
+    /// There is no such message here.
+    case unknownMessage
+    /// The person is no contact.
+    case unknownPerson
+    /// The person may not do that here.
+    case notAllowed
+    /// It is longer than may be sent: so many UTF-8 bytes, of at most so many.
+    case tooLong(byteCount: Int, limit: Int)
+    /// There is nothing in it.
+    case empty
+    /// The message was deleted.
+    case deleted
+    /// The invite is one's own.
+    case ownInvite
+    /// The invite has expired.
+    case expired
+    /// The group would have more members than one genesis takes.
+    case tooManyMembers(limit: Int)
+    /// This node must first take back what it wrote from another.
+    case rejoining
+}

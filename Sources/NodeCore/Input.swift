@@ -1,0 +1,163 @@
+public import ParleyConversation
+public import ParleyLedger
+import ParleySealing
+public import ParleyWire
+
+/// A moment as the core is told it: a clock that never jumps, and one that may.
+public struct Instant: Equatable, Sendable {
+    /// Milliseconds since some fixed moment; never goes back.
+    public var monotonic: UInt64
+    /// Unix milliseconds, as the machine believes.
+    public var wall: UInt64
+
+    /// A moment on both clocks.
+    public init(monotonic: UInt64, wall: UInt64) {
+        self.monotonic = monotonic
+        self.wall = wall
+    }
+}
+
+/// An open link to another device. Given by the shell, never used twice.
+public struct LinkID: Hashable, Comparable, Sendable {
+    /// The number.
+    public let rawValue: UInt64
+    /// The link with this number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+    /// Links order by when they opened.
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The device at the other end of a link, as its handshake proved it.
+public struct LinkPeer: Equatable, Sendable {
+    /// Whose device it is.
+    public var person: PersonID
+    /// The root key of that person's identity.
+    public var root: Digest
+    /// The device.
+    public var device: DeviceID
+    /// The identity log that proves both.
+    public var identity: [[UInt8]]
+    /// Binds what is said to this very link.
+    public var handshakeHash: [UInt8]
+    /// Whether this node dialled.
+    public var isInitiator: Bool
+
+    /// A peer with these fields.
+    public init(
+        person: PersonID, root: Digest, device: DeviceID, identity: [[UInt8]],
+        handshakeHash: [UInt8], isInitiator: Bool
+    ) {
+        self.person = person
+        self.root = root
+        self.device = device
+        self.identity = identity
+        self.handshakeHash = handshakeHash
+        self.isInitiator = isInitiator
+    }
+}
+
+/// Names a command until it is answered. Given by the shell.
+public struct CommandID: Hashable, Sendable {
+    /// The number.
+    public let rawValue: UInt64
+    /// The command with this number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
+/// What a timer is for. Setting one that is set moves it.
+public enum TimerID: Hashable, Sendable {
+    /// Shows a link alive, or finds it dead.
+    case heartbeat(LinkID)
+    /// Tells peers of logs that grew through others.
+    case announce
+    /// Writes receipts for what was delivered.
+    case receipts
+    /// Dials a device again.
+    case dial(DeviceID)
+    /// Looks whether a space's source still delivers.
+    case source(SpaceNumber)
+}
+
+/// Everything that can happen to a node.
+public enum Input: Sendable {
+    /// The node begins. The first input, once.
+    case started
+    /// A handshake was completed.
+    case linkOpened(LinkID, LinkPeer)
+    /// A link is gone.
+    case linkClosed(LinkID)
+    /// A frame came, whole and authentic.
+    case frame(LinkID, [UInt8])
+    /// No address of a device could be reached.
+    case dialFailed(DeviceID)
+    /// A timer fired.
+    case timer(TimerID)
+    /// A person or a program wants something.
+    case command(CommandID, Command)
+    /// Everything stored so far survives a crash of the machine.
+    case madeDurable
+}
+
+/// Why the core ends a link.
+public enum HangUpReason: Equatable, Sendable {
+    /// The peer broke the protocol.
+    case breach(SessionBreach)
+    /// The device proved nothing that entitles it to talk.
+    case stranger
+    /// Another link to the same device is kept.
+    case duplicate
+    /// Nothing was heard for too long.
+    case silent
+    /// The peer said goodbye.
+    case ended
+}
+
+/// How a peer broke the protocol.
+public enum SessionBreach: Equatable, Sendable {
+    /// Bytes that are no frame.
+    case malformed
+    /// Frames in an order that no honest peer sends.
+    case outOfOrder
+    /// More operations than granted.
+    case overCredit
+    /// Operations whose hashes or signatures do not hold.
+    case unproven
+}
+
+/// Where a device may be reached.
+public struct DialTarget: Equatable, Sendable {
+    /// The device.
+    public var device: DeviceID
+    /// Its key for links.
+    public var noiseKey: NoiseKey
+    /// Addresses as `host:port`, the best first.
+    public var addresses: [String]
+
+    /// A target with these fields.
+    public init(device: DeviceID, noiseKey: NoiseKey, addresses: [String]) {
+        self.device = device
+        self.noiseKey = noiseKey
+        self.addresses = addresses
+    }
+}
+
+/// Everything that a node can want done. Performed after the commit, in order.
+public enum Effect: Sendable {
+    /// The transaction holds operations of this device: it must be committed to survive a crash
+    /// of the machine before any other effect is performed.
+    case commitFully
+    /// Send a frame.
+    case send(LinkID, [UInt8])
+    /// End a link, after what was sent.
+    case hangUp(LinkID, HangUpReason)
+    /// Try to reach a device; answered by `linkOpened` or `dialFailed`.
+    case dial(DialTarget)
+    /// Offer `timer` at this moment of the monotonic clock, in milliseconds.
+    case timer(TimerID, at: UInt64)
+    /// Screens are out of date.
+    case changed([ViewChange])
+    /// Links or contacts changed.
+    case linksChanged
+    /// Answers a command.
+    case reply(CommandID, Result<CommandReply, CommandRefusal>)
+}

@@ -1,0 +1,103 @@
+import ParleySealing
+public import ParleyWire
+
+/// What an invite link holds: whom to find, where, and the secret that shows one was invited.
+/// Source: `Protocol/05-identity.md`, "Invites".
+public struct Invite: Equatable, Sendable {
+    /// Who invites.
+    public var person: PersonID
+    /// Their card: devices, keys, addresses.
+    public var card: [UInt8]
+    /// Known to the two alone; good for one use.
+    public var secret: [UInt8]
+    /// When it ends, in Unix milliseconds.
+    public var expires: UInt64
+
+    static let secretByteCount = 32
+    private static let scheme = "parley:1:"
+
+    /// An invite with these fields.
+    public init(person: PersonID, card: [UInt8], secret: [UInt8], expires: UInt64) {
+        self.person = person
+        self.card = card
+        self.secret = secret
+        self.expires = expires
+    }
+
+    /// The link: a scheme and the fields in the URL-safe alphabet.
+    public var link: String {
+        var writer = ByteWriter()
+        writer.identifier(person)
+        writer.counted(card)
+        writer.raw(secret)
+        writer.number(expires)
+        return Self.scheme + Base64URL.encode(writer.bytes)
+    }
+
+    /// The invite in a link.
+    public init(link: String) throws(DecodingFailure) {
+        let text = link.drop { $0.isWhitespace }
+        guard text.hasPrefix(Self.scheme) else { throw .forbidden(field: "scheme") }
+        let encoded = text.dropFirst(Self.scheme.count).filter { !$0.isWhitespace }
+        guard encoded.utf8.count <= 2 * Limits.cardByteCountMax,
+            let bytes = Base64URL.decode(encoded)
+        else { throw .forbidden(field: "link") }
+        var reader = ByteReader(bytes)
+        person = try reader.identifier()
+        card = Array(try reader.slice(try reader.count("card", atMost: Limits.cardByteCountMax)))
+        secret = Array(try reader.slice(Self.secretByteCount))
+        expires = try reader.number()
+        try reader.finish()
+    }
+
+    /// How the inviter finds the invite again without being told its secret.
+    static func hash(of secret: [UInt8]) -> UInt64 {
+        let hash: Digest = digest(.invite, secret)
+        return hash.prefix
+    }
+
+    /// What shows, on one link only, that the secret is known.
+    static func proof(secret: [UInt8], handshakeHash: [UInt8], device: DeviceID) -> Digest? {
+        Digest(derive(key: secret, .redeem, context: handshakeHash + device.bytes))
+    }
+}
+
+/// The URL-safe alphabet of RFC 4648, section 5, without padding.
+enum Base64URL {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                text.append(alphabet[Int(bits >> UInt32(count)) & 63])
+            }
+        }
+        if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count)) & 63]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var bits: UInt32 = 0
+        var count = 0
+        for character in text.utf8 {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            bits = bits << 6 | UInt32(value)
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        // What is left over must be nothing: one text for one invite.
+        guard count < 6, bits & (1 << UInt32(count) - 1) == 0 else { return nil }
+        return bytes
+    }
+}

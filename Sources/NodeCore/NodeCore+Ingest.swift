@@ -1,0 +1,224 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleyWire
+
+/// What one frame of operations changed.
+private struct Ingested {
+    var changes: [ViewChange] = []
+    /// Logs that grew.
+    var grown: Set<LogTag> = []
+    /// Something did not join what is held: the peer is asked for what lies between.
+    var isDisconnected = false
+}
+
+extension NodeCore {
+    /// Delivery receipts are off in larger spaces: their number would grow with its square.
+    static let receiptMemberCountMax = 64
+    /// Receipts go out so long after the first message that they cover.
+    static let receiptDelay: UInt64 = 100
+    /// Logs that grew through others are announced after so long.
+    static let announceDelay: UInt64 = 100
+
+    mutating func ingest(
+        _ operations: Operations, from id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id] else { return }
+        var runs = operations.runs[...]
+        if try store.space(operations.space) == nil {
+            guard let genesis = runs.first,
+                try adopt(operations.space, from: genesis, link: link, id, store)
+            else {
+                if !runs.isEmpty { try count(.foreignSpace, store) }
+                return
+            }
+            effects.append(.linksChanged)
+        }
+        guard let space = try store.space(operations.space),
+            let roster = try roster(of: space, store), roster.contains(link.peer.device)
+        else {
+            try count(.foreignSpace, store)
+            return
+        }
+        let context = try context(of: space, roster: roster, store)
+        var ingested = Ingested()
+        while let run = runs.popFirst() {
+            guard roster.contains(run.device) else {
+                try count(.foreignOperations, store)
+                continue
+            }
+            guard try ingest(run, in: space, context, from: id, store, &ingested, &effects) else {
+                return
+            }
+        }
+        try admitWaiting(in: space, context, store, &ingested)
+        try settle(ingested, in: space, roster, from: id, at: now, store, &effects)
+    }
+
+    /// Verifies one run and applies what is new. Returns whether the link goes on.
+    private mutating func ingest(
+        _ run: Run, in space: SpaceRecord, _ context: MergeContext, from id: LinkID,
+        _ store: some Store, _ ingested: inout Ingested, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        let tag = LogTag(OperationHash.log(space: space.id, device: run.device, lane: run.lane))
+        let held = try store.log(tag, in: space.number)?.spans ?? []
+        let pieces: [VerifiedRun]
+        do {
+            pieces = try OperationVerifier.verify(run, in: space.id, held: held)
+        } catch {
+            return try refused(error, from: id, store, &ingested, &effects)
+        }
+        links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
+        for piece in pieces {
+            try apply(piece, in: space, context, store, &ingested)
+        }
+        if !pieces.isEmpty {
+            links[id]?.unacknowledged[space.number, default: []].insert(tag)
+        }
+        return true
+    }
+
+    private mutating func refused(
+        _ rejection: RunRejection, from id: LinkID, _ store: some Store,
+        _ ingested: inout Ingested, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        switch rejection {
+        case .unproven:
+            try breach(.unproven, .unprovenOperations, on: id, store, &effects)
+            return false
+        case .unsigned:
+            try count(.unsignedOperations, store)
+        case .anchorMissing, .wouldLeaveGap:
+            try count(.unconnectedOperations, store)
+            ingested.isDisconnected = true
+        case .forked(let evidence):
+            try count(.forkedLog, store)
+            try store.addFork(evidence)
+        }
+        return true
+    }
+
+    /// Stores and merges as many operations of a run as have their causes; the rest waits.
+    private mutating func apply(
+        _ run: VerifiedRun, in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
+        _ ingested: inout Ingested
+    ) throws(StoreError) {
+        var ready = run.operations.count
+        if !run.isBackfill {
+            for (index, operation) in run.operations.enumerated() {
+                guard
+                    try Causality.isReady(
+                        operation.operation.header, in: space.number, store: store)
+                else {
+                    ready = index
+                    break
+                }
+            }
+        }
+        if let rest = run.droppingFirst(ready) { waiting.add(rest, in: space.number) }
+        guard let applicable = run.prefix(ready) else { return }
+        try keep(applicable, in: space, context, store, &ingested)
+    }
+
+    private mutating func keep(
+        _ run: VerifiedRun, in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
+        _ ingested: inout Ingested
+    ) throws(StoreError) {
+        let tag = LogTag(run.log)
+        var log: LogRecord
+        if let known = try store.log(tag, in: space.number) {
+            log = known
+        } else {
+            log = try store.addLog(run.log, device: run.device, lane: run.lane, in: space.number)
+        }
+        let numbers = try store.insert(run.operations, in: log.number)
+        log.hold(run)
+        try store.update(log)
+        for head in run.heads { try store.addHead(head, in: log.number) }
+        for (operation, number) in zip(run.operations, numbers) {
+            try Causality.cover(
+                operation.operation.header, lane: run.lane, in: space.number, store: store)
+            let applied = AppliedOperation(
+                number: number, log: log, operation: operation, isBackfill: run.isBackfill)
+            ingested.changes += try Merge.apply(applied, context, in: store)
+        }
+        ingested.grown.insert(tag)
+    }
+
+    /// Applies what waited for causes that have come, until nothing moves any more.
+    private mutating func admitWaiting(
+        in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
+        _ ingested: inout Ingested
+    ) throws(StoreError) {
+        while true {
+            let before = ingested.grown.count + ingested.changes.count
+            for run in waiting.take(space.number) {
+                guard let log = try store.log(LogTag(run.log), in: space.number) else {
+                    try apply(run, in: space, context, store, &ingested)
+                    continue
+                }
+                // While it waited, some of it may have come another way.
+                let known = log.end > run.first ? Int(log.end - run.first) : 0
+                guard let rest = run.droppingFirst(known), log.canHold(rest) else { continue }
+                try apply(rest, in: space, context, store, &ingested)
+            }
+            if ingested.grown.count + ingested.changes.count == before { return }
+        }
+    }
+
+    private mutating func settle(
+        _ ingested: Ingested, in space: SpaceRecord, _ roster: Roster, from id: LinkID,
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
+        if !ingested.grown.isEmpty {
+            try grew(ingested.grown, in: space, isOwn: false, from: id, at: now, store, &effects)
+            if roster.members.count <= Self.receiptMemberCountMax, space.kind != .own {
+                unreceipted.insert(space.number)
+                set(.receipts, in: Self.receiptDelay, at: now, &effects)
+            }
+            sources[space.number]?.lastProgress = now.monotonic
+            try finishRejoin(store)
+        }
+        if ingested.isDisconnected {
+            try mayHold(space.number, link: id, at: now, store, &effects)
+        }
+        try fillHoles(of: space.number, from: id, at: now, store, &effects)
+    }
+
+    /// Passes on that logs grew: at once where they are this node's own, else as a short notice.
+    mutating func grew(
+        _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var mustAnnounce = false
+        for id in links.keys.sorted() where id != source {
+            for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }
+            mustAnnounce = mustAnnounce || links[id]?.session?.hasAnnouncements == true
+        }
+        if mustAnnounce { set(.announce, in: Self.announceDelay, at: now, &effects) }
+    }
+
+    /// Takes in a space that a contact introduces and that this node belongs to.
+    private mutating func adopt(
+        _ id: SpaceID, from run: Run, link: CoreLink, _ linkID: LinkID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard run.lane == .control, run.first == 0,
+            link.introducedCount < Self.introducedCountMax,
+            let piece = try? OperationVerifier.verify(run, in: id, held: []).first,
+            let first = piece.operations.first,
+            let roster = try? Genesis.roster(from: first, by: run.device, in: id),
+            roster.contains(identity.device), roster.contains(link.peer.device)
+        else { return false }
+        let space = try store.addSpace(id, kind: roster.kind)
+        rosters[space.number] = roster
+        for linkID in links.keys.sorted() {
+            guard let peer = links[linkID]?.peer, roster.contains(peer.device) else { continue }
+            _ = try links[linkID]?.session?.share(space, store: store)
+            try links[linkID]?.session?.assumeMissing(space.number, store: store)
+        }
+        return true
+    }
+}

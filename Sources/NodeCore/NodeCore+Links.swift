@@ -1,0 +1,282 @@
+import ParleyRoster
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleySealing
+import ParleyWire
+
+/// A link to another device, as the core sees it.
+struct CoreLink: Sendable {
+    let peer: LinkPeer
+    /// Runs once the peer is entitled to talk.
+    var session: SyncSession?
+    /// When something was last heard.
+    var lastHeard: UInt64
+    /// Logs received on this link whose safe storage was not acknowledged yet.
+    var unacknowledged: [SpaceNumber: Set<LogTag>] = [:]
+    /// Spaces introduced unasked.
+    var introducedCount = 0
+}
+
+extension NodeCore {
+    /// A link shows itself alive this often.
+    static let heartbeatInterval: UInt64 = 30_000
+    /// A peer not heard for so long is gone.
+    static let silenceMax: UInt64 = 75_000
+    /// Spaces introduced unasked on one link.
+    static let introducedCountMax = 64
+    /// Bytes of operations sent in one step: others get their turn.
+    static let stepByteCountMax = 512 << 10
+
+    mutating func opened(
+        _ id: LinkID, _ peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard peer.device != identity.device else {
+            effects.append(.hangUp(id, .stranger))
+            return
+        }
+        if let other = links.first(where: { $0.value.peer.device == peer.device }) {
+            // Both sides decide alike: the link whose initiator has the smaller key stays.
+            guard initiator(of: peer) <= initiator(of: other.value.peer) else {
+                effects.append(.hangUp(id, .duplicate))
+                return
+            }
+            effects.append(.hangUp(other.key, .duplicate))
+            try closed(other.key, at: now, store, &random, &effects)
+        }
+        links[id] = CoreLink(peer: peer, lastHeard: now.monotonic)
+        dialing[peer.device]?.isLinked()
+        timers.insert(.heartbeat(id))
+        effects.append(
+            .timer(.heartbeat(id), at: now.monotonic + Self.heartbeatInterval / 3))
+        effects.append(.linksChanged)
+        let invite = try pendingInvite(of: peer.person, store)
+        let isAccepted = try isAccepted(peer.person, store)
+        if invite != nil || isAccepted {
+            try introduce(on: id, invite: invite, store, &effects)
+        }
+        if invite == nil, isAccepted {
+            try admit(id, at: now, store, &random, &effects)
+        }
+    }
+
+    private func initiator(of peer: LinkPeer) -> DeviceID {
+        peer.isInitiator ? identity.device : peer.device
+    }
+
+    /// Begins to exchange with a peer that is entitled to.
+    mutating func admit(
+        _ id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id], link.session == nil else { return }
+        let hello = Hello(
+            capabilities: 0, wallClock: now.wall, generation: try generation(store, &random),
+            credit: SyncSession.creditInitial)
+        var session = SyncSession(salt: random.next())
+        var shared: [SpaceRecord] = []
+        for space in try store.spaces() {
+            if try roster(of: space, store)?.contains(link.peer.device) == true {
+                shared.append(space)
+            }
+        }
+        let outputs = try session.open(hello, sharing: shared, store: store)
+        links[id]?.session = session
+        try perform(outputs, on: id, at: now, store, &random, &effects)
+    }
+
+    mutating func closed(
+        _ id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links.removeValue(forKey: id) else { return }
+        for space in sources.keys.sorted() where sources[space]?.link == id {
+            sources[space] = nil
+            try findSource(of: space, besides: id, at: now, store, &effects)
+        }
+        effects.append(.linksChanged)
+        if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
+            scheduleDial(link.peer.device, at: now, &random, &effects)
+        }
+    }
+
+    mutating func received(
+        _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard links[id] != nil else { return }
+        links[id]?.lastHeard = now.monotonic
+        let frame: Frame
+        do {
+            // A type that only a newer version knows is skipped: it is no breach.
+            guard let decoded = try Frame.decode(bytes) else { return }
+            frame = decoded
+        } catch {
+            return try breach(.malformed, .malformedFrame, on: id, store, &effects)
+        }
+        switch frame {
+        case .introduce(let introduction):
+            return try introduced(introduction, on: id, at: now, store, &random, &effects)
+        case .error, .bye:
+            if frame == .bye { hangUp(id, .ended, &effects) }
+            return
+        default:
+            break
+        }
+        guard var session = links[id]?.session else {
+            try count(.stranger, store)
+            effects.append(.send(id, Frame.error(.stranger).encoded()))
+            return
+        }
+        let result = try session.receive(frame, byteCount: bytes.count, store: store)
+        links[id]?.session = session
+        switch result {
+        case .success(let outputs):
+            try perform(outputs, on: id, at: now, store, &random, &effects)
+        case .failure(.malformed):
+            try breach(.malformed, .malformedFrame, on: id, store, &effects)
+        case .failure(.outOfOrder):
+            try breach(.outOfOrder, .frameOutOfOrder, on: id, store, &effects)
+        case .failure(.overCredit):
+            try breach(.overCredit, .overCredit, on: id, store, &effects)
+        }
+    }
+
+    func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
+        effects.append(.hangUp(id, reason))
+    }
+
+    func breach(
+        _ breach: SessionBreach, _ refusal: Refusal, on id: LinkID, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try count(refusal, store)
+        effects.append(.hangUp(id, .breach(breach)))
+    }
+
+    mutating func perform(
+        _ outputs: [SessionOutput], on id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for output in outputs {
+            switch output {
+            case .send(let frame):
+                effects.append(.send(id, frame.encoded()))
+            case .ingest(let operations):
+                try ingest(operations, from: id, at: now, store, &random, &effects)
+                if let renewed = links[id]?.session?.renewCredit() {
+                    try perform(renewed, on: id, at: now, store, &random, &effects)
+                }
+            case .acknowledged(let acknowledgement):
+                try acknowledged(acknowledgement, by: id, store, &effects)
+            case .introduced(let introduction):
+                try introduced(introduction, on: id, at: now, store, &random, &effects)
+            case .introduceSpace(let space):
+                guard links[id]?.introducedCount ?? 0 < Self.introducedCountMax else { break }
+                links[id]?.introducedCount += 1
+                try links[id]?.session?.assumeMissing(space, store: store)
+            case .missing(let space):
+                try mayHold(space, link: id, at: now, store, &effects)
+            case .answered(let space):
+                try fillHoles(of: space, from: id, at: now, store, &effects)
+            case .refused:
+                break
+            case .ended:
+                hangUp(id, .ended, &effects)
+            }
+        }
+    }
+
+    mutating func heartbeat(
+        _ id: LinkID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id] else { return }
+        guard now.monotonic < link.lastHeard + Self.silenceMax else {
+            return hangUp(id, .silent, &effects)
+        }
+        guard let session = link.session else {
+            // Ten seconds to say who one is; only strangers take longer.
+            return hangUp(id, .stranger, &effects)
+        }
+        if case .send(let frame) = try session.heartbeat(store: store) {
+            effects.append(.send(id, frame.encoded()))
+        }
+        set(.heartbeat(id), in: Self.heartbeatInterval, at: now, &effects)
+    }
+
+    /// Sends what peers lack, as far as they grant.
+    mutating func sendOperations(
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for id in links.keys.sorted() {
+            while let result = try links[id]?.session?.nextOperations(
+                upTo: Self.stepByteCountMax, store: store)
+            {
+                for output in result.outputs {
+                    if case .send(let frame) = output {
+                        effects.append(.send(id, frame.encoded()))
+                    }
+                }
+                guard result.hasMore else { break }
+            }
+        }
+    }
+
+    mutating func announce(_ store: some Store, _ effects: inout [Effect]) throws(StoreError) {
+        for id in links.keys.sorted() {
+            for output in try links[id]?.session?.announce(store: store) ?? [] {
+                if case .send(let frame) = output {
+                    effects.append(.send(id, frame.encoded()))
+                }
+            }
+        }
+    }
+
+    /// Tells each peer what of its operations is safe here.
+    mutating func acknowledge(_ store: some Store, _ effects: inout [Effect]) throws(StoreError) {
+        for id in links.keys.sorted() {
+            guard let pending = links[id]?.unacknowledged, !pending.isEmpty else { continue }
+            for number in pending.keys.sorted() {
+                guard let space = try store.space(number), let tags = pending[number] else {
+                    continue
+                }
+                var entries: [Acknowledgement.Entry] = []
+                var unfinished: Set<LogTag> = []
+                for tag in tags.sorted() {
+                    guard let log = try store.log(tag, in: number), log.lane != .receipts else {
+                        continue
+                    }
+                    if let place = log.wholeThrough, log.isWhole {
+                        entries.append(.init(tag: tag, sequence: place))
+                    } else {
+                        unfinished.insert(tag)
+                    }
+                }
+                links[id]?.unacknowledged[number] = unfinished.isEmpty ? nil : unfinished
+                guard !entries.isEmpty else { continue }
+                let frame = Frame.acknowledge(Acknowledgement(space: space.id, entries: entries))
+                effects.append(.send(id, frame.encoded()))
+            }
+        }
+    }
+
+    func acknowledged(
+        _ acknowledgement: Acknowledgement, by id: LinkID, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id], let space = try store.space(acknowledgement.space) else {
+            return
+        }
+        for entry in acknowledgement.entries {
+            guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
+            else { continue }
+            try store.raise(
+                Mark(
+                    space: space.number, kind: .acknowledged,
+                    actor: Digest(reinterpreting: link.peer.device), tag: entry.tag,
+                    sequence: entry.sequence))
+        }
+        effects.append(.changed([.receipts(space.number)]))
+    }
+}

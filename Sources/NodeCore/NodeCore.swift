@@ -1,0 +1,240 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyReconciliation
+public import ParleyRoster
+public import ParleySealing
+public import ParleyWire
+
+/// Who the node is: what never changes while it runs.
+public struct NodeIdentity: Sendable {
+    /// The person.
+    public let person: PersonID
+    /// The root key of the person's identity.
+    public let root: Digest
+    /// The identity log, which certifies this device.
+    public let operations: [[UInt8]]
+    /// Signs what this device writes.
+    public let key: DeviceSigningKey
+    /// This device's public key for links.
+    public let noiseKey: NoiseKey
+
+    /// This device.
+    public var device: DeviceID { key.device }
+
+    /// An identity with these keys.
+    public init(
+        person: PersonID, root: Digest, operations: [[UInt8]], key: DeviceSigningKey,
+        noiseKey: NoiseKey
+    ) {
+        self.person = person
+        self.root = root
+        self.operations = operations
+        self.key = key
+        self.noiseKey = noiseKey
+    }
+}
+
+/// The whole node as one deterministic value.
+///
+/// It is fed inputs and answers with effects; it knows no socket, no file, no clock and no source
+/// of randomness of its own. The shell opens a transaction of the store, offers one or many
+/// inputs, commits, and only then performs the effects: nothing leaves and nothing is shown as
+/// saved before the commit that holds it. When a step or the commit fails, the shell drops the
+/// effects and puts the core back to its value before the batch.
+///
+/// What grows with history lives in the store; a core holds only what is in flight.
+public struct NodeCore: Sendable {
+    let identity: NodeIdentity
+    var links: [LinkID: CoreLink] = [:]
+    var waiting = WaitingRoom()
+    var dialing: [DeviceID: Dialing] = [:]
+    /// Which link is asked for what is missing of a space.
+    var sources: [SpaceNumber: SpaceSource] = [:]
+    /// Rosters, as the store's control operations make them.
+    var rosters: [SpaceNumber: Roster] = [:]
+    /// Spaces in which something was received that a receipt does not cover yet.
+    var unreceipted: Set<SpaceNumber> = []
+    /// Timers that are set, so that none is set twice.
+    var timers: Set<TimerID> = []
+    /// What must be taken back from others before anything may be written; nil otherwise.
+    public internal(set) var rejoin: Rejoin?
+    /// The space of the person's own devices, once it exists.
+    public internal(set) var ownSpace: SpaceRecord?
+
+    /// A node that has not started.
+    ///
+    /// - Parameter rejoin: what the shell found out about the store being behind, if it is.
+    public init(identity: NodeIdentity, rejoin: Rejoin? = nil) {
+        self.identity = identity
+        self.rejoin = rejoin
+    }
+
+    /// Whether received operations wait to be acknowledged: the shell then makes them durable as
+    /// soon as no further frame waits, and offers ``Input/madeDurable``.
+    public var hasUnacknowledged: Bool { links.values.contains { !$0.unacknowledged.isEmpty } }
+
+    /// Devices that are linked, ascending, each once.
+    public var linkedPeers: [LinkPeer] {
+        links.values.filter { $0.session != nil }.map(\.peer).sorted { $0.device < $1.device }
+    }
+
+    /// Runs that wait for their causes.
+    public var waitingRunCount: Int { waiting.count }
+
+    /// Takes one input and says what is to be done.
+    ///
+    /// - Parameters:
+    ///   - input: what happened.
+    ///   - now: when, on both clocks.
+    ///   - store: inside a transaction that the shell opened.
+    ///   - random: keys, salts and jitter come from here alone.
+    /// - Throws: only what the store throws; the shell then rolls back and puts the core back.
+    public mutating func step(
+        _ input: Input, at now: Instant, in store: some Store,
+        using random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [Effect] {
+        var effects: [Effect] = []
+        switch input {
+        case .started:
+            try start(at: now, store, &random, &effects)
+        case .linkOpened(let link, let peer):
+            try opened(link, peer, at: now, store, &random, &effects)
+        case .linkClosed(let link):
+            try closed(link, at: now, store, &random, &effects)
+        case .frame(let link, let bytes):
+            try received(bytes, on: link, at: now, store, &random, &effects)
+        case .dialFailed(let device):
+            dialFailed(device, at: now, &random, &effects)
+        case .timer(let timer):
+            timers.remove(timer)
+            try fired(timer, at: now, store, &random, &effects)
+        case .command(let id, let command):
+            let result = try perform(command, at: now, store, &random, &effects)
+            effects.append(.reply(id, result))
+        case .madeDurable:
+            try acknowledge(store, &effects)
+        }
+        try sendOperations(store, &effects)
+        return effects
+    }
+
+    private mutating func fired(
+        _ timer: TimerID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        switch timer {
+        case .heartbeat(let link): try heartbeat(link, at: now, store, &effects)
+        case .announce: try announce(store, &effects)
+        case .receipts: try writeReceipts(at: now, store, &random, &effects)
+        case .dial(let device): try dial(device, at: now, store, &effects)
+        case .source(let space): try checkSource(of: space, at: now, store, &effects)
+        }
+    }
+
+    /// Sets a timer unless it is set.
+    mutating func set(
+        _ timer: TimerID, in milliseconds: UInt64, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard timers.insert(timer).inserted else { return }
+        effects.append(.timer(timer, at: now.monotonic + milliseconds))
+    }
+
+    /// Who belongs to a space; nil for a space without a readable genesis.
+    mutating func roster(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Roster? {
+        if let roster = rosters[space.number] { return roster }
+        let roster = try RosterReader.roster(of: space, in: store)
+        // Rosters are small, and made again whenever they are asked for: the bound is for nodes
+        // with thousands of spaces.
+        if rosters.count >= 1024 { rosters.removeAll() }
+        rosters[space.number] = roster
+        return roster
+    }
+
+    /// What merge rules may know of a space.
+    mutating func context(
+        of space: SpaceRecord, roster: Roster, _ store: some Store
+    ) throws(StoreError) -> MergeContext {
+        MergeContext(
+            space: space, roster: roster, ownPerson: identity.person,
+            newestClock: try store.messages(in: space.number, before: nil, limit: 1)
+                .first?.order.clock ?? 0)
+    }
+
+    /// Counts a refusal; `status` shows the counts.
+    func count(_ refusal: Refusal, _ store: some Store) throws(StoreError) {
+        let key = Array(refusal.rawValue.utf8)
+        let before = try store.value(.refusal, key).flatMap { bytes in
+            var reader = ByteReader(bytes)
+            // The value is our own; if it ever were not, counting begins anew.
+            return try? reader.uint64()
+        }
+        var writer = ByteWriter()
+        writer.uint64((before ?? 0) + 1)
+        try store.setValue(writer.bytes, .refusal, key)
+    }
+}
+
+/// What a node turned away, as `status` shows it.
+public enum Refusal: String, CaseIterable, Sendable {
+    /// Bytes that are no frame.
+    case malformedFrame = "malformed-frame"
+    /// Frames in an order that no honest peer sends.
+    case frameOutOfOrder = "frame-out-of-order"
+    /// More operations than granted.
+    case overCredit = "over-credit"
+    /// Operations whose hashes or signatures do not hold.
+    case unprovenOperations = "unproven-operations"
+    /// Operations without a signature that reaches them.
+    case unsignedOperations = "unsigned-operations"
+    /// Operations that do not join what is held.
+    case unconnectedOperations = "unconnected-operations"
+    /// A device wrote two histories.
+    case forkedLog = "forked-log"
+    /// Operations of a device that is not in the space.
+    case foreignOperations = "foreign-operations"
+    /// A space that the sender may not introduce, or that does not hold this node.
+    case foreignSpace = "foreign-space"
+    /// Somebody unknown wanted to talk.
+    case stranger = "stranger"
+    /// An invite that is unknown, used, expired or wrongly proven.
+    case invite = "invite"
+    /// A card that does not hold.
+    case card = "card"
+}
+
+/// What must be taken back before a node may write again.
+public struct Rejoin: Equatable, Sendable {
+    /// Why, as a sentence.
+    public var reason: String
+    /// Own logs and the place after the last operation that is known to exist.
+    public var ends: [LogTag: UInt64]
+    /// Whether a peer must have shown what it holds before that is known at all.
+    public var needsPeer: Bool
+
+    /// A rejoin with these fields.
+    public init(reason: String, ends: [LogTag: UInt64], needsPeer: Bool) {
+        self.reason = reason
+        self.ends = ends
+        self.needsPeer = needsPeer
+    }
+}
+
+/// Reads the roster of a space out of its control operations.
+public enum RosterReader {
+    /// Who belongs to a space; nil for a space without a readable genesis.
+    public static func roster(
+        of space: SpaceRecord, in store: some LogStore
+    ) throws(StoreError) -> Roster? {
+        for log in try store.logs(in: space.number) where log.lane == .control {
+            guard let first = try store.operation(at: 0, in: log.number) else { continue }
+            let operation = VerifiedOperation(stored: first, tag: log.tag)
+            // Only the creator's first control operation is a genesis; others are refused here.
+            if let roster = try? Genesis.roster(from: operation, by: log.device, in: space.id) {
+                return roster
+            }
+        }
+        return nil
+    }
+}
