@@ -107,12 +107,16 @@ let targets: [Target] = [
     tests("Ledger", ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleySimulation"]),
     tests(
         "Conversation",
-        ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-         "ParleyNodeCore", "ParleySimulation"]),
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyNodeCore", "ParleySimulation",
+        ]),
     tests(
         "Reconciliation",
-        ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyReconciliation",
-         "ParleySimulation"]),
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyReconciliation",
+            "ParleySimulation",
+        ]),
     tests(
         "NodeCore",
         [
