@@ -31,7 +31,20 @@ extension MemoryStore {
         }
     }
 
-    /// The message that this operation wrote, or nil.
+    /// Drops a message from its place.
+    public func remove(_ row: MessageRow) throws(StoreError) {
+        try writes("dropping a message")
+        guard let old = contents.messages[row.space]?[row.order] else { return }
+        change {
+            $0.messages[row.space]?[row.order] = nil
+            $0.messagePlaces[old.log]?[row.order.sequence] = nil
+        } back: {
+            $0.messages[row.space]?[row.order] = old
+            $0.messagePlaces[old.log]?[row.order.sequence] = old.order
+        }
+    }
+
+    /// The message that stands at this place, or nil.
     public func message(
         _ order: OrderKey, in space: SpaceNumber
     ) throws(StoreError) -> MessageRow? {
@@ -109,34 +122,34 @@ extension MemoryStore {
     @discardableResult
     public func raise(_ mark: Mark) throws(StoreError) -> UInt64? {
         try writes("raising a mark")
-        let key = MarkKey(kind: mark.kind.rawValue, actor: mark.actor)
-        let old = contents.marks[mark.log]?[key]
+        let key = MarkKey(kind: mark.kind.rawValue, tag: mark.tag, actor: mark.actor)
+        let old = contents.marks[mark.space]?[key]
         if let old, old >= mark.sequence { return old }
         change {
-            $0.marks[mark.log, default: SortedMap()][key] = mark.sequence
+            $0.marks[mark.space, default: SortedMap()][key] = mark.sequence
         } back: {
-            $0.marks[mark.log]?[key] = old
+            $0.marks[mark.space]?[key] = old
         }
         return old
     }
 
     /// The mark of one actor on one log, or nil.
     public func mark(
-        _ kind: MarkKind, of actor: Digest, on log: LogNumber
+        _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
     ) throws(StoreError) -> UInt64? {
         try called("reading a mark")
-        return contents.marks[log]?[MarkKey(kind: kind.rawValue, actor: actor)]
+        return contents.marks[space]?[MarkKey(kind: kind.rawValue, tag: tag, actor: actor)]
     }
 
-    /// All marks of this kind on the logs of a space, ascending by (log, actor).
+    /// All marks of this kind on the logs of a space, ascending by (tag, actor).
     public func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark] {
         try called("reading marks")
+        guard let marks = contents.marks[space] else { return [] }
         var found: [Mark] = []
-        for log in logNumbers(of: space) {
-            guard let marks = contents.marks[log] else { continue }
-            for (key, sequence) in zip(marks.keys, marks.values) where key.kind == kind.rawValue {
-                found.append(Mark(kind: kind, actor: key.actor, log: log, sequence: sequence))
-            }
+        for (key, sequence) in zip(marks.keys, marks.values) where key.kind == kind.rawValue {
+            found.append(
+                Mark(
+                    space: space, kind: kind, actor: key.actor, tag: key.tag, sequence: sequence))
         }
         return found
     }
@@ -148,24 +161,19 @@ extension MemoryStore {
         let entries = contents.entries[space]
         let logs = logNumbers(of: space)
         let places = logs.map { contents.messagePlaces[$0] }
-        let marks = logs.map { contents.marks[$0] }
+        let marks = contents.marks[space]
         change { contents in
             contents.messages[space] = nil
             contents.entries[space] = nil
-            for log in logs {
-                contents.messagePlaces[log] = nil
-                guard let old = contents.marks[log] else { continue }
-                for key in old.keys where key.kind != MarkKind.acknowledged.rawValue {
-                    contents.marks[log]?[key] = nil
-                }
+            for log in logs { contents.messagePlaces[log] = nil }
+            for key in marks?.keys ?? [] where key.kind != MarkKind.acknowledged.rawValue {
+                contents.marks[space]?[key] = nil
             }
         } back: { contents in
             contents.messages[space] = messages
             contents.entries[space] = entries
-            for (offset, log) in logs.enumerated() {
-                contents.messagePlaces[log] = places[offset]
-                contents.marks[log] = marks[offset]
-            }
+            contents.marks[space] = marks
+            for (log, places) in zip(logs, places) { contents.messagePlaces[log] = places }
         }
     }
 

@@ -24,16 +24,17 @@ public final class MemoryStore: TransactionalStore {
         var messages: [SpaceNumber: SortedMap<OrderKey, MessageRow>] = [:]
         var messagePlaces: [LogNumber: SortedMap<UInt64, OrderKey>] = [:]
         var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
-        var marks: [LogNumber: SortedMap<MarkKey, UInt64>] = [:]
+        var marks: [SpaceNumber: SortedMap<MarkKey, UInt64>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
     }
 
     struct MarkKey: Comparable, Hashable {
         let kind: UInt8
+        let tag: LogTag
         let actor: Digest
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.kind, left.actor) < (right.kind, right.actor)
+            (left.kind, left.tag, left.actor) < (right.kind, right.tag, right.actor)
         }
     }
 

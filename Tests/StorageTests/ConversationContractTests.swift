@@ -81,6 +81,10 @@ struct ConversationContractTests {
                 #expect(page.map(\.order.sequence) == [0, 2])
                 #expect(page.last == row)
                 #expect(try store.messageCount(in: log.number, 1...2) == 1)
+                try store.remove(row)
+                try store.remove(row)
+                #expect(try store.message(row.order, in: log.space) == nil)
+                #expect(try store.messageCount(in: log.number, 0...2) == 1)
             }
         }
     }
@@ -152,7 +156,9 @@ struct ConversationContractTests {
             let log = try store.transaction { try store.sampleLog() }
             let actors: [Digest] = [Sample.id(.max), Sample.id(1)]
             func mark(_ kind: MarkKind, _ actor: Int, _ sequence: UInt64) -> Mark {
-                Mark(kind: kind, actor: actors[actor], log: log.number, sequence: sequence)
+                Mark(
+                    space: log.space, kind: kind, actor: actors[actor], tag: log.tag,
+                    sequence: sequence)
             }
             try store.transaction {
                 #expect(try store.raise(mark(.read, 0, 5)) == nil)
@@ -161,8 +167,8 @@ struct ConversationContractTests {
                 #expect(try store.raise(mark(.read, 1, 0)) == nil)
                 try store.raise(mark(.acknowledged, 1, 3))
             }
-            #expect(try store.mark(.read, of: actors[0], on: log.number) == 9)
-            #expect(try store.mark(.delivered, of: actors[0], on: log.number) == nil)
+            #expect(try store.mark(.read, of: actors[0], on: log.tag, in: log.space) == 9)
+            #expect(try store.mark(.delivered, of: actors[0], on: log.tag, in: log.space) == nil)
             #expect(
                 try store.marks(.read, in: log.space) == [mark(.read, 1, 0), mark(.read, 0, 9)])
             try store.begin(.normal)
@@ -188,7 +194,9 @@ struct ConversationContractTests {
                                 operation: OperationNumber(1), order: made.orderKey))
                         for kind in MarkKind.allCases {
                             try store.raise(
-                                Mark(kind: kind, actor: Sample.id(1), log: log.number, sequence: 2))
+                                Mark(
+                                    space: log.space, kind: kind, actor: Sample.id(1),
+                                    tag: log.tag, sequence: 2))
                         }
                     }
                     return (log, other)
