@@ -69,3 +69,8 @@ extension UnsafeMutableRawBufferPointer {
         return bytes
     }
 }
+
+/// Overwrites the bytes in a way the compiler cannot leave out.
+func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
+    sodium_memzero(bytes.start, bytes.count)
+}
