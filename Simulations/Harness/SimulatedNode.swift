@@ -1,0 +1,113 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleyNodeCore
+import ParleyRoster
+public import ParleySealing
+public import ParleyWire
+
+/// A node of a simulated world: the production core on a store in memory.
+///
+/// It plays the shell: a transaction around each step, effects after the commit, and the core put
+/// back to its value before the step where the store fails.
+public final class SimulatedNode {
+    /// What the person is called.
+    public let name: String
+    /// Keys and identity.
+    public let identity: NodeIdentity
+    /// The disk.
+    public let store: MemoryStore
+    /// The node itself.
+    public private(set) var core: NodeCore
+    /// Replies to commands, by the command.
+    var replies: [CommandID: Result<CommandReply, CommandRefusal>] = [:]
+    /// How often the store failed and the step was undone.
+    public private(set) var failedStepCount = 0
+    /// How far ahead of the world's the wall clock of this node is, in milliseconds.
+    public var clockSkew: Int64 = 0
+
+    private var random: SeededRandom
+
+    /// A node with keys of its own from this stream.
+    init(name: String, seed: UInt64) throws {
+        self.name = name
+        random = SeededRandom(seed: seed)
+        let root = DeviceSigningKey.generate(using: &random)
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        let log = try IdentityLog.founded(
+            root: root, device: key, noiseKey: noise.publicKey, time: 0, using: &random)
+        identity = NodeIdentity(
+            person: log.person, root: Digest(reinterpreting: log.root), operations: log.encoded,
+            key: key, noiseKey: noise.publicKey)
+        store = MemoryStore(locatorSeed: seed)
+        core = NodeCore(identity: identity)
+    }
+
+    /// One input in one transaction. Where the store fails, nothing happened.
+    func step(_ input: Input, at now: Instant) -> [Effect] {
+        let before = core
+        do {
+            try store.begin(input.isOwn ? .full : .normal)
+            let effects = try core.step(input, at: now, in: store, using: &random)
+            try store.commit()
+            if effects.contains(where: { if case .commitFully = $0 { true } else { false } }) {
+                try store.makeDurable()
+            }
+            return effects
+        } catch {
+            store.rollback()
+            core = before
+            failedStepCount += 1
+            return []
+        }
+    }
+
+    /// The process dies and starts again; with the power, commits that were not durable are lost.
+    func restart(losingPower: Bool) {
+        if losingPower { store.losePower() } else { store.rollback() }
+        core = NodeCore(identity: identity)
+    }
+
+    func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }
+}
+
+extension Input {
+    /// Whether it may write operations of this device.
+    var isOwn: Bool {
+        switch self {
+        case .command, .started: true
+        default: false
+        }
+    }
+}
+
+// MARK: What a person sees
+
+extension SimulatedNode {
+    /// The conversations, in the order in which they came.
+    public func conversations() throws -> [SpaceRecord] {
+        try store.spaces().filter { $0.kind != .own }
+    }
+
+    /// The newest messages of a conversation, oldest first.
+    public func messages(in space: SpaceID, limit: Int = 1000) throws -> [Message] {
+        guard let record = try store.space(space),
+            let roster = try RosterReader.roster(of: record, in: store)
+        else { return [] }
+        let timeline = Timeline(of: record, roster: roster, ownPerson: identity.person)
+        return try timeline.page(limit: limit, in: store).reversed()
+    }
+
+    /// The texts of a conversation, oldest first.
+    public func texts(in space: SpaceID) throws -> [String] {
+        try messages(in: space).map { $0.text ?? "(deleted)" }
+    }
+
+    /// One hash over all that members of a conversation see alike, or nil where it is unknown.
+    public func digest(of space: SpaceID) throws -> Digest? {
+        guard let record = try store.space(space),
+            let roster = try RosterReader.roster(of: record, in: store)
+        else { return nil }
+        return try ViewDigest.digest(of: record, roster: roster, in: store)
+    }
+}
