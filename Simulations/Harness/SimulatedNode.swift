@@ -2,7 +2,7 @@ public import ParleyConversation
 public import ParleyLedger
 public import ParleyNodeCore
 import ParleyRoster
-public import ParleySealing
+import ParleySealing
 public import ParleyWire
 
 /// A node of a simulated world: the production core on a store in memory.

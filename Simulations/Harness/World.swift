@@ -1,4 +1,5 @@
-public import ParleyConversation
+import ParleyRoster
+import ParleyConversation
 public import ParleyLedger
 public import ParleyNodeCore
 public import ParleyWire
