@@ -1,0 +1,167 @@
+import Glibc
+import ParleyLedger
+import ParleySealing
+public import ParleyWire
+
+/// How far one of this device's own logs was, at least.
+public struct GuardedHead: Equatable, Sendable {
+    /// The log.
+    public let log: LogID
+    /// The place of its last operation.
+    public let sequence: UInt64
+    /// That operation.
+    public let operation: OperationID
+
+    /// A head with these coordinates.
+    public init(log: LogID, sequence: UInt64, operation: OperationID) {
+        self.log = log
+        self.sequence = sequence
+        self.operation = operation
+    }
+}
+
+/// Why a node may not write before it has taken its own operations back from a peer.
+///
+/// To write at a place that was written before is to fork one's own log.
+public enum RejoinReason: Equatable, Sendable {
+    /// There is a database with operations, and no guard beside it.
+    case guardMissing
+    /// The guard cannot be read.
+    case guardDamaged
+    /// The guard was written beside another database.
+    case anotherInstance
+    /// So many of this device's logs end before the place that the guard remembers, or differ.
+    case behind(logCount: Int)
+}
+
+/// Writes the guard: a small sealed file beside the database that remembers how far this device's
+/// own logs are at least, so that a database that was set back is found out.
+///
+/// It may be used from any thread, off the path of messages. Source: DESIGN, "No incarnations".
+public struct GuardWriter: Sendable {
+    private static let magic: [UInt8] = Array("LPGD".utf8) + [1]
+
+    private let home: Home
+    private let key: Secret
+    private let instance: [UInt8]
+
+    init(home: Home, master: Secret, instance: [UInt8]) {
+        self.home = home
+        key = deriveSecret(key: master, .guardFile)
+        self.instance = instance
+    }
+
+    /// Replaces the guard. At most once a second and at shutdown is often enough.
+    public func write(_ heads: [GuardedHead]) throws(HomeError) {
+        var writer = ByteWriter(capacity: 32 + heads.count * 72)
+        writer.counted(instance)
+        writer.number(UInt64(heads.count))
+        for head in heads {
+            writer.identifier(head.log)
+            writer.number(head.sequence)
+            writer.identifier(head.operation)
+        }
+        // A nonce from the content, as for a row: a copied node repeats no nonce with other bytes.
+        let nonce = derive(
+            key: key, .rowNonce, context: Array(digest(writer.bytes).bytes), byteCount: 24)
+        let sealed = XChaCha.seal(
+            writer.bytes, key: key, nonce: nonce, authenticating: Self.magic)
+        try home.replace(home.guardFile, with: Self.magic + nonce + sealed)
+    }
+
+    /// What the guard remembers; nil where there is none.
+    func read() throws(HomeError) -> Guard? {
+        guard let bytes = try home.read(home.guardFile) else { return nil }
+        guard bytes.count > 45, Array(bytes[..<5]) == Self.magic,
+            let content = XChaCha.open(
+                bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: Self.magic)
+        else { return Guard(isReadable: false) }
+        var reader = ByteReader(content)
+        do {
+            let instance = Array(try reader.slice(try reader.count("instance", atMost: 64)))
+            let count = try reader.count("heads", atMost: 1 << 16)
+            var heads: [GuardedHead] = []
+            for _ in 0..<count {
+                heads.append(
+                    GuardedHead(
+                        log: try reader.identifier(), sequence: try reader.number(),
+                        operation: try reader.identifier()))
+            }
+            try reader.finish()
+            return Guard(
+                isReadable: true, isOfThisDatabase: instance == self.instance, heads: heads)
+        } catch {
+            return Guard(isReadable: false)
+        }
+    }
+
+    private func digest(_ bytes: [UInt8]) -> Digest { ParleySealing.digest(.rowContent, bytes) }
+}
+
+/// What a guard file says.
+struct Guard {
+    var isReadable: Bool
+    var isOfThisDatabase = false
+    var heads: [GuardedHead] = []
+}
+
+extension SQLiteStore {
+    /// Writes the guard for this database; may be used from any thread.
+    public var guardWriter: GuardWriter { guardWriter_ }
+
+    /// Replaces the guard with these heads of this device's own logs.
+    public func writeGuard(heads: [GuardedHead]) throws(HomeError) {
+        try guardWriter.write(heads)
+    }
+
+    /// The heads that the guard remembers; empty where it is missing or cannot be read.
+    public func readGuard() throws(HomeError) -> [GuardedHead] {
+        try guardWriter.read()?.heads ?? []
+    }
+
+    /// The last operation of every log that a device writes here, ascending by log.
+    public func heads(of device: DeviceID) -> [GuardedHead] {
+        var heads: [GuardedHead] = []
+        for space in records.spaces {
+            for log in records.logs[space.number] ?? [] where log.device == device {
+                guard let last = log.spans.last else { continue }
+                heads.append(
+                    GuardedHead(log: log.id, sequence: last.last, operation: last.tip))
+            }
+        }
+        return heads.sorted { $0.log < $1.log }
+    }
+
+    /// The node has its own operations back: it may write again, once the guard is written anew.
+    public func rejoined(heads: [GuardedHead]) throws(HomeError) {
+        try writeGuard(heads: heads)
+        rejoin = nil
+    }
+
+    /// Compares the database with the guard.
+    func compareWithGuard() throws(HomeError) {
+        guard nextOperation > 1 else { return }
+        guard let found = try guardWriter.read() else {
+            rejoin = .guardMissing
+            return
+        }
+        guard found.isReadable, found.isOfThisDatabase else {
+            rejoin = found.isReadable ? .anotherInstance : .guardDamaged
+            return
+        }
+        var logs: [LogID: LogRecord] = [:]
+        for log in records.spaces.flatMap({ records.logs[$0.number] ?? [] }) { logs[log.id] = log }
+        var behind = 0
+        for head in found.heads where try !holds(head, logs[head.log]) { behind += 1 }
+        if behind > 0 { rejoin = .behind(logCount: behind) }
+    }
+
+    private func holds(_ head: GuardedHead, _ log: LogRecord?) throws(HomeError) -> Bool {
+        guard let log, log.holds(head.sequence) else { return false }
+        do {
+            return try operation(at: head.sequence, in: log.number)?.id == head.operation
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Glibc
+
+/// The folder of one node, with mode 0700: database, keystore, guard and lock.
+///
+/// Files are replaced as a whole or not at all: written beside the old one, forced to the disk,
+/// renamed over it, and the folder forced to the disk as well.
+public struct Home: Hashable, Sendable {
+    /// The folder.
+    public let path: String
+
+    /// The home in this folder, which need not exist yet.
+    public init(_ path: String) {
+        self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// The database; beside it lie its log and its index while it is open.
+    public var database: String { path + "/database" }
+    /// The keys of the vault, sealed.
+    public var keystore: String { path + "/keystore" }
+    /// What opens the keystore where no passphrase does; only the owner may read it.
+    public var keyFile: String { path + "/key" }
+    /// How far this device's own logs are at least, sealed.
+    public var guardFile: String { path + "/guard" }
+    /// What keeps a second process out; holds the number of the first.
+    public var lock: String { path + "/lock" }
+
+    /// Whether a node was made here.
+    public var isMade: Bool { access(keystore, F_OK) == 0 || access(database, F_OK) == 0 }
+
+    /// Makes the folder where there is none, and its parents.
+    func make() throws(HomeError) {
+        var parent = ""
+        for part in path.split(separator: "/") {
+            parent += (parent.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
+            if mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
+                throw HomeError(errno: errno, path: path)
+            }
+        }
+        guard access(path, F_OK) == 0 else { throw HomeError(errno: errno, path: path) }
+        // Access asks for the real user, and root may do everything: ask the file system as well.
+        guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
+    }
+
+    /// The bytes of a file, or nil where there is none.
+    func read(_ file: String, atMost limit: Int = 1 << 20) throws(HomeError) -> [UInt8]? {
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw HomeError(errno: errno, path: file)
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = Glibc.read(descriptor, &chunk, chunk.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw HomeError(errno: errno, path: file)
+            }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= limit else {
+                throw HomeError(.other, path: file, detail: "larger than \(limit) bytes")
+            }
+        }
+    }
+
+    /// Replaces a file: after a crash it holds the old bytes or the new ones, never a part.
+    func replace(_ file: String, with bytes: [UInt8]) throws(HomeError) {
+        let temporary = file + ".new"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw HomeError(errno: errno, path: file) }
+        do throws(HomeError) {
+            defer { close(descriptor) }
+            try Self.write(bytes, descriptor, file)
+            guard fsync(descriptor) == 0 else { throw HomeError(errno: errno, path: file) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        guard rename(temporary, file) == 0 else {
+            let error = HomeError(errno: errno, path: file)
+            unlink(temporary)
+            throw error
+        }
+        try synchronizeFolder()
+    }
+
+    /// Forces names in the folder to the disk.
+    func synchronizeFolder() throws(HomeError) {
+        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { throw HomeError(errno: errno, path: path) }
+        defer { close(folder) }
+        guard fsync(folder) == 0 else { throw HomeError(errno: errno, path: path) }
+    }
+
+    static func write(
+        _ bytes: [UInt8], _ descriptor: Int32, _ file: String
+    ) throws(HomeError) {
+        var done = 0
+        while done < bytes.count {
+            let count = bytes.withUnsafeBytes { buffer in
+                Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw HomeError(errno: errno, path: file)
+            }
+            done += count
+        }
+    }
+}
+
+extension HomeError {
+    /// What the operating system said.
+    init(errno number: Int32, path: String) {
+        let code: Code =
+            switch number {
+            case EROFS, EACCES, EPERM: .readOnly
+            case ENOSPC, EDQUOT: .diskFull
+            // The system's numbers are not ours: whatever else it says is one case.
+            default: .other
+            }
+        self.init(code, path: path, detail: String(cString: strerror(number)))
+    }
+}
+
+/// Keeps a second process away from a home for as long as it lives.
+///
+/// The lock belongs to the open file and goes with the process, however that ends.
+final class HomeLock {
+    private let descriptor: Int32
+
+    init(_ home: Home) throws(HomeError) {
+        descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw HomeError(errno: errno, path: home.lock) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let number = errno
+            close(descriptor)
+            guard number == EWOULDBLOCK else { throw HomeError(errno: number, path: home.lock) }
+            let text = try home.read(home.lock, atMost: 64) ?? []
+            let digits = String(decoding: text.prefix { (48...57).contains($0) }, as: UTF8.self)
+            throw HomeError(.locked(process: Int32(digits)), path: home.path)
+        }
+        do {
+            ftruncate(descriptor, 0)
+            try Home.write(Array("\(getpid())\n".utf8), descriptor, home.lock)
+        } catch {
+            // The number only makes a message better. On a full disk the lock holds without it,
+            // and what is stored can still be read.
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}

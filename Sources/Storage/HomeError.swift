@@ -1,0 +1,101 @@
+import ParleyLedger
+
+/// Why a node's home could not be opened. Written for the person who reads it.
+public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Code: Equatable, Sendable {
+        /// The passphrase does not open the keystore.
+        case wrongPassphrase
+        /// The keystore is protected by a passphrase, and none was given.
+        case passphraseNeeded
+        /// A passphrase was given, but the keystore is opened by a file.
+        case passphraseNotUsed
+        /// There is no keystore although there is a database, or no key file that it needs.
+        case keyMissing
+        /// The keystore or its key file is not one that this program wrote.
+        case keystoreBroken
+        /// The database was made with another keystore.
+        case databaseOfAnotherNode
+        /// The folder or a file in it may not be written.
+        case readOnly
+        /// There is no room left.
+        case diskFull
+        /// A newer version of this program wrote the database.
+        case newerSchema
+        /// Another process uses the home. Its number is known unless it is just starting.
+        case locked(process: Int32?)
+        /// The database file is not one, or is damaged.
+        case databaseDamaged
+        /// Anything else that the operating system or the database refused.
+        case other
+    }
+
+    /// What is wrong.
+    public let code: Code
+    /// The file or folder.
+    public let path: String
+    /// What the operating system or the database said, or nothing.
+    public let detail: String
+
+    /// An error with these fields.
+    public init(_ code: Code, path: String, detail: String = "") {
+        self.code = code
+        self.path = path
+        self.detail = detail
+    }
+
+    /// One sentence: what is wrong, and where.
+    public var description: String {
+        switch code {
+        case .wrongPassphrase: "the passphrase does not open \(path)"
+        case .passphraseNeeded: "\(path) is protected by a passphrase, and none was given"
+        case .passphraseNotUsed: "\(path) is opened by a key file, not by a passphrase"
+        case .keyMissing: "\(path) is missing, and the database cannot be read without it"
+        case .keystoreBroken: "\(path) is damaged or is no keystore (\(detail))"
+        case .databaseOfAnotherNode: "\(path) belongs to another node: its keys are not here"
+        case .readOnly: "\(path) cannot be written\(said)"
+        case .diskFull: "the disk that holds \(path) is full"
+        case .newerSchema: "\(path) was written by a newer version of parley"
+        case .locked(let process?): "\(path) is in use by process \(process)"
+        case .locked(nil): "\(path) is in use by another process"
+        case .databaseDamaged: "\(path) is damaged\(said)"
+        case .other: "\(path) cannot be opened\(said)"
+        }
+    }
+
+    /// What the person can do, in one sentence.
+    public var hint: String {
+        switch code {
+        case .wrongPassphrase: "try again; nothing was changed"
+        case .passphraseNeeded: "give the passphrase that was set for this home"
+        case .passphraseNotUsed: "leave the passphrase out, or set one first"
+        case .keyMissing: "put the file back from where the home was copied"
+        case .keystoreBroken: "put the keystore back from a backup of the same home"
+        case .databaseOfAnotherNode: "keep database and keystore of one home together"
+        case .readOnly: "check the owner and the permissions of the folder"
+        case .diskFull: "make room; nothing that was saved is lost"
+        case .newerSchema: "install the newer version again; nothing was changed"
+        case .locked: "stop the other node, or use another home"
+        case .databaseDamaged: "keep the file for inspection, and link this device anew"
+        case .other: "see the message above; nothing was changed"
+        }
+    }
+
+    private var said: String { detail.isEmpty ? "" : " (\(detail))" }
+}
+
+extension HomeError {
+    /// What the store said, as an answer to opening a home.
+    init(_ error: StoreError, path: String) {
+        let code: Code =
+            switch error.code {
+            case .full: .diskFull
+            case .readOnly: .readOnly
+            case .inputOutput, .other: .other
+            case .corrupt: .databaseDamaged
+            case .locked: .locked(process: nil)
+            case .newerSchema: .newerSchema
+            }
+        self.init(code, path: path, detail: error.detail)
+    }
+}

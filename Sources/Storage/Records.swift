@@ -1,0 +1,172 @@
+import ParleyLedger
+import ParleyWire
+
+/// Spaces and logs as they are held in memory, with the way back of an open transaction.
+struct Records {
+    /// Ascending by number.
+    private(set) var spaces: [SpaceRecord] = []
+    /// The logs of each space, ascending by tag.
+    private(set) var logs: [SpaceNumber: [LogRecord]] = [:]
+    private var places: [LogNumber: (space: SpaceNumber, tag: LogTag)] = [:]
+
+    /// Logs that the transaction changed, as they were; the ones it added are nil.
+    private var changed: [LogNumber: LogRecord?] = [:]
+    private var spaceCountBefore = 0
+
+    /// The numbers of the changed logs, ascending.
+    var changedLogs: [LogNumber] { changed.keys.sorted() }
+
+    var nextSpace: SpaceNumber { SpaceNumber((spaces.last?.number.rawValue ?? 0) + 1) }
+    var nextLog: LogNumber { LogNumber(Int64(places.count) + 1) }
+
+    func space(_ number: SpaceNumber) -> SpaceRecord? {
+        spaces.first { $0.number == number }
+    }
+
+    func log(_ number: LogNumber) -> LogRecord? {
+        guard let place = places[number] else { return nil }
+        return log(place.tag, in: place.space)
+    }
+
+    func log(_ tag: LogTag, in space: SpaceNumber) -> LogRecord? {
+        guard let list = logs[space] else { return nil }
+        let index = Self.index(tag, in: list)
+        return index < list.count && list[index].tag == tag ? list[index] : nil
+    }
+
+    mutating func add(_ space: SpaceRecord) { spaces.append(space) }
+
+    mutating func add(_ log: LogRecord) {
+        let index = Self.index(log.tag, in: logs[log.space] ?? [])
+        logs[log.space, default: []].insert(log, at: index)
+        places[log.number] = (log.space, log.tag)
+        if changed[log.number] == nil { changed[log.number] = .some(nil) }
+    }
+
+    mutating func update(_ log: LogRecord) {
+        guard let old = self.log(log.number) else { return }
+        if changed[log.number] == nil { changed[log.number] = .some(old) }
+        set(log)
+    }
+
+    private mutating func set(_ log: LogRecord) {
+        let index = Self.index(log.tag, in: logs[log.space] ?? [])
+        logs[log.space, default: []][index] = log
+    }
+
+    mutating func committed() {
+        changed.removeAll(keepingCapacity: true)
+        spaceCountBefore = spaces.count
+    }
+
+    mutating func rolledBack() {
+        spaces.removeLast(spaces.count - spaceCountBefore)
+        for number in changedLogs {
+            guard let entry = changed[number] else { continue }
+            if let old = entry { set(old) } else { remove(number) }
+        }
+        changed.removeAll(keepingCapacity: true)
+    }
+
+    private mutating func remove(_ number: LogNumber) {
+        guard let place = places.removeValue(forKey: number) else { return }
+        logs[place.space]?.removeAll { $0.number == number }
+    }
+
+    private static func index(_ tag: LogTag, in list: [LogRecord]) -> Int {
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle].tag < tag { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+extension SQLiteStore {
+    /// Reads all spaces and logs; their names are sealed.
+    func loadRecords() throws(StoreError) {
+        let spaces = try connection.prepare(
+            "SELECT number, kind, definition FROM space ORDER BY number")
+        while try spaces.step("reading spaces") {
+            let number = spaces.integer(0)
+            let bytes = try unseal(spaces.bytes(2), .spaceDefinition, row: number)
+            guard let id = SpaceID(bytes),
+                let kind = UInt8(exactly: spaces.integer(1)).flatMap(SpaceKind.init)
+            else { throw Self.damaged("reading spaces") }
+            records.add(SpaceRecord(number: SpaceNumber(number), id: id, kind: kind))
+        }
+        let logs = try connection.prepare(
+            """
+            SELECT number, space, lane, definition, spans, tipClock, coveredEnd,
+            controlCoveredEnd FROM log ORDER BY number
+            """)
+        while try logs.step("reading logs") { records.add(try log(logs)) }
+        records.committed()
+    }
+
+    private func log(_ row: Statement) throws(StoreError) -> LogRecord {
+        let number = row.integer(0)
+        var names = ByteReader(try unseal(row.bytes(3), .logDefinition, row: number))
+        do {
+            let id: LogID = try names.identifier()
+            let device: DeviceID = try names.identifier()
+            guard let lane = UInt8(exactly: row.integer(2)).flatMap(Lane.init) else {
+                throw Self.damaged("reading logs")
+            }
+            return LogRecord(
+                number: LogNumber(number), space: SpaceNumber(row.integer(1)), id: id,
+                device: device, lane: lane, spans: try Span.list(row.array(4)),
+                tipClock: UInt64(bitPattern: row.integer(5)),
+                coveredEnd: UInt64(bitPattern: row.integer(6)),
+                controlCoveredEnd: UInt64(bitPattern: row.integer(7)))
+        } catch {
+            throw Self.damaged("reading logs")
+        }
+    }
+
+    /// Writes the log records that the transaction changed.
+    func writeRecords() throws(StoreError) {
+        for number in records.changedLogs {
+            guard let log = records.log(number) else { continue }
+            let statement = statements.updateLog
+            statement.bind(1, number.rawValue)
+            statement.bind(2, copying: Span.bytes(log.spans))
+            statement.bind(3, Int64(bitPattern: log.tipClock))
+            statement.bind(4, Int64(bitPattern: log.coveredEnd))
+            statement.bind(5, Int64(bitPattern: log.controlCoveredEnd))
+            try statement.run("storing a log")
+        }
+    }
+
+    static func damaged(_ attempt: String) -> StoreError {
+        StoreError(.corrupt, attempt: attempt, detail: "a row is not as it was written")
+    }
+}
+
+extension Span {
+    /// Spans one after another, as a log's row keeps them.
+    fileprivate static func bytes(_ spans: [Span]) -> [UInt8] {
+        var writer = ByteWriter(capacity: spans.count * 74)
+        for span in spans {
+            writer.number(span.first)
+            writer.number(span.last)
+            writer.identifier(span.anchor)
+            writer.identifier(span.tip)
+        }
+        return writer.bytes
+    }
+
+    fileprivate static func list(_ bytes: [UInt8]) throws(DecodingFailure) -> [Span] {
+        var reader = ByteReader(bytes)
+        var spans: [Span] = []
+        while reader.remaining > 0 {
+            spans.append(
+                Span(
+                    first: try reader.number(), last: try reader.number(),
+                    anchor: try reader.identifier(), tip: try reader.identifier()))
+        }
+        return spans
+    }
+}

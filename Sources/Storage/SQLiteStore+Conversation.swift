@@ -1,0 +1,252 @@
+public import ParleyConversation
+public import ParleyLedger
+import ParleySealing
+public import ParleyWire
+
+extension SQLiteStore {
+    /// A short keyed hash of a private value, the same for the life of this store only.
+    public func locator(_ value: [UInt8]) throws(StoreError) -> UInt64 {
+        vault.locator(2, value).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: Messages
+
+    /// Keeps a message. Its place in the timeline is `row.order`.
+    public func insert(_ row: MessageRow) throws(StoreError) {
+        writes()
+        let statement = statements.insertMessage
+        bind(row.order, in: row.space, statement)
+        statement.bind(5, row.operation.rawValue)
+        statement.bind(6, Int64(row.flags.rawValue))
+        try statement.run("storing a message")
+        try tally(row.log.rawValue, row.order.sequence, !row.flags.contains(.deleted))
+    }
+
+    /// Replaces the flags of a message that is kept.
+    public func update(_ row: MessageRow) throws(StoreError) {
+        writes()
+        guard try message(row.order, in: row.space) != nil else { return }
+        let statement = statements.updateMessage
+        bind(row.order, in: row.space, statement)
+        statement.bind(5, Int64(row.flags.rawValue))
+        try statement.run("updating a message")
+        try tally(row.log.rawValue, row.order.sequence, !row.flags.contains(.deleted))
+    }
+
+    /// Drops a message from its place.
+    public func remove(_ row: MessageRow) throws(StoreError) {
+        writes()
+        guard let kept = try message(row.order, in: row.space) else { return }
+        let statement = statements.removeMessage
+        bind(row.order, in: row.space, statement)
+        try statement.run("dropping a message")
+        try tally(kept.log.rawValue, row.order.sequence, false)
+    }
+
+    /// The message that stands at this place, or nil.
+    public func message(
+        _ order: OrderKey, in space: SpaceNumber
+    ) throws(StoreError) -> MessageRow? {
+        let statement = statements.message
+        bind(order, in: space, statement)
+        defer { statement.reset() }
+        return try statement.step("reading a message") ? try message(statement, space) : nil
+    }
+
+    /// At most `limit` messages below `before` (or the newest), newest first.
+    public func messages(
+        in space: SpaceNumber, before: OrderKey?, limit: Int
+    ) throws(StoreError) -> [MessageRow] {
+        let statement = before == nil ? statements.newestMessages : statements.messagesBefore
+        if let before {
+            bind(before, in: space, statement)
+            statement.bind(5, Int64(limit))
+        } else {
+            statement.bind(1, space.rawValue)
+            statement.bind(2, Int64(limit))
+        }
+        defer { statement.reset() }
+        var found: [MessageRow] = []
+        found.reserveCapacity(min(limit, 64))
+        while try statement.step("reading messages") {
+            found.append(try message(statement, space))
+        }
+        return found
+    }
+
+    /// How many messages, that are not deleted, the log holds with places in the range.
+    public func messageCount(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> Int {
+        try tallyCount(log.rawValue, range)
+    }
+
+    private func bind(_ order: OrderKey, in space: SpaceNumber, _ statement: Statement) {
+        statement.bind(1, space.rawValue)
+        statement.bind(2, Int64(clamping: order.clock))
+        statement.bind(3, Int64(ordered: order.tag.value))
+        statement.bind(4, Int64(clamping: order.sequence))
+    }
+
+    private func message(
+        _ row: Statement, _ space: SpaceNumber
+    ) throws(StoreError) -> MessageRow {
+        guard let id = OperationID(row.bytes(6)) else { throw Self.damaged("reading messages") }
+        let order = OrderKey(
+            clock: UInt64(bitPattern: row.integer(0)),
+            tag: LogTag(UInt64(ordered: row.integer(1))),
+            sequence: UInt64(bitPattern: row.integer(2)), id: id)
+        return MessageRow(
+            space: space, order: order, operation: OperationNumber(row.integer(3)),
+            log: LogNumber(row.integer(5)),
+            flags: MessageRow.Flags(rawValue: UInt8(truncatingIfNeeded: row.integer(4))))
+    }
+
+    // MARK: Entries
+
+    /// Keeps an entry; one with the same object, field, element and operation is replaced.
+    public func put(_ entry: Entry) throws(StoreError) {
+        writes()
+        let statement = statements.putEntry
+        bind(entry, statement)
+        statement.bind(7, Int64(clamping: entry.order.clock))
+        statement.bind(8, entry.isOn ? 1 : 0)
+        try statement.run("storing an entry")
+    }
+
+    /// Drops the entry with this object, field, element and operation.
+    public func remove(_ entry: Entry) throws(StoreError) {
+        writes()
+        let statement = statements.removeEntry
+        bind(entry, statement)
+        try statement.run("dropping an entry")
+    }
+
+    /// The entries about an object, of one field or of all, ascending by (field, element, order).
+    public func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField?
+    ) throws(StoreError) -> [Entry] {
+        let statement = field == nil ? statements.entries : statements.entriesOfField
+        bind(object, in: space, statement)
+        if let field { statement.bind(4, Int64(field.rawValue)) }
+        defer { statement.reset() }
+        var found: [Entry] = []
+        while try statement.step("reading entries") {
+            found.append(try entry(statement, object, space))
+        }
+        // By operation is by arrival; where that differs from the order, the order counts.
+        return found.count < 2 ? found : found.sorted { $0.precedes($1) }
+    }
+
+    private func bind(_ object: EntryObject, in space: SpaceNumber, _ statement: Statement) {
+        statement.bind(1, space.rawValue)
+        switch object {
+        case .space:
+            // No operation has this place.
+            statement.bind(2, 0)
+            statement.bind(3, -1)
+        case .operation(let tag, let sequence):
+            statement.bind(2, Int64(ordered: tag.value))
+            statement.bind(3, Int64(clamping: sequence))
+        }
+    }
+
+    private func bind(_ entry: Entry, _ statement: Statement) {
+        bind(entry.object, in: entry.space, statement)
+        statement.bind(4, Int64(entry.field.rawValue))
+        statement.bind(5, Int64(ordered: entry.element))
+        statement.bind(6, entry.operation.rawValue)
+    }
+
+    private func entry(
+        _ row: Statement, _ object: EntryObject, _ space: SpaceNumber
+    ) throws(StoreError) -> Entry {
+        guard let id = OperationID(row.bytes(7)), let log = records.log(LogNumber(row.integer(5)))
+        else { throw Self.damaged("reading entries") }
+        let order = OrderKey(
+            clock: UInt64(bitPattern: row.integer(3)), tag: log.tag,
+            sequence: UInt64(bitPattern: row.integer(6)), id: id)
+        return Entry(
+            space: space, object: object,
+            field: EntryField(rawValue: UInt16(truncatingIfNeeded: row.integer(0))),
+            element: UInt64(ordered: row.integer(1)),
+            operation: OperationNumber(row.integer(2)), order: order, isOn: row.integer(4) != 0)
+    }
+
+    // MARK: Marks
+
+    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
+    @discardableResult
+    public func raise(_ mark: Mark) throws(StoreError) -> UInt64? {
+        writes()
+        let old = try self.mark(mark.kind, of: mark.actor, on: mark.tag, in: mark.space)
+        if let old, old >= mark.sequence { return old }
+        let actor = try number(of: mark.actor)
+        let statement = statements.raiseMark
+        bind(mark.kind, mark.tag, mark.space, statement)
+        statement.bind(4, actor)
+        statement.bind(5, Int64(clamping: mark.sequence))
+        try statement.run("raising a mark")
+        return old
+    }
+
+    /// The mark of one actor on one log, or nil.
+    public func mark(
+        _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
+    ) throws(StoreError) -> UInt64? {
+        guard let actor = actors.numbers[actor] else { return nil }
+        let statement = statements.mark
+        bind(kind, tag, space, statement)
+        statement.bind(4, actor)
+        defer { statement.reset() }
+        guard try statement.step("reading a mark") else { return nil }
+        return UInt64(bitPattern: statement.integer(0))
+    }
+
+    private func bind(
+        _ kind: MarkKind, _ tag: LogTag, _ space: SpaceNumber, _ statement: Statement
+    ) {
+        statement.bind(1, space.rawValue)
+        statement.bind(2, Int64(kind.rawValue))
+        statement.bind(3, Int64(ordered: tag.value))
+    }
+
+    /// All marks of this kind on the logs of a space, ascending by (tag, actor).
+    public func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark] {
+        let statement = statements.marks
+        statement.bind(1, space.rawValue)
+        statement.bind(2, Int64(kind.rawValue))
+        defer { statement.reset() }
+        var found: [Mark] = []
+        while try statement.step("reading marks") {
+            guard let actor = actors.name(statement.integer(1)) else {
+                throw Self.damaged("reading marks")
+            }
+            found.append(
+                Mark(
+                    space: space, kind: kind, actor: actor,
+                    tag: LogTag(UInt64(ordered: statement.integer(0))),
+                    sequence: UInt64(bitPattern: statement.integer(2))))
+        }
+        return found.sorted { ($0.tag, $0.actor) < ($1.tag, $1.actor) }
+    }
+
+    /// Drops all messages, entries and marks of a space but the acknowledged marks.
+    public func clearViews(of space: SpaceNumber) throws(StoreError) {
+        writes()
+        try writeTallies()
+        tallies.forget()
+        for statement in statements.clearing {
+            statement.bind(1, space.rawValue)
+            try statement.run("clearing views")
+        }
+    }
+}
+
+extension Entry {
+    fileprivate func precedes(_ other: Entry) -> Bool {
+        if field != other.field { return field < other.field }
+        if element != other.element { return element < other.element }
+        return order < other.order
+    }
+}

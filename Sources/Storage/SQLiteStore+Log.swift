@@ -1,0 +1,193 @@
+public import ParleyLedger
+import ParleySealing
+public import ParleyWire
+
+extension SQLiteStore {
+    /// All spaces, ascending by number.
+    public func spaces() throws(StoreError) -> [SpaceRecord] { records.spaces }
+
+    /// The space with this name, or nil.
+    public func space(_ id: SpaceID) throws(StoreError) -> SpaceRecord? {
+        records.spaces.first { $0.id == id }
+    }
+
+    /// The space in this row, or nil.
+    public func space(_ number: SpaceNumber) throws(StoreError) -> SpaceRecord? {
+        records.space(number)
+    }
+
+    /// A new space. The caller has looked that it is new.
+    public func addSpace(_ id: SpaceID, kind: SpaceKind) throws(StoreError) -> SpaceRecord {
+        writes()
+        let record = SpaceRecord(number: records.nextSpace, id: id, kind: kind)
+        let statement = statements.insertSpace
+        statement.bind(1, record.number.rawValue)
+        statement.bind(2, Int64(kind.rawValue))
+        statement.bind(
+            3, copying: try seal(id.bytes, .spaceDefinition, row: record.number.rawValue))
+        try statement.run("adding a space")
+        records.add(record)
+        return record
+    }
+
+    /// The logs of a space, ascending by tag.
+    public func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord] {
+        records.logs[space] ?? []
+    }
+
+    /// One log of a space, or nil.
+    public func log(_ tag: LogTag, in space: SpaceNumber) throws(StoreError) -> LogRecord? {
+        records.log(tag, in: space)
+    }
+
+    /// The log in this row, or nil.
+    public func log(_ number: LogNumber) throws(StoreError) -> LogRecord? {
+        records.log(number)
+    }
+
+    /// A new, empty log. The caller has looked that its tag is new in the space.
+    public func addLog(
+        _ id: LogID, device: DeviceID, lane: Lane, in space: SpaceNumber
+    ) throws(StoreError) -> LogRecord {
+        writes()
+        let log = LogRecord(
+            number: records.nextLog, space: space, id: id, device: device, lane: lane)
+        precondition(records.log(log.tag, in: space) == nil, "a log is added once")
+        let statement = statements.insertLog
+        statement.bind(1, log.number.rawValue)
+        statement.bind(2, space.rawValue)
+        statement.bind(3, Int64(lane.rawValue))
+        statement.bind(
+            4,
+            copying: try seal(
+                id.bytes + device.bytes, .logDefinition, row: log.number.rawValue))
+        try statement.run("adding a log")
+        records.add(log)
+        return log
+    }
+
+    /// Replaces a log's record. It is written with the commit.
+    public func update(_ log: LogRecord) throws(StoreError) {
+        writes()
+        records.update(log)
+    }
+
+    // MARK: Signed heads
+
+    /// Keeps a signature that was verified.
+    public func addHead(_ head: SignedHead, in log: LogNumber) throws(StoreError) {
+        writes()
+        let statement = statements.insertHead
+        statement.bind(1, log.rawValue)
+        statement.bind(2, Int64(clamping: head.sequence))
+        statement.bind(3, copying: head.signature.bytes)
+        try statement.run("storing a signature")
+    }
+
+    /// The lowest signed head at or above this place, or nil.
+    public func head(
+        atOrAfter sequence: UInt64, in log: LogNumber
+    ) throws(StoreError) -> SignedHead? {
+        let statement = statements.headAfter
+        statement.bind(1, log.rawValue)
+        statement.bind(2, Int64(clamping: sequence))
+        defer { statement.reset() }
+        guard try statement.step("reading a signature") else { return nil }
+        return try Self.head(statement)
+    }
+
+    /// The signed heads in this range, ascending.
+    public func heads(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> [SignedHead] {
+        let statement = statements.headsInRange
+        statement.bind(1, log.rawValue)
+        statement.bind(2, Int64(clamping: range.lowerBound))
+        statement.bind(3, Int64(clamping: range.upperBound))
+        defer { statement.reset() }
+        var found: [SignedHead] = []
+        while try statement.step("reading signatures") { found.append(try Self.head(statement)) }
+        return found
+    }
+
+    private static func head(_ row: Statement) throws(StoreError) -> SignedHead {
+        guard let signature = SignatureBytes(row.bytes(1)) else {
+            throw damaged("reading a signature")
+        }
+        return SignedHead(sequence: UInt64(bitPattern: row.integer(0)), signature: signature)
+    }
+
+    // MARK: Forks
+
+    /// Keeps proof of a fork; the first one of a log is enough, later ones change nothing.
+    public func addFork(_ evidence: ForkEvidence) throws(StoreError) {
+        writes()
+        let row = try Self.last("fork", connection) + 1
+        var writer = ByteWriter(capacity: 176)
+        writer.identifier(evidence.log)
+        writer.uint64(evidence.sequence)
+        writer.identifier(evidence.held)
+        writer.identifier(evidence.other)
+        writer.uint64(evidence.head.sequence)
+        writer.raw(evidence.head.signature.bytes)
+        let statement = statements.insertFork
+        statement.bind(1, row)
+        statement.bind(2, copying: vault.locator(1, evidence.log.bytes))
+        statement.bind(3, copying: try seal(writer.bytes, .forkEvidence, row: row))
+        try statement.run("storing evidence")
+    }
+
+    /// All proof of forks, ascending by log.
+    public func forks() throws(StoreError) -> [ForkEvidence] {
+        let statement = statements.forks
+        defer { statement.reset() }
+        var found: [ForkEvidence] = []
+        while try statement.step("reading evidence") {
+            let bytes = try unseal(
+                statement.bytes(1), .forkEvidence, row: statement.integer(0))
+            do {
+                found.append(try ForkEvidence(stored: bytes))
+            } catch {
+                throw Self.damaged("reading evidence")
+            }
+        }
+        return found.sorted { $0.log < $1.log }
+    }
+}
+
+extension ForkEvidence {
+    fileprivate init(stored bytes: [UInt8]) throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        let log: LogID = try reader.identifier()
+        let sequence = try reader.uint64()
+        let held: OperationID = try reader.identifier()
+        let other: OperationID = try reader.identifier()
+        let place = try reader.uint64()
+        guard let signature = SignatureBytes(reader.rest()) else { throw .truncated }
+        self.init(
+            log: log, sequence: sequence, held: held, other: other,
+            head: SignedHead(sequence: place, signature: signature))
+    }
+}
+
+extension SQLiteStore {
+    /// Seals a value that is not an operation's.
+    func seal(
+        _ value: [UInt8], _ column: SealedColumn, row: Int64
+    ) throws(StoreError) -> [UInt8] {
+        try vault.keyOrNew(of: Vault.structureBucket)
+            .seal(value, at: SealedPlace(column: column, row: row))
+    }
+
+    /// Opens a value that is not an operation's.
+    func unseal(
+        _ sealed: UnsafeRawBufferPointer, _ column: SealedColumn, row: Int64
+    ) throws(StoreError) -> [UInt8] {
+        let key = try vault.key(of: Vault.structureBucket)
+        guard let value = key.open(sealed, at: SealedPlace(column: column, row: row)) else {
+            throw StoreError(
+                .corrupt, attempt: "opening a sealed row", detail: "a value does not open")
+        }
+        return value
+    }
+}

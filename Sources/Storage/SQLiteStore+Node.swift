@@ -1,0 +1,105 @@
+public import ParleyLedger
+public import ParleyNodeCore
+public import ParleySealing
+import ParleyWire
+
+extension SQLiteStore {
+    /// The value under this key, or nil.
+    public func value(_ table: ValueTable, _ key: [UInt8]) throws(StoreError) -> [UInt8]? {
+        try find(table, key)?.value
+    }
+
+    /// Keeps a value under this key, or drops it where it is nil.
+    public func setValue(
+        _ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]
+    ) throws(StoreError) {
+        writes()
+        guard let value else {
+            let statement = statements.removeValue
+            statement.bind(1, Int64(table.rawValue))
+            statement.bind(2, copying: locator(table, key))
+            return try statement.run("dropping a value")
+        }
+        if let row = try find(table, key)?.row {
+            let statement = statements.updateValue
+            statement.bind(1, row)
+            statement.bind(2, copying: try sealed(key, value, row))
+            return try statement.run("storing a value")
+        }
+        let statement = statements.insertValue
+        statement.bind(1, nextValue)
+        statement.bind(2, Int64(table.rawValue))
+        statement.bind(3, copying: locator(table, key))
+        statement.bind(4, copying: try sealed(key, value, nextValue))
+        try statement.run("storing a value")
+        nextValue += 1
+    }
+
+    /// All of a table, ascending by key.
+    public func values(
+        _ table: ValueTable
+    ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+        let statement = statements.values
+        statement.bind(1, Int64(table.rawValue))
+        defer { statement.reset() }
+        var found: [(key: [UInt8], value: [UInt8])] = []
+        while try statement.step("reading values") {
+            found.append(try opened(statement.bytes(1), statement.integer(0)))
+        }
+        return found.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    }
+
+    private func find(
+        _ table: ValueTable, _ key: [UInt8]
+    ) throws(StoreError) -> (row: Int64, value: [UInt8])? {
+        let statement = statements.value
+        statement.bind(1, Int64(table.rawValue))
+        statement.bind(2, copying: locator(table, key))
+        defer { statement.reset() }
+        guard try statement.step("reading a value") else { return nil }
+        let row = statement.integer(0)
+        return (row, try opened(statement.bytes(1), row).value)
+    }
+
+    /// Sixteen bytes of keyed hash: two keys that share one will not be met.
+    private func locator(_ table: ValueTable, _ key: [UInt8]) -> [UInt8] {
+        vault.locator(3, [table.rawValue] + key)
+    }
+
+    private func sealed(
+        _ key: [UInt8], _ value: [UInt8], _ row: Int64
+    ) throws(StoreError) -> [UInt8] {
+        var writer = ByteWriter(capacity: key.count + value.count + 4)
+        writer.counted(key)
+        writer.raw(value)
+        return try seal(writer.bytes, .valueContent, row: row)
+    }
+
+    private func opened(
+        _ sealed: UnsafeRawBufferPointer, _ row: Int64
+    ) throws(StoreError) -> (key: [UInt8], value: [UInt8]) {
+        var reader = ByteReader(try unseal(sealed, .valueContent, row: row))
+        do {
+            let key = try reader.slice(try reader.count("key", atMost: Int(Int32.max)))
+            return (Array(key), Array(reader.rest()))
+        } catch {
+            throw Self.damaged("reading a value")
+        }
+    }
+
+    // MARK: Secrets
+
+    /// The node's own secret with this name, as "signing seed", or nil.
+    public func secret(_ name: String) throws(StoreError) -> Secret? {
+        try vault.secret(name)
+    }
+
+    /// Keeps a secret of the node in the vault, in place of the one before.
+    ///
+    /// Belongs to a transaction of full durability: nothing may leave that names a key which a
+    /// crash could take away.
+    public func setSecret(_ secret: Secret, _ name: String) throws(StoreError) {
+        writes()
+        try vault.setSecret(secret, name)
+    }
+}

@@ -1,0 +1,195 @@
+public import ParleyLedger
+public import ParleyNodeCore
+import ParleySealing
+import ParleyWire
+
+/// The store of a node on the disk: one SQLite database, everything private sealed in its column.
+///
+/// It knows how rows are kept, sealed and made durable, and must never know what they mean. One
+/// owner uses it, one call at a time; log records are held in memory and written at the commit.
+public final class SQLiteStore: TransactionalStore {
+    /// The folder.
+    public let home: Home
+    /// Whether a passphrase opens the keystore; without one, a file only its owner may read does.
+    public internal(set) var isProtectedByPassphrase: Bool
+    /// Why this node must first take its own operations back from a peer, or nil.
+    public internal(set) var rejoin: RejoinReason?
+
+    let connection: Connection
+    let statements: Statements
+    let vault: Vault
+    var records = Records()
+    var tallies = Tallies()
+    var actors = Actors()
+    var nextOperation: Int64 = 1
+    var nextValue: Int64 = 1
+    /// The salt and payload of the operation at hand: one buffer for all of them.
+    var scratch: [UInt8] = []
+
+    let guardWriter_: GuardWriter
+    private let lock: HomeLock
+    private var isInTransaction = false
+    private var nextOperationBefore: Int64 = 1
+    private var nextValueBefore: Int64 = 1
+    private var durability: Durability = .full
+
+    init(_ opened: OpenedHome, random: RandomSource) throws(StoreError) {
+        home = opened.home
+        isProtectedByPassphrase = opened.isProtectedByPassphrase
+        lock = opened.lock
+        connection = opened.connection
+        guardWriter_ = opened.guardWriter
+        statements = try Statements(connection)
+        vault = Vault(
+            opened.keys, statements, random, lastRow: try Self.last("vault", connection))
+        try setSynchronous(.normal)
+        try reload()
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction; there is no other open.
+    ///
+    /// How durable its commit will be is settled here: SQLite takes no change of that inside.
+    public func begin(_ durability: Durability) throws(StoreError) {
+        precondition(!isInTransaction, "one transaction at a time")
+        try setSynchronous(durability)
+        try statements.begin.run("beginning a transaction")
+        isInTransaction = true
+    }
+
+    /// Ends the transaction and keeps what it did. After an error nothing of it is kept.
+    public func commit() throws(StoreError) {
+        precondition(isInTransaction, "a commit ends a transaction")
+        do {
+            try writeRecords()
+            try writeTallies()
+            try statements.commit.run("committing")
+        } catch {
+            rollback()
+            throw error
+        }
+        isInTransaction = false
+        records.committed()
+        actors.committed()
+        vault.committed()
+        nextOperationBefore = nextOperation
+        nextValueBefore = nextValue
+    }
+
+    /// Ends the transaction and forgets what it did. Without one it does nothing.
+    public func rollback() {
+        guard isInTransaction else { return }
+        isInTransaction = false
+        if !connection.isIdle {
+            // A full disk or a failed one has often rolled back by itself; where it did not, and
+            // this fails as well, the next begin says so.
+            do { try statements.rollback.run("rolling back") } catch {}
+        }
+        records.rolledBack()
+        tallies.forget()
+        actors.rolledBack()
+        vault.rolledBack()
+        nextOperation = nextOperationBefore
+        nextValue = nextValueBefore
+    }
+
+    /// Makes everything that was committed before survive a crash of the machine.
+    public func makeDurable() throws(StoreError) {
+        precondition(!isInTransaction, "durability is asked for between transactions")
+        try begin(.full)
+        do {
+            try statements.touchMeta.run("making commits durable")
+        } catch {
+            rollback()
+            throw error
+        }
+        try commit()
+    }
+
+    /// Checks that a write belongs to a transaction.
+    @inline(__always)
+    func writes() {
+        precondition(isInTransaction, "a write belongs to a transaction")
+    }
+
+    private func setSynchronous(_ durability: Durability) throws(StoreError) {
+        guard durability != self.durability else { return }
+        let level =
+            switch durability {
+            case .normal: "NORMAL"
+            case .full: "FULL"
+            }
+        try connection.execute("PRAGMA synchronous = \(level)", "setting the durability")
+        self.durability = durability
+    }
+
+    // MARK: Upkeep
+
+    /// Lets the log of changes grow larger while very much is stored, and no longer afterwards.
+    public func expectBulk(_ isExpected: Bool) throws(StoreError) {
+        let pageCount = isExpected ? 20_000 : Pragma.checkpointPageCount
+        try connection.execute("PRAGMA wal_autocheckpoint = \(pageCount)", "expecting bulk")
+    }
+
+    /// Moves the log of changes into the database and empties it.
+    ///
+    /// - Returns: whether all of it could be moved.
+    @discardableResult
+    public func checkpoint() throws(StoreError) -> Bool {
+        let statement = try connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
+        defer { statement.reset() }
+        return try statement.step("moving changes into the database") && statement.integer(0) == 0
+    }
+
+    /// Leaves everything in the database file alone, as before a shutdown. The store is done with
+    /// once it is let go of.
+    public func close() throws(StoreError) {
+        rollback()
+        try checkpoint()
+    }
+
+    /// Whether the database is sound, page by page; the first complaints otherwise.
+    public func check() throws(StoreError) -> [String] {
+        let statement = try connection.prepare("PRAGMA quick_check(10)")
+        defer { statement.reset() }
+        var complaints: [String] = []
+        while try statement.step("checking the database") { complaints.append(statement.text(0)) }
+        return complaints == ["ok"] ? [] : complaints
+    }
+
+    private func reload() throws(StoreError) {
+        try loadRecords()
+        try loadActors()
+        nextOperation = try Self.last("operation", connection) + 1
+        nextValue = try Self.last("value", connection) + 1
+        nextOperationBefore = nextOperation
+        nextValueBefore = nextValue
+    }
+
+    /// The highest row of a table, or 0.
+    static func last(_ table: String, _ connection: Connection) throws(StoreError) -> Int64 {
+        let statement = try connection.prepare("SELECT max(number) FROM \(table)")
+        defer { statement.reset() }
+        return try statement.step("opening the store") ? statement.integer(0) : 0
+    }
+}
+
+/// What the database is told once.
+enum Pragma {
+    /// When the log of changes is moved into the database, in pages.
+    static let checkpointPageCount = 4000
+
+    /// Before the first table: the size of a page cannot change later.
+    static let opening = """
+        PRAGMA page_size = 4096;
+        PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA secure_delete = ON;
+        PRAGMA temp_store = MEMORY;
+        PRAGMA cache_size = -65536;
+        PRAGMA foreign_keys = OFF;
+        PRAGMA wal_autocheckpoint = \(checkpointPageCount);
+        """
+}

@@ -1,0 +1,123 @@
+import GRDB
+
+/// The tables, as a list of steps that only ever grows: a database of any age is led to today.
+///
+/// What each column holds, and whether it is sealed, stands in `README.md`.
+enum Schema {
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        // Nothing of a schema may be changed after the fact.
+        migrator.registerMigration("logs, views and vault") { database in
+            try database.execute(sql: meta + logs + views + vault)
+        }
+        return migrator
+    }
+
+    /// Facts about this file: who it belongs to, and a counter that durable commits raise.
+    private static let meta = """
+        CREATE TABLE meta (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            instance BLOB NOT NULL,
+            binding BLOB NOT NULL,
+            durable INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        """
+
+    /// No index on random identifiers: it halves the speed. References go by log and place.
+    private static let logs = """
+        CREATE TABLE space (
+            number INTEGER PRIMARY KEY,
+            kind INTEGER NOT NULL,
+            definition BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE log (
+            number INTEGER PRIMARY KEY,
+            space INTEGER NOT NULL,
+            lane INTEGER NOT NULL,
+            definition BLOB NOT NULL,
+            spans BLOB NOT NULL DEFAULT x'',
+            tipClock INTEGER NOT NULL DEFAULT 0,
+            coveredEnd INTEGER NOT NULL DEFAULT 0,
+            controlCoveredEnd INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE TABLE operation (
+            number INTEGER PRIMARY KEY,
+            log INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            id BLOB NOT NULL,
+            head BLOB NOT NULL,
+            tail BLOB
+        ) STRICT;
+        CREATE UNIQUE INDEX operationPlace ON operation (log, sequence);
+        CREATE TABLE head (
+            log INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            signature BLOB NOT NULL,
+            PRIMARY KEY (log, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE fork (
+            number INTEGER PRIMARY KEY,
+            locator BLOB NOT NULL UNIQUE,
+            evidence BLOB NOT NULL
+        ) STRICT;
+        """
+
+    private static let views = """
+        CREATE TABLE message (
+            space INTEGER NOT NULL,
+            clock INTEGER NOT NULL,
+            tag INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            operation INTEGER NOT NULL,
+            flags INTEGER NOT NULL,
+            PRIMARY KEY (space, clock, tag, sequence)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE tally (
+            log INTEGER NOT NULL,
+            chunk INTEGER NOT NULL,
+            bits BLOB NOT NULL,
+            PRIMARY KEY (log, chunk)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE entry (
+            space INTEGER NOT NULL,
+            tag INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            field INTEGER NOT NULL,
+            element INTEGER NOT NULL,
+            operation INTEGER NOT NULL,
+            clock INTEGER NOT NULL,
+            isOn INTEGER NOT NULL,
+            PRIMARY KEY (space, tag, sequence, field, element, operation)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE actor (
+            number INTEGER PRIMARY KEY,
+            content BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE mark (
+            space INTEGER NOT NULL,
+            kind INTEGER NOT NULL,
+            tag INTEGER NOT NULL,
+            actor INTEGER NOT NULL,
+            sequence INTEGER NOT NULL,
+            PRIMARY KEY (space, kind, tag, actor)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let vault = """
+        CREATE TABLE vault (
+            number INTEGER PRIMARY KEY,
+            purpose INTEGER NOT NULL,
+            locator BLOB NOT NULL,
+            generation INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            UNIQUE (purpose, locator)
+        ) STRICT;
+        CREATE TABLE value (
+            number INTEGER PRIMARY KEY,
+            list INTEGER NOT NULL,
+            locator BLOB NOT NULL,
+            content BLOB NOT NULL,
+            UNIQUE (list, locator)
+        ) STRICT;
+        """
+}

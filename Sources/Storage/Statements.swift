@@ -1,0 +1,202 @@
+import ParleyLedger
+
+/// Every statement of the store, prepared once. The order of the parameters is the order of the
+/// columns as they are listed.
+struct Statements {
+    let begin, commit, rollback: Statement
+    let touchMeta: Statement
+
+    let insertSpace, insertLog, updateLog: Statement
+    let insertOperation, operationByNumber, operationByPlace, operationsByPlace: Statement
+    let headsBelow, updateTail: Statement
+    let insertHead, headAfter, headsInRange: Statement
+    let insertFork, forks: Statement
+
+    let insertMessage, updateMessage, removeMessage, message, messagesBefore,
+        newestMessages: Statement
+    let replaceTally, tally, talliesInRange: Statement
+    let putEntry, removeEntry, entries, entriesOfField: Statement
+    let insertActor, raiseMark, mark, marks: Statement
+    let clearing: [Statement]
+
+    let insertVault, vaultRow, vaultRows, updateVault: Statement
+    let insertValue, updateValue, removeValue, value, values: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        func prepare(_ sql: String) throws(StoreError) -> Statement {
+            try connection.prepare(sql)
+        }
+        begin = try prepare("BEGIN IMMEDIATE")
+        commit = try prepare("COMMIT")
+        rollback = try prepare("ROLLBACK")
+        touchMeta = try prepare("UPDATE meta SET durable = durable + 1 WHERE one = 1")
+
+        insertSpace = try prepare(SQL.insertSpace)
+        insertLog = try prepare(SQL.insertLog)
+        updateLog = try prepare(SQL.updateLog)
+        insertOperation = try prepare(SQL.insertOperation)
+        operationByNumber = try prepare(SQL.operationByNumber)
+        operationByPlace = try prepare(SQL.operationByPlace)
+        operationsByPlace = try prepare(SQL.operationsByPlace)
+        headsBelow = try prepare(SQL.headsBelow)
+        updateTail = try prepare("UPDATE operation SET tail = ?2 WHERE number = ?1")
+        insertHead = try prepare(SQL.insertHead)
+        headAfter = try prepare(SQL.headAfter)
+        headsInRange = try prepare(SQL.headsInRange)
+        insertFork = try prepare(SQL.insertFork)
+        forks = try prepare("SELECT number, evidence FROM fork ORDER BY number")
+
+        insertMessage = try prepare(SQL.insertMessage)
+        updateMessage = try prepare(SQL.updateMessage)
+        removeMessage = try prepare(SQL.removeMessage)
+        message = try prepare(SQL.message)
+        messagesBefore = try prepare(SQL.messagesBefore)
+        newestMessages = try prepare(SQL.newestMessages)
+        replaceTally = try prepare(
+            "INSERT OR REPLACE INTO tally (log, chunk, bits) VALUES (?, ?, ?)")
+        tally = try prepare("SELECT bits FROM tally WHERE log = ?1 AND chunk = ?2")
+        talliesInRange = try prepare(SQL.talliesInRange)
+        putEntry = try prepare(SQL.putEntry)
+        removeEntry = try prepare(SQL.removeEntry)
+        entries = try prepare(SQL.entries)
+        entriesOfField = try prepare(SQL.entriesOfField)
+        insertActor = try prepare("INSERT INTO actor (number, content) VALUES (?, ?)")
+        raiseMark = try prepare(SQL.raiseMark)
+        mark = try prepare(SQL.mark)
+        marks = try prepare(SQL.marks)
+        var clearing: [Statement] = []
+        for sql in SQL.clearing { clearing.append(try prepare(sql)) }
+        self.clearing = clearing
+
+        insertVault = try prepare(SQL.insertVault)
+        vaultRow = try prepare(SQL.vaultRow)
+        vaultRows = try prepare("SELECT number, generation, content FROM vault ORDER BY number")
+        updateVault = try prepare(
+            "UPDATE vault SET generation = ?2, content = ?3 WHERE number = ?1")
+        insertValue = try prepare(SQL.insertValue)
+        updateValue = try prepare("UPDATE value SET content = ?2 WHERE number = ?1")
+        removeValue = try prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
+        value = try prepare("SELECT number, content FROM value WHERE list = ?1 AND locator = ?2")
+        values = try prepare("SELECT number, content FROM value WHERE list = ?1")
+    }
+}
+
+/// The statements that are longer than a line, and those whose plan a test looks at.
+enum SQL {
+    static let insertSpace = "INSERT INTO space (number, kind, definition) VALUES (?, ?, ?)"
+    static let insertLog =
+        "INSERT INTO log (number, space, lane, definition) VALUES (?, ?, ?, ?)"
+    static let updateLog = """
+        UPDATE log SET spans = ?2, tipClock = ?3, coveredEnd = ?4, controlCoveredEnd = ?5
+        WHERE number = ?1
+        """
+
+    static let insertOperation = """
+        INSERT INTO operation (number, log, sequence, id, head, tail) VALUES (?, ?, ?, ?, ?, ?)
+        """
+    static let operationColumns = "number, log, sequence, id, head, tail"
+    static let operationByNumber = "SELECT \(operationColumns) FROM operation WHERE number = ?1"
+    static let operationByPlace = """
+        SELECT \(operationColumns) FROM operation WHERE log = ?1 AND sequence = ?2
+        """
+    static let operationsByPlace = """
+        SELECT \(operationColumns) FROM operation
+        WHERE log = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
+        """
+    static let headsBelow = """
+        SELECT sequence, head FROM operation
+        WHERE log = ?1 AND sequence <= ?2 ORDER BY sequence DESC LIMIT ?3
+        """
+
+    static let insertHead =
+        "INSERT OR REPLACE INTO head (log, sequence, signature) VALUES (?, ?, ?)"
+    static let headAfter = """
+        SELECT sequence, signature FROM head
+        WHERE log = ?1 AND sequence >= ?2 ORDER BY sequence LIMIT 1
+        """
+    static let headsInRange = """
+        SELECT sequence, signature FROM head
+        WHERE log = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence
+        """
+    static let insertFork =
+        "INSERT OR IGNORE INTO fork (number, locator, evidence) VALUES (?, ?, ?)"
+
+    static let insertMessage = """
+        INSERT OR REPLACE INTO message (space, clock, tag, sequence, operation, flags)
+        VALUES (?, ?, ?, ?, ?, ?)
+        """
+    static let updateMessage = """
+        UPDATE message SET flags = ?5
+        WHERE space = ?1 AND clock = ?2 AND tag = ?3 AND sequence = ?4
+        """
+    static let removeMessage = """
+        DELETE FROM message WHERE space = ?1 AND clock = ?2 AND tag = ?3 AND sequence = ?4
+        """
+    // The operation's row has the identifier: the timeline does not hold it a second time.
+    private static let messageColumns = """
+        SELECT m.clock, m.tag, m.sequence, m.operation, m.flags, o.log, o.id
+        FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
+        """
+    static let message = """
+        \(messageColumns)
+        WHERE m.space = ?1 AND m.clock = ?2 AND m.tag = ?3 AND m.sequence = ?4
+        """
+    static let messagesBefore = """
+        \(messageColumns)
+        WHERE m.space = ?1 AND (m.clock, m.tag, m.sequence) < (?2, ?3, ?4)
+        ORDER BY m.clock DESC, m.tag DESC, m.sequence DESC LIMIT ?5
+        """
+    static let newestMessages = """
+        \(messageColumns) WHERE m.space = ?1
+        ORDER BY m.clock DESC, m.tag DESC, m.sequence DESC LIMIT ?2
+        """
+    static let talliesInRange = """
+        SELECT chunk, bits FROM tally WHERE log = ?1 AND chunk BETWEEN ?2 AND ?3 ORDER BY chunk
+        """
+
+    static let putEntry = """
+        INSERT OR REPLACE INTO entry
+        (space, tag, sequence, field, element, operation, clock, isOn)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """
+    static let removeEntry = """
+        DELETE FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4
+        AND element = ?5 AND operation = ?6
+        """
+    private static let entryColumns = """
+        SELECT e.field, e.element, e.operation, e.clock, e.isOn, o.log, o.sequence, o.id
+        FROM entry AS e CROSS JOIN operation AS o ON o.number = e.operation
+        WHERE e.space = ?1 AND e.tag = ?2 AND e.sequence = ?3
+        """
+    private static let entryOrder = "ORDER BY e.field, e.element, e.operation"
+    static let entries = "\(entryColumns) \(entryOrder)"
+    static let entriesOfField = "\(entryColumns) AND e.field = ?4 \(entryOrder)"
+
+    static let raiseMark = """
+        INSERT OR REPLACE INTO mark (space, kind, tag, actor, sequence) VALUES (?, ?, ?, ?, ?)
+        """
+    static let mark = """
+        SELECT sequence FROM mark WHERE space = ?1 AND kind = ?2 AND tag = ?3 AND actor = ?4
+        """
+    static let marks = """
+        SELECT tag, actor, sequence FROM mark WHERE space = ?1 AND kind = ?2 ORDER BY tag
+        """
+
+    /// One parameter each: the space.
+    static let clearing = [
+        "DELETE FROM message WHERE space = ?1",
+        "DELETE FROM entry WHERE space = ?1",
+        "DELETE FROM tally WHERE log IN (SELECT number FROM log WHERE space = ?1)",
+        // 2 is what linked devices acknowledged: it cannot be folded again from the log.
+        "DELETE FROM mark WHERE space = ?1 AND kind <> 2",
+    ]
+
+    static let insertVault = """
+        INSERT INTO vault (number, purpose, locator, generation, content) VALUES (?, ?, ?, ?, ?)
+        """
+    static let vaultRow = """
+        SELECT number, generation, content FROM vault WHERE purpose = ?1 AND locator = ?2
+        """
+    static let insertValue =
+        "INSERT INTO value (number, list, locator, content) VALUES (?, ?, ?, ?)"
+}

@@ -1,0 +1,216 @@
+import Glibc
+import ParleyLedger
+import ParleySealing
+
+/// The keys of everything else, each sealed in a row of its own.
+///
+/// Data is sealed under the key of its bucket, and bucket keys under the vault key that only the
+/// keystore holds: to let go of a row of the vault is to let go of all that it opens. When the
+/// vault key changes, only the rows of the vault are sealed again.
+final class Vault {
+    /// What a row of the vault is.
+    private enum Purpose: Int64 {
+        case bucket = 0
+        case secret = 1
+    }
+
+    /// The bucket of everything that is not an operation.
+    static let structureBucket: Int64 = 0
+
+    /// The bucket of an operation: one for every so many that arrived after one another.
+    static func bucket(of operation: Int64) -> Int64 { 1 + operation >> 14 }
+
+    /// How many keys of buckets are held in memory: locked memory is scarce.
+    private static let openBucketCountMax = 64
+
+    private let statements: Statements
+    private let random: RandomSource
+    private var keys: VaultKeys
+    private var open: [Int64: Secret] = [:]
+    private var nextRow: Int64
+    /// What a rollback has to forget.
+    private var made: [Int64] = []
+    private var rowBefore: Int64
+
+    init(
+        _ keys: VaultKeys, _ statements: Statements, _ random: RandomSource, lastRow: Int64
+    ) {
+        self.random = random
+        self.keys = keys
+        self.statements = statements
+        nextRow = lastRow + 1
+        rowBefore = nextRow
+    }
+
+    /// A keyed hash by which a sealed value is found again.
+    func locator(_ purpose: UInt8, _ value: [UInt8]) -> [UInt8] {
+        derive(key: keys.master, .row, context: [purpose] + value, byteCount: 16)
+    }
+
+    // MARK: Buckets
+
+    /// The key of a bucket, made and stored where it is new.
+    func keyOrNew(of bucket: Int64) throws(StoreError) -> Secret {
+        if let key = open[bucket] { return key }
+        if let key = try read(.bucket, name(bucket)) { return keep(key, bucket) }
+        let key = random.secret()
+        try insert(key, .bucket, name(bucket))
+        made.append(bucket)
+        return keep(key, bucket)
+    }
+
+    /// The key of a bucket that exists.
+    func key(of bucket: Int64) throws(StoreError) -> Secret {
+        if let key = open[bucket] { return key }
+        guard let key = try read(.bucket, name(bucket)) else {
+            throw StoreError(
+                .corrupt, attempt: "opening a sealed row", detail: "its bucket has no key")
+        }
+        return keep(key, bucket)
+    }
+
+    private func keep(_ key: Secret, _ bucket: Int64) -> Secret {
+        if open.count >= Self.openBucketCountMax { open = [:] }
+        open[bucket] = key
+        return key
+    }
+
+    private func name(_ bucket: Int64) -> [UInt8] {
+        withUnsafeBytes(of: bucket.bigEndian) { Array($0) }
+    }
+
+    // MARK: Secrets of the node
+
+    /// The secret with this name, or nil.
+    func secret(_ name: String) throws(StoreError) -> Secret? {
+        try read(.secret, locator(0, Array(name.utf8)))
+    }
+
+    /// Keeps a secret under this name, in place of the one before.
+    func setSecret(_ secret: Secret, _ name: String) throws(StoreError) {
+        let locator = locator(0, Array(name.utf8))
+        guard let row = try row(.secret, locator) else {
+            try insert(secret, .secret, locator)
+            return
+        }
+        try replace(secret, row.number)
+    }
+
+    // MARK: Rows
+
+    private func read(_ purpose: Purpose, _ locator: [UInt8]) throws(StoreError) -> Secret? {
+        guard let row = try row(purpose, locator) else { return nil }
+        return try unseal(row)
+    }
+
+    private typealias Row = (number: Int64, generation: UInt32, content: [UInt8])
+
+    private func row(_ purpose: Purpose, _ locator: [UInt8]) throws(StoreError) -> Row? {
+        let statement = statements.vaultRow
+        statement.bind(1, purpose.rawValue)
+        statement.bind(2, copying: locator)
+        defer { statement.reset() }
+        guard try statement.step("reading the vault") else { return nil }
+        return (statement.integer(0), UInt32(clamping: statement.integer(1)), statement.array(2))
+    }
+
+    private func unseal(_ row: Row) throws(StoreError) -> Secret {
+        let place = SealedPlace(
+            column: .vaultContent, row: row.number, generation: row.generation)
+        guard let key = keys.key(of: row.generation),
+            var bytes = row.content.withUnsafeBytes({ key.open($0, at: place) })
+        else {
+            throw StoreError(
+                .corrupt, attempt: "opening the vault", detail: "a row does not open")
+        }
+        defer { bytes.wipe() }
+        return Secret(bytes)
+    }
+
+    private func insert(
+        _ secret: Secret, _ purpose: Purpose, _ locator: [UInt8]
+    ) throws(StoreError) {
+        let statement = statements.insertVault
+        statement.bind(1, nextRow)
+        statement.bind(2, purpose.rawValue)
+        statement.bind(3, copying: locator)
+        statement.bind(4, Int64(keys.generation))
+        statement.bind(5, copying: sealed(secret, nextRow))
+        try statement.run("storing a key")
+        nextRow += 1
+    }
+
+    private func replace(_ secret: Secret, _ row: Int64) throws(StoreError) {
+        let statement = statements.updateVault
+        statement.bind(1, row)
+        statement.bind(2, Int64(keys.generation))
+        statement.bind(3, copying: sealed(secret, row))
+        try statement.run("storing a key")
+    }
+
+    private func sealed(_ secret: Secret, _ row: Int64) -> [UInt8] {
+        let place = SealedPlace(column: .vaultContent, row: row, generation: keys.generation)
+        var bytes = secret.withUnsafeBytes { Array($0) }
+        defer { bytes.wipe() }
+        return keys.current.seal(bytes, at: place)
+    }
+
+    // MARK: Transactions and generations
+
+    /// Forgets what the transaction would have kept.
+    func rolledBack() {
+        for bucket in made { open[bucket] = nil }
+        made = []
+        nextRow = rowBefore
+    }
+
+    /// What the transaction made is there to stay.
+    func committed() {
+        made = []
+        rowBefore = nextRow
+    }
+
+    /// Seals every row again under the newest key.
+    func resealAll(_ keys: VaultKeys) throws(StoreError) {
+        var rows: [Row] = []
+        let statement = statements.vaultRows
+        defer { statement.reset() }
+        while try statement.step("reading the vault") {
+            rows.append(
+                (statement.integer(0), UInt32(clamping: statement.integer(1)), statement.array(2)))
+        }
+        statement.reset()
+        self.keys = keys
+        for row in rows where row.generation != keys.generation {
+            try replace(try unseal(row), row.number)
+        }
+    }
+
+    /// Takes other keys, as after a rotation that was finished or given up.
+    func use(_ keys: VaultKeys) { self.keys = keys }
+}
+
+/// What the keystore holds: the key of lookups, and the key of the vault in its newest generation
+/// and, while it is being replaced, the one before.
+struct VaultKeys {
+    var master: Secret
+    var generation: UInt32
+    var current: Secret
+    var previous: Secret?
+
+    /// The key of a generation that is still known.
+    func key(of generation: UInt32) -> Secret? {
+        if generation == self.generation { return current }
+        return generation &+ 1 == self.generation ? previous : nil
+    }
+}
+
+extension [UInt8] {
+    /// Overwrites bytes that were secret before they are let go of.
+    mutating func wipe() {
+        withUnsafeMutableBytes { buffer in
+            // A plain loop over memory that nobody reads again may be left out by the compiler.
+            buffer.baseAddress.map { explicit_bzero($0, buffer.count) }
+        }
+    }
+}
