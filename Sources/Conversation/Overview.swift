@@ -71,6 +71,22 @@ public enum Overview {
         return count
     }
 
+    /// How many own messages no device of another person has acknowledged yet.
+    public static func undeliveredCount(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
+    ) throws(StoreError) -> Int {
+        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        var count = 0
+        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
+            guard roster.member(with: log.device)?.person == ownPerson else { continue }
+            let first = states.deliveredEnd(of: log.tag)
+            if first < log.end {
+                count += try store.messageCount(in: log.number, first...log.end - 1)
+            }
+        }
+        return count
+    }
+
     /// What a receipt must say so that everything held now counts as read; nothing where it does.
     public static func unreadProgress(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore

@@ -179,6 +179,11 @@ struct MessageStates {
         }
     }
 
+    /// The place after the last that somebody else holds.
+    func deliveredEnd(of tag: LogTag) -> UInt64 {
+        max(delivered[tag].map { $0 + 1 } ?? 0, read[tag].map { $0 + 1 } ?? 0)
+    }
+
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
         if let place = read[tag], sequence <= place { return .read }
         if let place = delivered[tag], sequence <= place { return .delivered }

@@ -69,6 +69,9 @@ public struct NodeCore: Sendable {
         self.rejoin = rejoin
     }
 
+    /// Who this node is.
+    public var node: NodeIdentity { identity }
+
     /// Whether received operations wait to be acknowledged: the shell then makes them durable as
     /// soon as no further frame waits, and offers ``Input/madeDurable``.
     public var hasUnacknowledged: Bool { links.values.contains { !$0.unacknowledged.isEmpty } }
