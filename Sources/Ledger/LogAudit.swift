@@ -1,4 +1,4 @@
-public import ParleyWire
+import ParleyWire
 
 /// Walks stored logs and checks what was proven when they came: the chain, and the signatures.
 public struct LogAudit {
