@@ -80,6 +80,8 @@ public struct Label: Sendable {
     public static let rowContent = Label("lp1/ks/content")
     /// A key for data, from the key of the vault.
     public static let bucket = Label("lp1/ks/bucket")
+    /// The key that seals a keystore which a key file locks.
+    public static let keystoreKey = Label("lp1/ks/key")
     /// The guard file.
     public static let guardFile = Label("lp1/ks/guard")
 }
