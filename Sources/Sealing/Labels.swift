@@ -61,6 +61,8 @@ public struct Label: Sendable {
 
     // MARK: Meeting
 
+    /// The name of a network.
+    public static let network = Label("lp1/network")
     /// The handshake's prologue.
     public static let noise = Label("lp1/noise")
     /// The shared key of a device that is linked.

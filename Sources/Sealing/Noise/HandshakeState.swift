@@ -28,6 +28,9 @@ struct HandshakeState {
     /// Whether every message was written or read.
     var isComplete: Bool { next == pattern.messages.count }
 
+    /// Whether only the last message is missing.
+    var expectsLast: Bool { next == pattern.messages.count - 1 }
+
     /// - Parameters:
     ///   - ephemeral: a key that is used for this handshake and never again.
     ///   - remoteStatic: for an initiator of a pattern that knows the responder.

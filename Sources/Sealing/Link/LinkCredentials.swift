@@ -1,0 +1,136 @@
+public import ParleyWire
+
+/// The name of a network: devices of different networks cannot shake hands.
+public struct NetworkID: Hashable, Sendable {
+    /// The first 16 bytes of `H("lp1/network", name)`.
+    public let check: Check
+
+    /// The network with this name.
+    public init(named name: String) {
+        let hash: Digest = digest(.network, Array(name.utf8))
+        check = hash.check
+    }
+
+    /// The network that a node is in unless it is told otherwise.
+    public static let main = NetworkID(named: "parley")
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        writer.check(check)
+        return writer.bytes
+    }
+}
+
+/// What a device shows on a link, and what it proves it with.
+public struct LinkCredentials: Sendable {
+    /// Whose device it is.
+    public let person: PersonID
+    /// The device.
+    public let device: DeviceID
+    /// The key that the device's certificate names.
+    public let noiseKey: DeviceNoiseKey
+    /// The identity log, causes before effects: it certifies the device.
+    public let identity: [[UInt8]]
+    /// Feature bits, shown to an authenticated peer alone.
+    public let capabilities: UInt8
+
+    /// Credentials with these fields.
+    public init(
+        person: PersonID, device: DeviceID, noiseKey: DeviceNoiseKey, identity: [[UInt8]],
+        capabilities: UInt8 = 0
+    ) {
+        self.person = person
+        self.device = device
+        self.noiseKey = noiseKey
+        self.identity = identity
+        self.capabilities = capabilities
+    }
+}
+
+/// Who is at the other end. Only a ``Link`` makes one, after the handshake and the peer's own
+/// proofs held; whether they are known, blocked or revoked by *newer* operations is not its to say.
+public struct AuthenticatedPeer: Sendable {
+    /// The person.
+    public let person: PersonID
+    /// The device.
+    public let device: DeviceID
+    /// The device's key for links.
+    public let noiseKey: NoiseKey
+    /// The identity log that they showed: it may know more than ours.
+    public let identity: IdentityLog
+    /// Feature bits; unknown ones are ignored.
+    public let capabilities: UInt8
+
+    init(
+        _ certificate: DeviceCertificate, _ identity: IdentityLog, capabilities: UInt8
+    ) {
+        person = certificate.person
+        device = certificate.device
+        noiseKey = certificate.noiseKey
+        self.identity = identity
+        self.capabilities = capabilities
+    }
+}
+
+/// What each side shows once the other is known to be the right one.
+///
+/// `person[32] ‖ capabilities ‖ u16 count ‖ (u16 length ‖ operation)*`.
+/// Source: `Protocol/04-links.md`, "Hello".
+struct LinkHello {
+    /// The longest hello that is read: it bounds what an unknown device can make us verify.
+    static let byteCountMax = 49_152
+
+    let person: PersonID
+    let capabilities: UInt8
+    let identity: [[UInt8]]
+
+    init(_ credentials: LinkCredentials) {
+        person = credentials.person
+        capabilities = credentials.capabilities
+        identity = credentials.identity
+    }
+
+    init(_ bytes: ArraySlice<UInt8>) throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        person = try reader.identifier()
+        capabilities = try reader.byte()
+        let count = Int(try reader.uint16())
+        guard count <= IdentityLog.operationCountMax else {
+            throw .tooLarge(
+                field: "identity", value: UInt64(count),
+                limit: UInt64(IdentityLog.operationCountMax))
+        }
+        var identity: [[UInt8]] = []
+        for _ in 0..<count {
+            identity.append(Array(try reader.slice(Int(try reader.uint16()))))
+        }
+        try reader.finish()
+        self.identity = identity
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter(capacity: 1024)
+        writer.identifier(person)
+        writer.byte(capabilities)
+        writer.uint16(UInt16(identity.count))
+        for operation in identity {
+            writer.uint16(UInt16(operation.count))
+            writer.raw(operation)
+        }
+        precondition(writer.bytes.count <= Self.byteCountMax, "our own proof must fit a hello")
+        return writer.bytes
+    }
+
+    /// The peer, if their proof certifies the key that the handshake proved they hold.
+    func authenticate(_ noiseKey: NoiseKey) throws(LinkRejection) -> AuthenticatedPeer {
+        let log: IdentityLog
+        do throws(IdentityRejection) { log = try IdentityLog(operations: identity) } catch {
+            throw .badIdentity(error)
+        }
+        guard log.person == person else { throw .notCertified }
+        guard let certificate = log.devices.first(where: { $0.noiseKey == noiseKey }) else {
+            throw .notCertified
+        }
+        return AuthenticatedPeer(certificate, log, capabilities: capabilities)
+    }
+}
