@@ -20,7 +20,7 @@ public struct DeviceCertificate: Hashable, Sendable {
 /// Source: `Protocol/05-identity.md`, "Identity log".
 public struct IdentityLog: Hashable, Sendable {
     /// The most operations of one person that are looked at.
-    public static let operationCountMax = 256
+    public static let operationCountMax = 128
 
     /// The person.
     public let person: PersonID
@@ -131,7 +131,7 @@ extension IdentityLog {
                 person: person, author: author.device,
                 sequence: last.map { $0.sequence + 1 } ?? 0,
                 previous: last?.id ?? IdentityOperation.zero,
-                dependencies: Array(heads.sorted().prefix(Limits.dependencyCountMax)),
+                dependencies: Array(heads.sorted().prefix(IdentityOperation.dependencyCountMax)),
                 content: content),
             signedBy: author)
     }

@@ -57,8 +57,10 @@ public struct IdentityOperation: Hashable, Sendable {
 
     static let version: UInt8 = 1
     static let zero = Digest { _ in }
-    /// The longest operation: an AddDevice with all its dependencies.
-    public static let byteCountMax = 1024
+    /// The longest operation: an AddDevice with all its dependencies has 430.
+    static let byteCountMax = 512
+    /// More open ends are first merged: so a whole log always fits what a link shows.
+    static let dependencyCountMax = 4
 
     /// Everything that the signature covers.
     struct Draft {
@@ -193,10 +195,10 @@ extension IdentityOperation {
         let sequence = try reader.uint64()
         let previous: Digest = try reader.identifier()
         let count = Int(try reader.byte())
-        guard count <= Limits.dependencyCountMax else {
+        guard count <= dependencyCountMax else {
             throw .tooLarge(
                 field: "dependencies", value: UInt64(count),
-                limit: UInt64(Limits.dependencyCountMax))
+                limit: UInt64(dependencyCountMax))
         }
         var dependencies: [Digest] = []
         for _ in 0..<count {
