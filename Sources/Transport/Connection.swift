@@ -1,0 +1,102 @@
+import NIOCore
+
+/// One open socket to one peer: bytes out, and orders to the loop that reads it.
+///
+/// Every method may be called from any thread, at any time; after the end they do nothing.
+///
+/// **The outbound queue and its overflow rule.** Bytes wait in memory until the system takes them.
+/// Above ``TransportLimits/writableByteCountMax`` ``isWritable`` is false, and a polite sender
+/// waits for ``ConnectionHandler/becameWritable()``. While more than
+/// ``TransportLimits/queueByteCountMax`` waits, the peer must take something every
+/// ``TransportLimits/stallTimeMax``, else it is closed as ``CloseReason/slowReader``. Bytes that
+/// would make the queue longer than ``TransportLimits/overflowByteCountMax`` close it at once.
+public final class Connection: Sendable {
+    /// The peer as text: `192.0.2.1:4711`, `[2001:db8::1]:4711`, or `unix` for a local socket.
+    public let remoteAddress: String
+
+    private let loop: any EventLoop
+    private let outbox: Outbox
+    private let driver: NIOLoopBound<ConnectionDriver>
+
+    /// Only on the channel's event loop, by the driver itself.
+    init(driver: ConnectionDriver, channel: any Channel, outbox: Outbox) {
+        loop = channel.eventLoop
+        remoteAddress = Self.text(channel.remoteAddress)
+        self.outbox = outbox
+        self.driver = NIOLoopBound(driver, eventLoop: channel.eventLoop)
+    }
+
+    /// Queues bytes behind all that was queued before. All that is queued within one turn of the
+    /// loop leaves in one write.
+    ///
+    /// - Returns: false when they go nowhere, because the connection closes or the queue is full.
+    @discardableResult
+    public func send(_ bytes: [UInt8]) -> Bool {
+        guard !bytes.isEmpty else { return true }
+        switch outbox.add(bytes) {
+        case .queued(isFirst: true):
+            // Also on the loop itself: the turn has to end before it is known what goes together.
+            loop.execute { self.driver.value.drain() }
+            return true
+        case .queued(isFirst: false):
+            return true
+        case .closed:
+            return false
+        case .overflow:
+            onLoop { $0.end(.slowReader) }
+            return false
+        }
+    }
+
+    /// Bytes that wait for the system to take them.
+    public var pendingByteCount: Int { outbox.byteCount }
+
+    /// Whether more should be sent now. See the overflow rule above.
+    public var isWritable: Bool { outbox.isWritable }
+
+    /// The handshake has succeeded: its deadline ends, and its place among the unauthenticated
+    /// is free again. Call it once; further calls do nothing.
+    public func markAuthenticated() { onLoop { $0.markAuthenticated() } }
+
+    /// Reads no more until ``resumeReading()``, so that the peer feels it when we cannot keep up.
+    ///
+    /// What was read already, and what lies in the system's buffer when the peer closes, may
+    /// still be delivered.
+    public func pauseReading() { onLoop { $0.setReading(false) } }
+
+    /// Reads on. The silence until now was ours and does not count as the peer's.
+    public func resumeReading() { onLoop { $0.setReading(true) } }
+
+    /// Says goodbye: nothing more is delivered or taken in; what is queued is written, and the
+    /// socket closed as soon as the peer has read it, at latest after
+    /// ``TransportLimits/farewellTimeMax``.
+    public func close() { close(.closedHere) }
+
+    /// Hangs up at once. What is queued is lost.
+    public func abort() { onLoop { $0.end(.closedHere) } }
+
+    /// Runs a piece of work on the connection's event loop, in turn with the handler's calls. This
+    /// is how state that belongs to the handler is reached from elsewhere without a lock.
+    public func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
+
+    /// Stops the program when not called on the connection's event loop.
+    public func preconditionOnLoop() { loop.preconditionInEventLoop() }
+
+    func close(_ reason: CloseReason, within time: Duration? = nil) {
+        outbox.close()
+        onLoop { $0.sayGoodbye(reason, within: time) }
+    }
+
+    private func onLoop(_ order: @escaping @Sendable (ConnectionDriver) -> Void) {
+        if loop.inEventLoop {
+            order(driver.value)
+        } else {
+            loop.execute { order(self.driver.value) }
+        }
+    }
+
+    private static func text(_ address: SocketAddress?) -> String {
+        guard let host = address?.ipAddress, let port = address?.port else { return "unix" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}
