@@ -128,6 +128,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
             "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
+            .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),

@@ -106,9 +106,6 @@ struct Guard {
 }
 
 extension SQLiteStore {
-    /// Writes the guard for this database; may be used from any thread.
-    public var guardWriter: GuardWriter { guardWriter_ }
-
     /// Replaces the guard with these heads of this device's own logs.
     public func writeGuard(heads: [GuardedHead]) throws(HomeError) {
         try guardWriter.write(heads)

@@ -30,14 +30,19 @@ public struct Home: Hashable, Sendable {
     /// Makes the folder where there is none, and its parents.
     func make() throws(HomeError) {
         var parent = ""
+        var refusal: Int32 = 0
         for part in path.split(separator: "/") {
             parent += (parent.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
-            if mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
-                throw HomeError(errno: errno, path: path)
-            }
+            // A folder that exists may lie in one where none can be made.
+            if mkdir(parent, 0o700) != 0, errno != EEXIST { refusal = errno }
         }
-        guard access(path, F_OK) == 0 else { throw HomeError(errno: errno, path: path) }
-        // Access asks for the real user, and root may do everything: ask the file system as well.
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw HomeError(errno: refusal == 0 ? errno : refusal, path: path)
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw HomeError(.other, path: path, detail: "it is not a folder")
+        }
         guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 

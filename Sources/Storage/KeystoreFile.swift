@@ -1,38 +1,166 @@
+import Glibc
+import ParleyLedger
+import ParleyNodeCore
 import ParleySealing
-import ParleyWire
+
+/// How a home's keystore is opened.
+public enum Unlock: Sendable {
+    /// By the key file beside it, which only its owner may read.
+    case keyFile
+    /// By a passphrase.
+    case passphrase([UInt8])
+}
 
 /// The keystore of a home and, where no passphrase opens it, the key file that does.
 struct KeystoreFile {
-    private static let magic: [UInt8] = Array("LPKS".utf8) + [1, 0]
     let home: Home
+    let random: RandomSource
+    /// What a guess at the passphrase costs; only tests ask for less than the standard.
+    var cost = KeystoreCost.standard
 
-    init(_ home: Home) { self.home = home }
+    /// Opens the keystore, or makes one where the home is new.
+    func openOrMake(_ unlock: Unlock) throws(HomeError) -> Keystore {
+        if let bytes = try home.read(home.keystore) { return try open(bytes, unlock) }
+        guard !home.isMade else { throw HomeError(.keyMissing, path: home.keystore) }
+        var source = random
+        let keystore = Keystore.create(using: &source)
+        try write(keystore, unlock)
+        return keystore
+    }
 
-    func openOrMake(
-        _ unlock: Unlock, using random: RandomSource
-    ) throws(HomeError) -> (keys: VaultKeys, isProtectedByPassphrase: Bool) {
-        if let bytes = try home.read(home.keystore) {
-            guard let key = try home.read(home.keyFile),
-                let content = XChaCha.open(
-                    bytes[30...], key: key, nonce: Array(bytes[6..<30]))
-            else { throw HomeError(.keystoreBroken, path: home.keystore) }
-            return (
-                VaultKeys(
-                    master: Secret(content[..<32]), generation: 1, current: Secret(content[32...])),
-                false
-            )
+    private func open(_ bytes: [UInt8], _ unlock: Unlock) throws(HomeError) -> Keystore {
+        let bounds: KeystoreCost.Bounds = cost == .standard ? .standard : .tests
+        var lock: KeystoreLock
+        switch unlock {
+        case .passphrase(let passphrase): lock = .passphrase(passphrase)
+        case .keyFile:
+            guard let key = try readKey() else { throw withoutKey(bytes, bounds) }
+            lock = .key(key)
         }
-        let key = random.bytes(32)
-        let content = random.bytes(64)
-        let nonce = random.bytes(24)
-        try home.replace(home.keyFile, with: key)
-        try home.replace(
-            home.keystore,
-            with: Self.magic + nonce + XChaCha.seal(content, key: key, nonce: nonce))
-        return (
-            VaultKeys(
-                master: Secret(content[..<32]), generation: 1, current: Secret(content[32...])),
-            false
-        )
+        do {
+            return try Keystore(bytes, unlockedWith: lock, allowing: bounds)
+        } catch {
+            throw HomeError(error, unlock, path: home.keystore)
+        }
+    }
+
+    /// What to say where there is no key file: perhaps a passphrase is what is missing.
+    private func withoutKey(_ bytes: [UInt8], _ bounds: KeystoreCost.Bounds) -> HomeError {
+        do {
+            // Nothing is locked by this key: only the header is asked what it needs.
+            _ = try Keystore(bytes, unlockedWith: .key(random.secret()), allowing: bounds)
+        } catch KeystoreRejection.needsPassphrase {
+            return HomeError(.passphraseNeeded, path: home.keystore)
+        } catch {
+            return HomeError(.keyMissing, path: home.keyFile)
+        }
+        return HomeError(.keyMissing, path: home.keyFile)
+    }
+
+    /// Writes the keystore. After a crash in between, what opened it before still does.
+    func write(_ keystore: Keystore, _ unlock: Unlock) throws(HomeError) {
+        switch unlock {
+        case .passphrase(let passphrase):
+            try replace(keystore, .passphrase(passphrase))
+            // The key file opens nothing any more.
+            if unlink(home.keyFile) == 0 { try home.synchronizeFolder() }
+        case .keyFile:
+            let key = try readKey() ?? random.secret()
+            var bytes = key.withUnsafeBytes { Array($0) }
+            defer { bytes.wipe() }
+            try home.replace(home.keyFile, with: bytes)
+            try replace(keystore, .key(key))
+        }
+    }
+
+    private func replace(_ keystore: Keystore, _ lock: KeystoreLock) throws(HomeError) {
+        var source = random
+        let bytes: [UInt8]
+        do {
+            bytes = try keystore.sealed(with: lock, cost: cost, using: &source)
+        } catch {
+            throw HomeError(.other, path: home.keystore, detail: "\(error)")
+        }
+        try home.replace(home.keystore, with: bytes)
+    }
+
+    private func readKey() throws(HomeError) -> Secret? {
+        guard var bytes = try home.read(home.keyFile, atMost: 4096) else { return nil }
+        defer { bytes.wipe() }
+        guard bytes.count == 32 else {
+            throw HomeError(.keystoreBroken, path: home.keyFile, detail: "not 32 bytes")
+        }
+        return Secret(bytes)
+    }
+}
+
+extension HomeError {
+    /// Why the keystore was not opened, for the person who tried.
+    fileprivate init(_ rejection: KeystoreRejection, _ unlock: Unlock, path: String) {
+        switch (rejection, unlock) {
+        case (.needsPassphrase, _): self.init(.passphraseNeeded, path: path)
+        case (.needsKey, _): self.init(.passphraseNotUsed, path: path)
+        case (.wrongPassphraseOrDamaged, .passphrase): self.init(.wrongPassphrase, path: path)
+        case (.notEnoughMemory, _):
+            self.init(.other, path: path, detail: "there is not enough memory for the passphrase")
+        case (.wrongPassphraseOrDamaged, .keyFile):
+            self.init(.keystoreBroken, path: path, detail: "its key file does not open it")
+        case (.notAKeystore, _), (.unknownVersion, _), (.costOutOfBounds, _), (.truncated, _),
+            (.trailingBytes, _):
+            self.init(.keystoreBroken, path: path, detail: "\(rejection)")
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// Opens the home by this from now on. Data is not touched.
+    ///
+    /// - Parameter unlock: for ``Unlock/passphrase(_:)`` the key file is removed.
+    public func protect(with unlock: Unlock) throws(HomeError) {
+        try keystoreFile.write(vault.keystore, unlock)
+        switch unlock {
+        case .keyFile: isProtectedByPassphrase = false
+        case .passphrase: isProtectedByPassphrase = true
+        }
+    }
+
+    /// Seals every key again under a new key of the vault and forgets the old one, so that old
+    /// copies of rows that were let go of can be opened by nobody.
+    ///
+    /// - Parameter unlock: what the home is opened by.
+    /// - Returns: whether it was finished. Where the log of changes could not be emptied, old and
+    ///   new key both stay, and it is to be tried again.
+    @discardableResult
+    public func renewVaultKey(_ unlock: Unlock) throws(HomeError) -> Bool {
+        // A renewal that was cut off is finished first: a third key has no place.
+        if vault.keystore.previousVaultKey == nil {
+            let next = vault.keystore.advanced(using: random)
+            try keystoreFile.write(next, unlock)
+            vault.use(next)
+        }
+        do throws(StoreError) {
+            try begin(.full)
+            do throws(StoreError) {
+                try vault.resealAll()
+            } catch {
+                rollback()
+                throw error
+            }
+            try commit()
+            guard try checkpoint() else { return false }
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+        let last = vault.keystore.withoutPrevious()
+        try keystoreFile.write(last, unlock)
+        vault.use(last)
+        return true
+    }
+}
+
+extension Keystore {
+    fileprivate func advanced(using random: RandomSource) -> Keystore {
+        var source = random
+        return advanced(using: &source)
     }
 }

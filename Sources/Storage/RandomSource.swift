@@ -1,20 +1,17 @@
 import ParleySealing
 
-/// Where new keys come from: the generator that the shell chose.
-final class RandomSource {
+/// Where new keys come from: the generator that the shell chose, shared by all who make keys.
+final class RandomSource: RandomNumberGenerator {
     private var generator: any RandomNumberGenerator
 
     init(_ generator: any RandomNumberGenerator) {
         self.generator = generator
     }
 
-    func bytes(_ count: Int) -> [UInt8] { generator.bytes(count) }
+    func next() -> UInt64 { generator.next() }
 
     func secret() -> Secret {
-        Secret(byteCount: 32) { buffer in
-            var bytes = generator.bytes(32)
-            buffer.copyBytes(from: bytes)
-            bytes.wipe()
-        }
+        var source = self
+        return Secret.random(using: &source)
     }
 }

@@ -3,20 +3,14 @@ import Glibc
 import ParleyLedger
 public import ParleySealing
 
-/// How a home's keystore is opened.
-public enum Unlock: Sendable {
-    /// By the key file beside it, which only its owner may read.
-    case keyFile
-    /// By a passphrase.
-    case passphrase([UInt8])
-}
-
 /// Everything that opening a home has found, before the store is made of it.
 struct OpenedHome {
     let home: Home
     let lock: HomeLock
     let connection: Connection
-    let keys: VaultKeys
+    let keystore: Keystore
+    let keystoreFile: KeystoreFile
+    let random: RandomSource
     let guardWriter: GuardWriter
     let isProtectedByPassphrase: Bool
 }
@@ -27,25 +21,36 @@ extension SQLiteStore {
     /// - Parameters:
     ///   - unlock: what opens the keystore; for a new home, what it is sealed with.
     ///   - random: where keys come from; ``ParleySealing/SystemRandom`` in production.
+    ///   - cost: what a guess at the passphrase of a new home costs.
     public static func open(
-        home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom()
+        home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom(),
+        cost: KeystoreCost = .standard
     ) throws(HomeError) -> SQLiteStore {
-        let random = RandomSource(random)
         try home.make()
         let lock = try HomeLock(home)
-        let keystore = try KeystoreFile(home).openOrMake(unlock, using: random)
-        let opened: OpenedHome
-        let store: SQLiteStore
+        let file = KeystoreFile(home: home, random: RandomSource(random), cost: cost)
+        let keystore = try file.openOrMake(unlock)
+        let store = try open(home, lock, file, keystore, unlock)
+        try store.compareWithGuard()
+        if keystore.previousVaultKey != nil { try store.renewVaultKey(unlock) }
+        return store
+    }
+
+    private static func open(
+        _ home: Home, _ lock: HomeLock, _ file: KeystoreFile, _ keystore: Keystore,
+        _ unlock: Unlock
+    ) throws(HomeError) -> SQLiteStore {
         do {
             let connection = try openDatabase(home)
-            let instance = try instance(connection, keystore.keys, home, using: random)
-            opened = OpenedHome(
-                home: home, lock: lock, connection: connection,
-                keys: keystore.keys,
-                guardWriter: GuardWriter(
-                    home: home, master: keystore.keys.master, instance: instance),
-                isProtectedByPassphrase: keystore.isProtectedByPassphrase)
-            store = try SQLiteStore(opened, random: random)
+            let instance = try instance(connection, keystore, home, using: file.random)
+            let isProtected = if case .passphrase = unlock { true } else { false }
+            return try SQLiteStore(
+                OpenedHome(
+                    home: home, lock: lock, connection: connection, keystore: keystore,
+                    keystoreFile: file, random: file.random,
+                    guardWriter: GuardWriter(
+                        home: home, master: keystore.master, instance: instance),
+                    isProtectedByPassphrase: isProtected))
         } catch let error as HomeError {
             throw error
         } catch let error as StoreError {
@@ -58,8 +63,6 @@ extension SQLiteStore {
         } catch {
             throw HomeError(.other, path: home.database, detail: "\(error)")
         }
-        try store.compareWithGuard()
-        return store
     }
 
     private static func openDatabase(_ home: Home) throws -> Connection {
@@ -86,11 +89,11 @@ extension SQLiteStore {
     /// The name of this database file, made with it. It is bound to the keystore: a database
     /// beside the keys of another node is found out before a row is tried.
     private static func instance(
-        _ connection: Connection, _ keys: VaultKeys, _ home: Home,
+        _ connection: Connection, _ keystore: Keystore, _ home: Home,
         using random: RandomSource
     ) throws -> [UInt8] {
         func binding(_ instance: [UInt8]) -> [UInt8] {
-            derive(key: keys.master, .row, context: [0xff] + instance, byteCount: 16)
+            derive(key: keystore.master, .row, context: [0xff] + instance, byteCount: 16)
         }
         let query = try connection.prepare("SELECT instance, binding FROM meta WHERE one = 1")
         defer { query.reset() }
@@ -102,7 +105,8 @@ extension SQLiteStore {
             return instance
         }
         query.reset()
-        let instance = random.bytes(16)
+        var source = random
+        let instance = source.bytes(16)
         let insert = try connection.prepare(
             "INSERT INTO meta (one, instance, binding) VALUES (1, ?, ?)")
         insert.bind(1, copying: instance)

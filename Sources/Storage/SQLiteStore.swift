@@ -26,22 +26,27 @@ public final class SQLiteStore: TransactionalStore {
     /// The salt and payload of the operation at hand: one buffer for all of them.
     var scratch: [UInt8] = []
 
-    let guardWriter_: GuardWriter
+    let random: RandomSource
+    let keystoreFile: KeystoreFile
+    /// Writes the guard for this database; may be used from any thread.
+    public let guardWriter: GuardWriter
     private let lock: HomeLock
     private var isInTransaction = false
     private var nextOperationBefore: Int64 = 1
     private var nextValueBefore: Int64 = 1
     private var durability: Durability = .full
 
-    init(_ opened: OpenedHome, random: RandomSource) throws(StoreError) {
+    init(_ opened: OpenedHome) throws(StoreError) {
         home = opened.home
         isProtectedByPassphrase = opened.isProtectedByPassphrase
         lock = opened.lock
         connection = opened.connection
-        guardWriter_ = opened.guardWriter
+        guardWriter = opened.guardWriter
+        keystoreFile = opened.keystoreFile
+        random = opened.random
         statements = try Statements(connection)
         vault = Vault(
-            opened.keys, statements, random, lastRow: try Self.last("vault", connection))
+            opened.keystore, statements, opened.random, lastRow: try Self.last("vault", connection))
         try setSynchronous(.normal)
         try reload()
     }

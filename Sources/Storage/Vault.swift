@@ -25,7 +25,7 @@ final class Vault {
 
     private let statements: Statements
     private let random: RandomSource
-    private var keys: VaultKeys
+    private(set) var keystore: Keystore
     private var open: [Int64: Secret] = [:]
     private var nextRow: Int64
     /// What a rollback has to forget.
@@ -33,10 +33,10 @@ final class Vault {
     private var rowBefore: Int64
 
     init(
-        _ keys: VaultKeys, _ statements: Statements, _ random: RandomSource, lastRow: Int64
+        _ keystore: Keystore, _ statements: Statements, _ random: RandomSource, lastRow: Int64
     ) {
         self.random = random
-        self.keys = keys
+        self.keystore = keystore
         self.statements = statements
         nextRow = lastRow + 1
         rowBefore = nextRow
@@ -44,7 +44,7 @@ final class Vault {
 
     /// A keyed hash by which a sealed value is found again.
     func locator(_ purpose: UInt8, _ value: [UInt8]) -> [UInt8] {
-        derive(key: keys.master, .row, context: [purpose] + value, byteCount: 16)
+        derive(key: keystore.master, .row, context: [purpose] + value, byteCount: 16)
     }
 
     // MARK: Buckets
@@ -117,7 +117,7 @@ final class Vault {
     private func unseal(_ row: Row) throws(StoreError) -> Secret {
         let place = SealedPlace(
             column: .vaultContent, row: row.number, generation: row.generation)
-        guard let key = keys.key(of: row.generation),
+        guard let key = keystore.key(of: row.generation),
             var bytes = row.content.withUnsafeBytes({ key.open($0, at: place) })
         else {
             throw StoreError(
@@ -134,7 +134,7 @@ final class Vault {
         statement.bind(1, nextRow)
         statement.bind(2, purpose.rawValue)
         statement.bind(3, copying: locator)
-        statement.bind(4, Int64(keys.generation))
+        statement.bind(4, Int64(keystore.generation))
         statement.bind(5, copying: sealed(secret, nextRow))
         try statement.run("storing a key")
         nextRow += 1
@@ -143,16 +143,16 @@ final class Vault {
     private func replace(_ secret: Secret, _ row: Int64) throws(StoreError) {
         let statement = statements.updateVault
         statement.bind(1, row)
-        statement.bind(2, Int64(keys.generation))
+        statement.bind(2, Int64(keystore.generation))
         statement.bind(3, copying: sealed(secret, row))
         try statement.run("storing a key")
     }
 
     private func sealed(_ secret: Secret, _ row: Int64) -> [UInt8] {
-        let place = SealedPlace(column: .vaultContent, row: row, generation: keys.generation)
+        let place = SealedPlace(column: .vaultContent, row: row, generation: keystore.generation)
         var bytes = secret.withUnsafeBytes { Array($0) }
         defer { bytes.wipe() }
-        return keys.current.seal(bytes, at: place)
+        return keystore.vaultKey.seal(bytes, at: place)
     }
 
     // MARK: Transactions and generations
@@ -171,7 +171,7 @@ final class Vault {
     }
 
     /// Seals every row again under the newest key.
-    func resealAll(_ keys: VaultKeys) throws(StoreError) {
+    func resealAll() throws(StoreError) {
         var rows: [Row] = []
         let statement = statements.vaultRows
         defer { statement.reset() }
@@ -180,28 +180,20 @@ final class Vault {
                 (statement.integer(0), UInt32(clamping: statement.integer(1)), statement.array(2)))
         }
         statement.reset()
-        self.keys = keys
-        for row in rows where row.generation != keys.generation {
+        for row in rows where row.generation != keystore.generation {
             try replace(try unseal(row), row.number)
         }
     }
 
-    /// Takes other keys, as after a rotation that was finished or given up.
-    func use(_ keys: VaultKeys) { self.keys = keys }
+    /// Takes the keystore with another key of the vault.
+    func use(_ keystore: Keystore) { self.keystore = keystore }
 }
 
-/// What the keystore holds: the key of lookups, and the key of the vault in its newest generation
-/// and, while it is being replaced, the one before.
-struct VaultKeys {
-    var master: Secret
-    var generation: UInt32
-    var current: Secret
-    var previous: Secret?
-
+extension Keystore {
     /// The key of a generation that is still known.
-    func key(of generation: UInt32) -> Secret? {
-        if generation == self.generation { return current }
-        return generation &+ 1 == self.generation ? previous : nil
+    fileprivate func key(of generation: UInt32) -> Secret? {
+        if generation == self.generation { return vaultKey }
+        return generation &+ 1 == self.generation ? previousVaultKey : nil
     }
 }
 

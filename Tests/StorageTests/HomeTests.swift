@@ -1,0 +1,262 @@
+import Foundation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+import Testing
+
+@Suite("A home")
+struct HomeTests {
+    private func made(_ home: Home) throws {
+        let store = try SQLiteStore.open(home: home)
+        try store.transaction(.full) {
+            let log = try store.sampleLog()
+            try store.store(try Sample.operations(log, 0..<10), log)
+        }
+        try store.writeGuard(heads: store.heads(of: Sample.device))
+        try store.close()
+    }
+
+    private func refusal(_ home: Home, _ unlock: Unlock = .keyFile) -> HomeError.Code? {
+        do {
+            _ = try SQLiteStore.open(home: home, unlock: unlock)
+            return nil
+        } catch {
+            // Written for a person: one line that names the place, and what to do.
+            #expect(error.description.contains(home.path) && !error.hint.isEmpty)
+            return error.code
+        }
+    }
+
+    private func permissions(_ path: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+
+    @Test("belongs to its owner alone")
+    func permissions() throws {
+        try withHome { home in
+            #expect(!home.isMade)
+            let store = try SQLiteStore.open(home: home)
+            try store.writeGuard(heads: [])
+            try store.transaction { _ = try store.sampleLog() }
+            #expect(home.isMade)
+            #expect(!store.isProtectedByPassphrase)
+            #expect(try permissions(home.path) == 0o700)
+            for file in try FileManager.default.contentsOfDirectory(atPath: home.path) {
+                #expect(try permissions(home.path + "/" + file) == 0o600, "\(file)")
+            }
+        }
+    }
+
+    @Test("is used by one process at a time, and says by which")
+    func lock() throws {
+        try withHome { home in
+            do {
+                let store = try SQLiteStore.open(home: home)
+                #expect(refusal(home) == .locked(process: getpid()))
+                withExtendedLifetime(store) {}
+            }
+            #expect(refusal(home) == nil)
+        }
+    }
+
+    @Test("of a newer version is left alone")
+    func newerSchema() throws {
+        try withHome { home in
+            try made(home)
+            let database = try RawDatabase(home)
+            try database.execute("INSERT INTO grdb_migrations VALUES ('from the future')")
+            database.close()
+            #expect(refusal(home) == .newerSchema)
+        }
+    }
+
+    @Test("does not take the database of another node")
+    func otherDatabase() throws {
+        try withHome { home in
+            try withHome { other in
+                try made(home)
+                try made(other)
+                try FileManager.default.removeItem(atPath: home.database)
+                try FileManager.default.copyItem(atPath: other.database, toPath: home.database)
+                #expect(refusal(home) == .databaseOfAnotherNode)
+            }
+        }
+    }
+
+    @Test("says when its database is damaged")
+    func damaged() throws {
+        try withHome { home in
+            try made(home)
+            try Data(repeating: 7, count: 50_000).write(to: URL(filePath: home.database))
+            #expect(refusal(home) == .databaseDamaged)
+        }
+    }
+
+    @Test("says when keystore or key file is missing or not what was written")
+    func keystore() throws {
+        try withHome { home in
+            try made(home)
+            let good = try Data(contentsOf: URL(filePath: home.keystore))
+            for place in 0..<good.count {
+                var bad = good
+                bad[place] ^= 0x10
+                try bad.write(to: URL(filePath: home.keystore))
+                let code = refusal(home)
+                #expect(code == .keystoreBroken || code == .wrongPassphrase, "byte \(place)")
+            }
+            for count in [0, 1, 5, 40, good.count - 1] {
+                try good.prefix(count).write(to: URL(filePath: home.keystore))
+                #expect(refusal(home) == .keystoreBroken, "\(count) bytes")
+            }
+            try FileManager.default.removeItem(atPath: home.keystore)
+            #expect(refusal(home) == .keyMissing)
+            try good.write(to: URL(filePath: home.keystore))
+            #expect(refusal(home) == nil)
+            try FileManager.default.removeItem(atPath: home.keyFile)
+            #expect(refusal(home) == .keyMissing)
+        }
+    }
+
+    @Test("opens with its passphrase and nothing else")
+    func passphrase() throws {
+        try withHome { home in
+            func open(_ unlock: Unlock) throws -> SQLiteStore {
+                try SQLiteStore.open(home: home, unlock: unlock, cost: .interactiveForTests)
+            }
+            func code(_ unlock: Unlock) -> HomeError.Code? {
+                #expect(throws: HomeError.self) { try open(unlock) }?.code
+            }
+            do {
+                let store = try open(.passphrase([1, 2, 3]))
+                #expect(store.isProtectedByPassphrase)
+                try store.transaction { try store.setValue([9], .card, [1]) }
+            }
+            #expect(access(home.keyFile, F_OK) != 0)
+            #expect(code(.passphrase([1, 2, 4])) == .wrongPassphrase)
+            #expect(code(.passphrase([])) == .wrongPassphrase)
+            #expect(code(.keyFile) == .passphraseNeeded)
+            do {
+                let store = try open(.passphrase([1, 2, 3]))
+                #expect(try store.value(.card, [1]) == [9])
+                try store.protect(with: .keyFile)
+                #expect(!store.isProtectedByPassphrase)
+            }
+            #expect(code(.passphrase([1, 2, 3])) == .passphraseNotUsed)
+            do {
+                let store = try open(.keyFile)
+                #expect(try store.value(.card, [1]) == [9])
+                try store.protect(with: .passphrase([5]))
+            }
+            #expect(access(home.keyFile, F_OK) != 0)
+            #expect(try open(.passphrase([5])).value(.card, [1]) == [9])
+            // Work that a file asks for is bounded, also by who did not ask for less.
+            #expect(refusal(home, .passphrase([5])) == .keystoreBroken)
+        }
+    }
+
+    @Test("renews the key of its vault, and finishes a renewal that was cut off")
+    func renew() throws {
+        try withHome { home in
+            let old: Data
+            do {
+                let store = try SQLiteStore.open(home: home)
+                try store.transaction(.full) {
+                    try store.setSecret(Secret([1]), "a")
+                    try store.setValue([9], .card, [1])
+                }
+                old = try Data(contentsOf: URL(filePath: home.keystore))
+                #expect(try store.renewVaultKey(.keyFile))
+                #expect(try store.secret("a") == Secret([1]))
+                try store.transaction(.full) { try store.setSecret(Secret([2]), "b") }
+                #expect(try store.renewVaultKey(.keyFile))
+            }
+            let new = try Data(contentsOf: URL(filePath: home.keystore))
+            #expect(new.count == old.count)
+            do {
+                let store = try SQLiteStore.open(home: home)
+                #expect(try store.secret("a") == Secret([1]))
+                #expect(try store.secret("b") == Secret([2]))
+                #expect(try store.value(.card, [1]) == [9])
+            }
+            // The old key opens nothing any more.
+            try old.write(to: URL(filePath: home.keystore))
+            do {
+                let store = try SQLiteStore.open(home: home)
+                let error = #expect(throws: StoreError.self) { try store.secret("a") }
+                #expect(error?.code == .corrupt)
+            }
+            try new.write(to: URL(filePath: home.keystore))
+            #expect(refusal(home) == nil)
+        }
+    }
+
+    @Test("in a folder that cannot be one")
+    func folder() throws {
+        #expect(refusal(Home("/proc/parley")) == .other)
+        try withHome { home in
+            try Data().write(to: URL(filePath: home.path))
+            #expect(refusal(home) == .other)
+        }
+    }
+
+    @Test("that fell behind its guard is found out")
+    func behind() throws {
+        try withHome { home in
+            try withHome { backup in
+                try made(home)
+                try FileManager.default.copyItem(atPath: home.path, toPath: backup.path)
+                do {
+                    let store = try SQLiteStore.open(home: home)
+                    #expect(store.rejoin == nil)
+                    let log = try #require(try store.logs(in: SpaceNumber(1)).first)
+                    try store.transaction(.full) {
+                        try store.store(try Sample.operations(log, 10..<11), log)
+                    }
+                    let heads = store.heads(of: Sample.device)
+                    #expect(heads.map(\.sequence) == [10])
+                    try store.writeGuard(heads: heads)
+                    #expect(try store.readGuard() == heads)
+                    try store.close()
+                }
+                try FileManager.default.removeItem(atPath: home.database)
+                try FileManager.default.copyItem(atPath: backup.database, toPath: home.database)
+                let store = try SQLiteStore.open(home: home)
+                #expect(store.rejoin == .behind(logCount: 1))
+                try store.rejoined(heads: store.heads(of: Sample.device))
+                #expect(store.rejoin == nil)
+            }
+        }
+    }
+
+    @Test("whose guard is missing, damaged or of another database is found out")
+    func guardFile() throws {
+        try withHome { home in
+            try made(home)
+            let good = try Data(contentsOf: URL(filePath: home.guardFile))
+            var bad = good
+            bad[bad.count - 1] ^= 1
+            try bad.write(to: URL(filePath: home.guardFile))
+            #expect(try SQLiteStore.open(home: home).rejoin == .guardDamaged)
+            try good.prefix(20).write(to: URL(filePath: home.guardFile))
+            #expect(try SQLiteStore.open(home: home).rejoin == .guardDamaged)
+            try FileManager.default.removeItem(atPath: home.guardFile)
+            #expect(try SQLiteStore.open(home: home).rejoin == .guardMissing)
+            try good.write(to: URL(filePath: home.guardFile))
+            #expect(try SQLiteStore.open(home: home).rejoin == nil)
+            for file in ["database", "database-wal", "database-shm"] {
+                try? FileManager.default.removeItem(atPath: home.path + "/" + file)
+            }
+            // A database made anew under the same keys is another one.
+            do {
+                let store = try SQLiteStore.open(home: home)
+                try store.transaction {
+                    let log = try store.sampleLog()
+                    try store.store(try Sample.operations(log, 0..<1), log)
+                }
+            }
+            #expect(try SQLiteStore.open(home: home).rejoin == .anotherInstance)
+        }
+    }
+}

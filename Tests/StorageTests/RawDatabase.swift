@@ -1,0 +1,53 @@
+import Foundation
+import GRDB
+@testable import ParleyStorage
+import Testing
+
+/// The database as a thief or a clumsy hand meets it: past the store, with SQL.
+final class RawDatabase {
+    private let queue: DatabaseQueue
+
+    init(_ home: Home) throws {
+        queue = try DatabaseQueue(path: home.database)
+    }
+
+    func close() { try? queue.close() }
+
+    func execute(_ sql: String) throws {
+        try queue.write { try $0.execute(sql: sql) }
+    }
+
+    func blob(_ sql: String) throws -> Data? {
+        try queue.read { try Data.fetchOne($0, sql: sql) }
+    }
+
+    func texts(_ sql: String, column: Int) throws -> [String] {
+        try queue.read { database in
+            let statement = try database.makeStatement(sql: sql)
+            return try Row.fetchAll(statement, arguments: nil).map { $0[column] }
+        }
+    }
+}
+
+/// A query whose plan matters.
+struct Plan: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let sql: String
+
+    static let all = [
+        Plan(testDescription: "newest page", sql: SQL.newestMessages),
+        Plan(testDescription: "next page", sql: SQL.messagesBefore),
+        Plan(testDescription: "message", sql: SQL.message),
+        Plan(testDescription: "entries", sql: SQL.entries),
+        Plan(testDescription: "entries of a field", sql: SQL.entriesOfField),
+        Plan(testDescription: "operations of a range", sql: SQL.operationsByPlace),
+        Plan(testDescription: "operation at a place", sql: SQL.operationByPlace),
+        Plan(testDescription: "newest places", sql: SQL.headsBelow),
+        Plan(testDescription: "head", sql: SQL.headAfter),
+        Plan(testDescription: "heads of a range", sql: SQL.headsInRange),
+        Plan(testDescription: "tallies", sql: SQL.talliesInRange),
+        Plan(testDescription: "mark", sql: SQL.mark),
+        Plan(testDescription: "marks", sql: SQL.marks),
+        Plan(testDescription: "vault row", sql: SQL.vaultRow),
+    ]
+}
