@@ -396,7 +396,8 @@ extension NodeCore {
         return nil
     }
 
-    static func refusal(name: String) -> CommandRefusal? {
+    /// Why a name cannot be one, or nil.
+    public static func refusal(name: String) -> CommandRefusal? {
         if name.isEmpty { return .empty }
         guard name.utf8.count <= Limits.nameByteCountMax else {
             return .tooLong(byteCount: name.utf8.count, limit: Limits.nameByteCountMax)

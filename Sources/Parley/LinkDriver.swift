@@ -1,0 +1,155 @@
+import Logging
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// Joins one connection to one ``Link``: bytes in, frames out, and back.
+///
+/// The transport calls it on the connection's event loop, one call after the other; the node calls
+/// it from its actor. The link itself is only ever used on the loop, so frames keep their order.
+final class LinkDriver: ConnectionHandler {
+    /// Frames that may wait in the node's inbox before reading pauses.
+    static let pendingFrameMax = 64
+
+    private struct State {
+        var link: Link
+        var connection: Connection?
+        var isAuthenticated = false
+        var pendingFrames = 0
+        var isPaused = false
+    }
+
+    let id: LinkID
+    let isInitiator: Bool
+    private let state: Mutex<State>
+    private let inputs: RunningNode
+    private let network: NodeNetwork
+    private let finished: @Sendable (Bool) -> Void
+
+    /// - Parameter finished: told once whether the handshake succeeded.
+    init(
+        id: LinkID, link: Link, isInitiator: Bool, inputs: RunningNode, network: NodeNetwork,
+        finished: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        self.id = id
+        self.isInitiator = isInitiator
+        state = Mutex(State(link: link))
+        self.inputs = inputs
+        self.network = network
+        self.finished = finished
+    }
+
+    var remoteAddress: String { state.withLock { $0.connection?.remoteAddress ?? "" } }
+
+    // MARK: The transport's side
+
+    func opened(_ connection: Connection) {
+        let first = state.withLock { state in
+            state.connection = connection
+            return isInitiator ? state.link.start() : []
+        }
+        if !first.isEmpty { connection.send(first) }
+    }
+
+    func received(_ bytes: [UInt8]) {
+        let result: Result<[LinkEvent], LinkRejection> = state.withLock { state in
+            do throws(LinkRejection) {
+                return .success(try state.link.receive(bytes[...]))
+            } catch {
+                return .failure(error)
+            }
+        }
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        switch result {
+        case .success(let events):
+            for event in events { handle(event, on: connection) }
+        case .failure(let rejection):
+            network.count(rejection)
+            connection.close()
+        }
+    }
+
+    private func handle(_ event: LinkEvent, on connection: Connection) {
+        switch event {
+        case .send(let bytes):
+            connection.send(bytes)
+        case .authenticated(let peer):
+            connection.markAuthenticated()
+            let hash = state.withLock { state in
+                state.isAuthenticated = true
+                return state.link.handshakeHash
+            }
+            network.opened(self, to: peer.device)
+            inputs.offer(.linkOpened(id, LinkPeer(peer, hash, isInitiator: isInitiator)))
+            finished(true)
+        case .frame(let frame):
+            let mustPause = state.withLock { state in
+                state.pendingFrames += 1
+                guard !state.isPaused, state.pendingFrames > Self.pendingFrameMax else {
+                    return false
+                }
+                state.isPaused = true
+                return true
+            }
+            if mustPause { connection.pauseReading() }
+            inputs.offer(.frame(id, frame))
+        }
+    }
+
+    func becameWritable() {}
+
+    func closed(_ reason: CloseReason) {
+        let wasAuthenticated = state.withLock { state in
+            state.connection = nil
+            return state.isAuthenticated
+        }
+        network.closed(self)
+        if wasAuthenticated {
+            inputs.offer(.linkClosed(id))
+        } else {
+            finished(false)
+        }
+    }
+
+    // MARK: The node's side
+
+    /// Seals and sends frames, in order.
+    func send(_ frames: [[UInt8]]) {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        connection.perform {
+            let sealed = self.state.withLock { $0.link.seal(frames) }
+            connection.send(sealed)
+        }
+    }
+
+    /// Ends the connection after what was sent.
+    func hangUp() {
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        connection.perform { connection.close() }
+    }
+
+    /// The node has dealt with so many frames: reading goes on.
+    func consumed(_ count: Int) {
+        let resumed: Connection? = state.withLock { state in
+            state.pendingFrames -= count
+            guard state.isPaused, state.pendingFrames < Self.pendingFrameMax / 2 else {
+                return nil
+            }
+            state.isPaused = false
+            return state.connection
+        }
+        resumed?.resumeReading()
+    }
+}
+
+extension LinkPeer {
+    /// What the core is told of a peer that the handshake has proven.
+    init(_ peer: AuthenticatedPeer, _ handshakeHash: [UInt8], isInitiator: Bool) {
+        self.init(
+            person: peer.person, root: Digest(reinterpreting: peer.identity.root),
+            device: peer.device, identity: peer.identity.encoded, handshakeHash: handshakeHash,
+            isInitiator: isInitiator)
+    }
+}

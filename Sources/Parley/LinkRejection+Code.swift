@@ -1,0 +1,20 @@
+import ParleySealing
+
+extension LinkRejection {
+    /// The word under which `status` counts it.
+    var code: String {
+        switch self {
+        case .unsupported: "unsupported"
+        case .malformedHandshake: "malformed-handshake"
+        case .weakKey: "weak-key"
+        case .undecipherable: "undecipherable"
+        case .malformedHello: "malformed-hello"
+        case .badIdentity: "bad-identity"
+        case .notCertified: "not-certified"
+        case .otherDevice: "other-device"
+        case .malformedRecord: "malformed-record"
+        case .frameTooLarge: "frame-too-large"
+        case .rekeyOverdue: "rekey-overdue"
+        }
+    }
+}

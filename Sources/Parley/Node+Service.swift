@@ -1,0 +1,262 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+extension Node: NodeService {
+    private func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
+        do {
+            return try await running.read { store, core in
+                try body(Views(store: store, core: core))
+            }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+
+    // MARK: Oneself and others
+
+    /// Who this node is and how it is doing.
+    public func status() async throws -> NodeStatus {
+        let addresses = network.addresses
+        let remote = network.remoteAddresses
+        let refused = network.refusals
+        let failure = await running.lastFailure
+        let path = home.path
+        return try await read { views in
+            try views.status(
+                home: path, addresses: addresses, remoteAddresses: remote,
+                transportRefusals: refused, failure: failure)
+        }
+    }
+
+    /// A one-use link that lets another person become a contact.
+    public func invite(hours: Int) async throws -> InviteView {
+        guard (1...24 * 30).contains(hours) else {
+            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
+        }
+        var random = SystemRandom()
+        let secret = random.bytes(32)
+        let expires = SystemClock.now.wall + UInt64(hours) * 3_600_000
+        _ = try await running.perform(.createInvite(secret: secret, expires: expires))
+        let link = try await read { views in
+            let person = views.ownPerson
+            guard let card = try views.store.value(.card, person.bytes) else {
+                throw NodeError("damaged", "This node has no card of its own.")
+            }
+            return Invite(person: person, card: card, secret: secret, expires: expires).link
+        }
+        return InviteView(link: link, expires: expires)
+    }
+
+    /// Takes an invite link; the two nodes meet as soon as they can reach each other.
+    public func accept(link: String, alias: String?) async throws -> ContactView {
+        let invite: Invite
+        do {
+            invite = try Invite(link: link)
+        } catch {
+            throw NodeError(
+                "bad-link", "That is no invite link, or part of it is missing.",
+                hint: "It begins with `parley:1:` and is one long word.")
+        }
+        _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
+        let person = invite.person.description
+        return try await read { views in
+            guard let contact = try views.contacts().first(where: { $0.person == person }) else {
+                throw NodeError(.unknownPerson)
+            }
+            return contact
+        }
+    }
+
+    /// Everyone known, by name.
+    public func contacts() async throws -> [ContactView] { try await read { try $0.contacts() } }
+
+    /// The safety number shared with a person.
+    public func safetyNumber(person: String) async throws -> SafetyNumberView {
+        try await read { views in
+            let id = try views.person(person)
+            guard let contact = try views.contact(id) else { throw NodeError(.unknownPerson) }
+            let own = views.core.node
+            return SafetyNumberView(
+                name: try views.name(of: id),
+                number: ParleySealing.safetyNumber(
+                    (own.person, own.root), (contact.person, contact.root)),
+                isVerified: contact.isVerified)
+        }
+    }
+
+    /// Notes that the safety numbers were compared and are equal.
+    public func markVerified(person: String) async throws {
+        let id = try await read { try $0.person(person) }
+        _ = try await running.perform(.markVerified(id))
+    }
+
+    // MARK: Conversations
+
+    /// All conversations, newest first.
+    public func conversations() async throws -> [ConversationView] {
+        try await read { try $0.conversations() }
+    }
+
+    /// A new group of these contacts.
+    public func newConversation(name: String, members: [String]) async throws -> ConversationView {
+        let persons = try await read { views in try members.map { try views.person($0) } }
+        let reply = try await running.perform(.createGroup(name: name, members: persons))
+        return try await read { views in
+            guard case .space(let number) = reply, let space = try views.store.space(number) else {
+                throw NodeError(.unknownConversation)
+            }
+            return try views.view(of: space)
+        }
+    }
+
+    /// Names a conversation.
+    public func rename(conversation: String, to name: String) async throws {
+        _ = try await running.perform(.rename(try await space(conversation), name))
+    }
+
+    /// Silences a conversation, or ends that.
+    public func mute(conversation: String, on: Bool) async throws {
+        _ = try await running.perform(.mute(try await space(conversation), isOn: on))
+    }
+
+    /// Marks everything in a conversation as read. Returns how many messages that were.
+    public func markRead(conversation: String) async throws -> Int {
+        let reply = try await running.perform(.markRead(try await space(conversation)))
+        guard case .count(let count) = reply else { return 0 }
+        return count
+    }
+
+    private func space(_ argument: String) async throws -> SpaceID {
+        try await read { try $0.conversation(argument).id }
+    }
+
+    // MARK: Messages
+
+    /// Writes messages, in order; all are saved when it returns.
+    public func send(
+        conversation: String, texts: [String], replyTo: Int64?
+    ) async throws -> [MessageView] {
+        let space = try await space(conversation)
+        let reply = try await running.perform(
+            .send(
+                space, texts.map { TextMessage(text: $0) },
+                replyingTo: replyTo.map { OperationNumber($0) }))
+        return try await messages(reply)
+    }
+
+    /// Gives an own message a new text.
+    public func edit(message: Int64, text: String) async throws -> MessageView {
+        try await changed(running.perform(.edit(OperationNumber(message), text: text)))
+    }
+
+    /// Takes a message back for everyone.
+    public func delete(message: Int64) async throws -> MessageView {
+        try await changed(running.perform(.delete(OperationNumber(message))))
+    }
+
+    /// Adds a reaction to a message, or takes it back.
+    public func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+        try await changed(
+            running.perform(
+                .react(OperationNumber(message), Reaction(emoji: emoji, isOn: on))))
+    }
+
+    private func changed(_ reply: CommandReply) async throws -> MessageView {
+        guard let message = try await messages(reply).first else {
+            throw NodeError(.unknownMessage)
+        }
+        return message
+    }
+
+    private func messages(_ reply: CommandReply) async throws -> [MessageView] {
+        guard case .messages(let numbers) = reply else { return [] }
+        return try await read { views in try numbers.compactMap { try views.message($0) } }
+    }
+
+    /// A page of messages, oldest first within the page.
+    public func messages(
+        conversation: String, before: String?, limit: Int
+    ) async throws -> MessagePage {
+        guard (1...1000).contains(limit) else {
+            throw NodeError("bad-limit", "A page holds from 1 to 1000 messages.")
+        }
+        return try await read { views in
+            try views.page(of: views.conversation(conversation), before: before, limit: limit)
+        }
+    }
+
+    // MARK: Import
+
+    /// Brings in messages from elsewhere, in one transaction with the note of how far it got.
+    public func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
+        let space = try await space(batch.conversation)
+        let hash = try Self.hash(batch.fileHash)
+        var rows: [ImportedRow] = []
+        rows.reserveCapacity(batch.rows.count)
+        for row in batch.rows {
+            guard row.time < Limits.wallClockMax, row.line > 0,
+                row.author.utf8.count <= Limits.nameByteCountMax
+            else { throw NodeError("bad-row", "Line \(row.line) cannot be imported.") }
+            let origin = ImportedOrigin(author: row.author, time: row.time, isAction: row.isAction)
+            rows.append(
+                ImportedRow(line: row.line, message: TextMessage(text: row.text, origin: origin)))
+        }
+        let reply = try await running.perform(
+            .importMessages(space, fileHash: hash, rows: rows, throughLine: batch.throughLine))
+        guard case .imported(let stored, let known) = reply else {
+            return ImportResult(stored: 0, known: 0)
+        }
+        return ImportResult(stored: stored, known: known)
+    }
+
+    /// How many lines of this file are in, or 0.
+    public func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
+        let hash = try Self.hash(fileHash)
+        return try await read { views in
+            try ImportProgress.line(
+                of: hash, in: views.conversation(conversation).id, views.store)
+        }
+    }
+
+    private static func hash(_ text: String) throws -> Digest {
+        guard let hash = bytes(hex: text).flatMap({ Digest($0) }) else {
+            throw NodeError("bad-hash", "A file's hash has 64 hex digits.")
+        }
+        return hash
+    }
+
+    // MARK: Checks
+
+    /// What each conversation looks like here, in one hash each.
+    public func digests() async throws -> [DigestView] { try await read { try $0.digests() } }
+
+    /// Checks the store: chains, signatures, views against the log.
+    public func doctor() async throws -> DoctorReport { try await read { try $0.doctor() } }
+
+    // MARK: Changes
+
+    /// Changes from now on. A reader that falls more than 4,096 changes behind misses the oldest.
+    public func changes() async throws -> AsyncStream<ChangeView> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: ChangeView.self, bufferingPolicy: .bufferingNewest(4096))
+        let running = running
+        let id = await running.listen { changes, linksChanged in
+            // Called in the node's actor right after the commit, so this reads what was shown.
+            running.assumeIsolated { node in
+                node.read { store, core in
+                    for view in Views(store: store, core: core).views(of: changes) {
+                        continuation.yield(view)
+                    }
+                }
+            }
+            if linksChanged { continuation.yield(ChangeView(kind: "link")) }
+        }
+        continuation.onTermination = { _ in Task { await running.unlisten(id) } }
+        return stream
+    }
+}

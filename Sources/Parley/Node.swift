@@ -1,0 +1,210 @@
+import Logging
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// A person's node on this device: conversations that survive, are sealed, and come together with
+/// those of others whenever there is a way.
+///
+/// ```swift
+/// let (node, recoveryCode) = try await Node.create(NodeSettings(home: "/tmp/ann"), name: "ann")
+/// try await node.start()
+/// for await change in try await node.changes() { … }
+/// await node.shutdown()
+/// ```
+/// One node per folder: opening it twice is refused. All work of a node happens in one actor; the
+/// methods of ``NodeService`` may be called from anywhere.
+public final class Node: Sendable {
+    let running: RunningNode
+    let network: NodeNetwork
+    let home: Home
+
+    private init(
+        store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
+    ) {
+        home = store.home
+        let logger = Logger(label: "parley")
+        let core = NodeCore(identity: keys.identity, rejoin: Rejoin(store))
+        running = RunningNode(core: core, store: store, logger: logger)
+        network = NodeNetwork(
+            identity: keys.identity, noise: keys.noise,
+            network: NetworkID(named: settings.network), inputs: running, logger: logger)
+    }
+
+    /// Whether a node was made in this folder.
+    public static func exists(at home: String) -> Bool { Home(home).isMade }
+
+    /// Makes a new person with this device, in a folder that holds no node yet.
+    ///
+    /// - Returns: the node, and the recovery code: the only key to the identity. It is not kept,
+    ///   and cannot be shown again.
+    /// - Throws: ``NodeError`` with a hint.
+    public static func create(
+        _ settings: NodeSettings, name: String
+    ) async throws -> (node: Node, recoveryCode: String) {
+        guard !exists(at: settings.home) else {
+            throw NodeError(
+                "exists", "There is a node in \(settings.home) already.",
+                hint: "Use another folder with --home, or just go on with that node.")
+        }
+        if let refusal = NodeCore.refusal(name: name) { throw NodeError(refusal) }
+        do {
+            var random = SystemRandom()
+            let store = try openStore(settings)
+            let code = RecoveryCode.generate(using: &random)
+            let root = code.rootKey()
+            let key = DeviceSigningKey.generate(using: &random)
+            let noise = DeviceNoiseKey.generate(using: &random)
+            let log = try IdentityLog.founded(
+                root: root, device: key, noiseKey: noise.publicKey, time: SystemClock.now.wall,
+                using: &random)
+            try NodeKeys.keep(key: key, noise: noise, identity: log.encoded, in: store)
+            let node = try assemble(store, settings)
+            await node.begin()
+            _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
+            return (node, code.text)
+        } catch let error as HomeError {
+            throw NodeError(error)
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+
+    /// Opens the node in a folder.
+    ///
+    /// - Throws: ``NodeError``: no node there, another process has it, a wrong passphrase, a
+    ///   damaged or foreign file, a newer version's database.
+    public static func open(_ settings: NodeSettings) async throws -> Node {
+        guard exists(at: settings.home) else {
+            throw NodeError(
+                "no-node", "There is no node in \(settings.home).",
+                hint: "`parley init --name YOURNAME` makes one.")
+        }
+        do {
+            let node = try assemble(try openStore(settings), settings)
+            await node.begin()
+            return node
+        } catch let error as HomeError {
+            throw NodeError(error)
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+
+    private static func openStore(
+        _ settings: NodeSettings
+    ) throws(HomeError) -> sending SQLiteStore {
+        try SQLiteStore.open(
+            home: Home(settings.home),
+            unlock: settings.passphrase.map { .passphrase($0) } ?? .keyFile)
+    }
+
+    private static func assemble(
+        _ store: sending SQLiteStore, _ settings: NodeSettings
+    ) throws -> Node {
+        guard let keys = try NodeKeys(in: store) else {
+            throw NodeError(
+                "damaged", "The node in \(settings.home) was never completed.",
+                hint: "Nothing is lost: remove the folder and run `parley init` again.")
+        }
+        return Node(store: store, keys: keys, settings: settings)
+    }
+
+    private func begin() async {
+        await running.connect(network)
+        await running.start()
+    }
+
+    /// Begins to listen and to look for contacts.
+    ///
+    /// - Parameter addresses: where to listen, as `host:port`; `*` is every address of this
+    ///   machine, port 0 any free port.
+    /// - Returns: the addresses at which others can reach this node; they go onto its card.
+    @discardableResult
+    public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
+        let reachable = try await network.listen(on: addresses)
+        _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
+        return reachable
+    }
+
+    /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
+    public func shutdown() async {
+        await network.shutdown()
+        await running.stop()
+    }
+}
+
+/// The keys of this device, as the store's vault keeps them.
+struct NodeKeys {
+    let identity: NodeIdentity
+    let noise: DeviceNoiseKey
+
+    private static let seedName = "signing seed"
+    private static let noiseName = "noise key"
+    private static let identityKey = Array("identity".utf8)
+
+    static func keep(
+        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: [[UInt8]], in store: SQLiteStore
+    ) throws(StoreError) {
+        var writer = ByteWriter()
+        for operation in identity { writer.counted(operation) }
+        try store.begin(.full)
+        do {
+            try store.setSecret(key.seed, seedName)
+            try store.setSecret(noise.scalar, noiseName)
+            try store.setValue(writer.bytes, .profile, identityKey)
+            try store.commit()
+        } catch {
+            store.rollback()
+            throw error
+        }
+    }
+
+    /// The keys, or nil where making the node was cut off.
+    init?(in store: SQLiteStore) throws {
+        guard let seed = try store.secret(Self.seedName),
+            let scalar = try store.secret(Self.noiseName),
+            let bytes = try store.value(.profile, Self.identityKey)
+        else { return nil }
+        var reader = ByteReader(bytes)
+        var operations: [[UInt8]] = []
+        while reader.remaining > 0 {
+            let count = try reader.count("identity", atMost: Limits.cardByteCountMax)
+            operations.append(Array(try reader.slice(count)))
+        }
+        let log = try IdentityLog(operations: operations)
+        noise = DeviceNoiseKey(secret: scalar)
+        identity = NodeIdentity(
+            person: log.person, root: Digest(reinterpreting: log.root), operations: operations,
+            key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
+    }
+}
+
+extension Rejoin {
+    /// What the store found out about itself when it was opened; nil where all is well.
+    init?(_ store: SQLiteStore) {
+        guard let reason = store.rejoin else { return nil }
+        // A guard that cannot be read tells nothing: then a peer must say what it holds.
+        let heads = (try? store.readGuard()) ?? []
+        let ends = Dictionary(
+            heads.map { (LogTag($0.log), $0.sequence + 1) }, uniquingKeysWith: max)
+        let needsPeer: Bool
+        let text: String
+        switch reason {
+        case .guardMissing:
+            (needsPeer, text) = (true, "the guard file is missing")
+        case .guardDamaged:
+            (needsPeer, text) = (true, "the guard file cannot be read")
+        case .anotherInstance:
+            (needsPeer, text) = (true, "the guard file belongs to another database")
+        case .behind(let count):
+            (needsPeer, text) = (false, "\(count) logs end before what was once written")
+        }
+        self.init(reason: text, ends: ends, needsPeer: needsPeer)
+    }
+}

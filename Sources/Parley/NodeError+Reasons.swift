@@ -1,0 +1,75 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+
+extension NodeError {
+    /// What a person is told of a refused command.
+    init(_ refusal: CommandRefusal) {
+        switch refusal {
+        case .unknownConversation:
+            self.init(
+                "unknown-conversation", "There is no such conversation.",
+                hint: "`parley conversations` lists them.")
+        case .unknownMessage:
+            self.init(
+                "unknown-message", "There is no such message.",
+                hint: "`parley read` shows each message with its number.")
+        case .unknownPerson:
+            self.init(
+                "unknown-person", "That person is no contact.",
+                hint: "`parley contacts` lists them; `parley invite` makes a link for a new one.")
+        case .notAllowed:
+            self.init("not-allowed", "You may not do that in this conversation.")
+        case .tooLong(let byteCount, let limit):
+            self.init(
+                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
+                hint: "Nothing was sent. Split it, or shorten it.")
+        case .empty:
+            self.init("empty", "There is nothing in it.")
+        case .deleted:
+            self.init("deleted", "That message was deleted.")
+        case .ownInvite:
+            self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
+        case .expired:
+            self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
+        case .tooManyMembers(let limit):
+            self.init("too-many-members", "A group begins with at most \(limit) members.")
+        case .rejoining:
+            self.init(
+                "rejoining",
+                "This node fell behind what it once wrote, and writes nothing until it has it back.",
+                hint: "Run it where it reaches a contact; `parley status` says when it is done.")
+        }
+    }
+
+    /// What a person is told when the store fails.
+    init(_ error: StoreError) {
+        switch error.code {
+        case .full:
+            self.init(
+                "disk-full", "The disk is full: nothing was saved.",
+                hint: "Free some room, and say it again. Reading goes on.")
+        case .readOnly:
+            self.init(
+                "read-only", "The node's folder may not be written.",
+                hint: "Look at its owner and permissions.")
+        case .corrupt:
+            self.init(
+                "damaged", "The database is damaged (\(error.attempt)).",
+                hint: "`parley doctor` says more. Keep a copy of the folder.")
+        case .locked:
+            self.init("locked", "Another process uses this node.", hint: "`parley status`")
+        case .newerSchema:
+            self.init(
+                "newer", "A newer version of parley wrote this database.",
+                hint: "Use that version.")
+        case .inputOutput, .other:
+            self.init("storage", "The disk failed: \(error).", hint: "Nothing was saved.")
+        }
+    }
+
+    /// What a person is told when a home does not open.
+    init(_ error: HomeError) {
+        self.init("home", error.description, hint: error.hint)
+    }
+}

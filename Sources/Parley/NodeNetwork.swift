@@ -1,0 +1,227 @@
+import Logging
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// The node's side of the network: listens, dials, and keeps the links that are open.
+final class NodeNetwork: LinkOutlet {
+    /// One address is tried for so long.
+    static let dialTimeMax: Duration = .seconds(5)
+
+    private struct State {
+        var links: [LinkID: LinkDriver] = [:]
+        var devices: [DeviceID: LinkID] = [:]
+        var nextLink: UInt64 = 1
+        var addresses: [String] = []
+        var rejections: [String: Int] = [:]
+        var dials: [DeviceID: Task<Void, Never>] = [:]
+        var isClosing = false
+    }
+
+    private let identity: NodeIdentity
+    private let noise: DeviceNoiseKey
+    private let network: NetworkID
+    private let inputs: RunningNode
+    private let logger: Logger
+    private let transport = Transport()
+    private let state = Mutex(State())
+
+    init(
+        identity: NodeIdentity, noise: DeviceNoiseKey, network: NetworkID, inputs: RunningNode,
+        logger: Logger
+    ) {
+        self.identity = identity
+        self.noise = noise
+        self.network = network
+        self.inputs = inputs
+        self.logger = logger
+    }
+
+    // MARK: What status shows
+
+    /// Where others can reach this node.
+    var addresses: [String] { state.withLock { $0.addresses } }
+
+    /// Where the devices are that are linked.
+    var remoteAddresses: [DeviceID: String] {
+        let links = state.withLock { state in
+            state.devices.compactMap { device, link in
+                state.links[link].map { (device, $0) }
+            }
+        }
+        return Dictionary(
+            links.map { ($0.0, $0.1.remoteAddress) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What links and connections were refused, by code.
+    var refusals: [String: Int] {
+        var refusals = state.withLock { $0.rejections }
+        let counters = transport.counters
+        let counts = [
+            ("too-many", counters.tooManyConnections + counters.tooManyUnauthenticated),
+            ("handshake-rate", counters.handshakeRate),
+            ("handshake-timeout", counters.handshakeTimeout),
+            ("idle", counters.idle), ("slow-reader", counters.slowReader),
+        ]
+        for (code, count) in counts where count > 0 {
+            refusals["connection-\(code)"] = Int(clamping: count)
+        }
+        return refusals
+    }
+
+    func count(_ rejection: LinkRejection) {
+        state.withLock { $0.rejections["link-\(rejection.code)", default: 0] += 1 }
+        logger.debug("a link was refused", metadata: ["reason": "\(rejection.code)"])
+    }
+
+    // MARK: Listening
+
+    /// Listens on these addresses; returns where others can reach them.
+    func listen(on texts: [String]) async throws -> [String] {
+        var reachable: [String] = []
+        for text in texts {
+            let endpoint: Endpoint
+            do {
+                endpoint = try Endpoint(text)
+            } catch {
+                throw NodeError(
+                    "bad-address", "“\(text)” is no address to listen on.",
+                    hint: "Write host:port, as 192.0.2.7:7447, [2001:db8::7]:7447 or *:7447.")
+            }
+            do {
+                let listener = try await transport.listen(on: endpoint) {
+                    [weak self] () -> any ConnectionHandler in
+                    guard let self else { return RefusingHandler() }
+                    return self.responder()
+                }
+                for real in listener.endpoints {
+                    reachable += Self.reachable(real, asked: endpoint)
+                }
+            } catch {
+                throw NodeError(
+                    "listen", "Cannot listen on \(endpoint): \(error).",
+                    hint: "Another program may use that port; port 0 is any free one.")
+            }
+        }
+        let unique = Array(Set(reachable)).sorted().prefix(16)
+        state.withLock { $0.addresses = Array(unique) }
+        return Array(unique)
+    }
+
+    private static func reachable(_ real: Endpoint, asked: Endpoint) -> [String] {
+        guard asked.host == Endpoint.everyHost else { return ["\(real)"] }
+        let isSix = real.host.contains(":")
+        return LocalAddresses.all().filter { $0.contains(":") == isSix }.compactMap {
+            // Addresses of the system are well formed; one that is not is left out.
+            (try? Endpoint(host: $0, port: real.port)).map { "\($0)" }
+        }
+    }
+
+    private func responder() -> LinkDriver {
+        var random = SystemRandom()
+        let link = Link(
+            responder: credentials, network: network, using: &random)
+        return LinkDriver(
+            id: newLink(), link: link, isInitiator: false, inputs: inputs, network: self)
+    }
+
+    private var credentials: LinkCredentials {
+        LinkCredentials(
+            person: identity.person, device: identity.device, noiseKey: noise,
+            identity: identity.operations)
+    }
+
+    private func newLink() -> LinkID {
+        state.withLock { state in
+            defer { state.nextLink += 1 }
+            return LinkID(state.nextLink)
+        }
+    }
+
+    // MARK: Links
+
+    func opened(_ driver: LinkDriver, to device: DeviceID) {
+        state.withLock { state in
+            state.links[driver.id] = driver
+            state.devices[device] = driver.id
+        }
+    }
+
+    func closed(_ driver: LinkDriver) {
+        state.withLock { state in
+            state.links[driver.id] = nil
+            state.devices = state.devices.filter { $0.value != driver.id }
+        }
+    }
+
+    private func driver(_ link: LinkID) -> LinkDriver? { state.withLock { $0.links[link] } }
+
+    func send(_ frames: [[UInt8]], on link: LinkID) { driver(link)?.send(frames) }
+
+    func hangUp(_ link: LinkID) { driver(link)?.hangUp() }
+
+    func consumed(_ count: Int, on link: LinkID) { driver(link)?.consumed(count) }
+
+    // MARK: Dialling
+
+    func dial(_ target: DialTarget) {
+        state.withLock { state in
+            guard !state.isClosing else { return }
+            state.dials[target.device] = Task { [weak self] in await self?.reach(target) }
+        }
+    }
+
+    /// Tries one address after the other.
+    private func reach(_ target: DialTarget) async {
+        for text in target.addresses {
+            // An address that a card holds and that is none is passed over.
+            guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
+            if await reach(target, at: endpoint) { return }
+        }
+        inputs.offer(.dialFailed(target.device))
+    }
+
+    private func reach(_ target: DialTarget, at endpoint: Endpoint) async -> Bool {
+        var random = SystemRandom()
+        let link = Link(
+            initiatorTo: target.noiseKey, expecting: target.device, credentials: credentials,
+            network: network, using: &random)
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let driver = LinkDriver(
+            id: newLink(), link: link, isInitiator: true, inputs: inputs, network: self
+        ) { succeeded in
+            continuation.yield(succeeded)
+            continuation.finish()
+        }
+        do {
+            try await transport.dial(endpoint, within: Self.dialTimeMax, handler: driver)
+        } catch {
+            logger.debug("not reached", metadata: ["address": "\(endpoint)", "error": "\(error)"])
+            return false
+        }
+        for await succeeded in stream { return succeeded }
+        return false
+    }
+
+    // MARK: The end
+
+    func shutdown() async {
+        let (links, dials) = state.withLock { state in
+            state.isClosing = true
+            return (state.links.keys.sorted(), state.dials)
+        }
+        for device in dials.keys.sorted() { dials[device]?.cancel() }
+        for link in links { send([Frame.bye.encoded()], on: link) }
+        await transport.shutdown()
+    }
+}
+
+/// Closes a connection that came while the node was going away.
+private final class RefusingHandler: ConnectionHandler {
+    func opened(_ connection: Connection) { connection.close() }
+    func received(_ bytes: [UInt8]) {}
+    func becameWritable() {}
+    func closed(_ reason: CloseReason) {}
+}

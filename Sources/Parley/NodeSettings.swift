@@ -1,0 +1,16 @@
+/// What a node is opened with. Nothing but the folder needs to be said.
+public struct NodeSettings: Sendable {
+    /// The folder that holds everything of the node; made with mode 0700 where it is missing.
+    public var home: String
+    /// Opens the keys; nil where the node has no passphrase.
+    public var passphrase: [UInt8]?
+    /// Links are only made within one network: a test's nodes never meet those of people.
+    public var network: String
+
+    /// Settings with this folder.
+    public init(home: String, passphrase: [UInt8]? = nil, network: String = "parley") {
+        self.home = home
+        self.passphrase = passphrase
+        self.network = network
+    }
+}

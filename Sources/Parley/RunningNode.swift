@@ -1,0 +1,314 @@
+import Dispatch
+import Glibc
+import Logging
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+import Synchronization
+
+/// What the running node hands to the network.
+protocol LinkOutlet: AnyObject, Sendable {
+    /// Sends frames on a link, in order.
+    func send(_ frames: [[UInt8]], on link: LinkID)
+    /// Ends a link after what was sent.
+    func hangUp(_ link: LinkID)
+    /// So many frames of a link were dealt with.
+    func consumed(_ count: Int, on link: LinkID)
+    /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
+    func dial(_ target: DialTarget)
+}
+
+/// The one actor that owns the core and the store.
+///
+/// Inputs wait in an inbox. The actor takes all that wait, steps them in one transaction, commits,
+/// and then performs the effects, so that many messages share one fsync and nothing leaves before
+/// it is on the disk. Received operations are made durable as soon as nothing else waits.
+actor RunningNode {
+    /// Inputs that share a transaction, at most.
+    static let batchCountMax = 512
+    /// Received operations wait at most so long for the disk, in milliseconds.
+    static let durabilityDelayMax: UInt64 = 1_000
+    /// The guard is written anew at most so often, in milliseconds.
+    static let guardInterval: UInt64 = 1_000
+
+    private nonisolated let executor = QueueExecutor(label: "parley.node")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    private struct Inbox {
+        var inputs: [Input] = []
+        var isScheduled = false
+    }
+    private nonisolated let inbox = Mutex(Inbox())
+
+    private var core: NodeCore
+    private let store: SQLiteStore
+    private var random = SystemRandom()
+    private let logger: Logger
+    private weak var outlet: (any LinkOutlet)?
+    private var waiting: [CommandID: CheckedContinuation<CommandReply, any Error>] = [:]
+    private var nextCommand: UInt64 = 1
+    private var listeners: [UInt64: @Sendable ([ViewChange], Bool) -> Void] = [:]
+    private var nextListener: UInt64 = 1
+    private var undurableSince: UInt64?
+    private var guardWrittenAt: UInt64 = 0
+    private var isGuardStale = false
+    private var isStopped = false
+    private(set) var lastFailure: StoreError?
+
+    init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
+        self.core = core
+        self.store = store
+        self.logger = logger
+    }
+
+    // MARK: Inputs
+
+    /// Takes an input from any thread; it is stepped soon, in order.
+    nonisolated func offer(_ input: Input) {
+        let mustSchedule = inbox.withLock { inbox in
+            inbox.inputs.append(input)
+            defer { inbox.isScheduled = true }
+            return !inbox.isScheduled
+        }
+        if mustSchedule { schedule() }
+    }
+
+    private nonisolated func schedule() {
+        executor.queue.async { self.assumeIsolated { $0.drain() } }
+    }
+
+    /// Carries out a command; returns once it is on the disk.
+    func perform(_ command: Command) async throws -> CommandReply {
+        guard !isStopped else { throw NodeError("stopped", "The node is shut down.") }
+        let id = CommandID(nextCommand)
+        nextCommand += 1
+        return try await withCheckedThrowingContinuation { continuation in
+            waiting[id] = continuation
+            offer(.command(id, command))
+        }
+    }
+
+    /// Reads the store and the core between two steps.
+    func read<R: Sendable>(
+        _ body: (SQLiteStore, NodeCore) throws -> R
+    ) rethrows -> R {
+        try body(store, core)
+    }
+
+    func connect(_ outlet: any LinkOutlet) { self.outlet = outlet }
+
+    /// Begins: makes what every node has, and looks for everyone known.
+    func start() { offer(.started) }
+
+    // MARK: Steps
+
+    private func drain() {
+        let inputs = inbox.withLock { inbox in
+            let taken = Array(inbox.inputs.prefix(Self.batchCountMax))
+            inbox.inputs.removeFirst(taken.count)
+            if inbox.inputs.isEmpty { inbox.isScheduled = false }
+            return taken
+        }
+        if !inputs.isEmpty, !isStopped { step(inputs) }
+        releaseFrames(of: inputs)
+        let hasMore = inbox.withLock { $0.isScheduled }
+        if hasMore { schedule() }
+        settle(isIdle: !hasMore)
+    }
+
+    /// Links go on reading once their frames were dealt with.
+    private func releaseFrames(of inputs: [Input]) {
+        var counts: [LinkID: Int] = [:]
+        for case .frame(let link, _) in inputs { counts[link, default: 0] += 1 }
+        for link in counts.keys.sorted() {
+            outlet?.consumed(counts[link] ?? 0, on: link)
+        }
+    }
+
+    private func step(_ inputs: [Input]) {
+        do {
+            try transact(inputs)
+        } catch where inputs.count > 1 {
+            // One of them met the failure; alone, the others may well pass.
+            for input in inputs { step([input]) }
+        } catch {
+            failed(inputs[0], error)
+        }
+    }
+
+    /// Steps inputs in one transaction; where it fails, nothing of it happened.
+    private func transact(_ inputs: [Input]) throws(StoreError) {
+        let before = core
+        let isOwn = inputs.contains { input in
+            switch input {
+            case .command, .started: true
+            default: false
+            }
+        }
+        do {
+            try store.begin(isOwn ? .full : .normal)
+            var effects: [Effect] = []
+            for input in inputs {
+                effects += try core.step(input, at: now, in: store, using: &random)
+            }
+            try store.commit()
+            let mustBeDurable = effects.contains { if case .commitFully = $0 { true } else { false } }
+            if mustBeDurable {
+                if !isOwn { try store.makeDurable() }
+                isGuardStale = true
+            }
+            if !isOwn, !mustBeDurable, undurableSince == nil { undurableSince = now.monotonic }
+            perform(effects)
+        } catch {
+            store.rollback()
+            core = before
+            throw error
+        }
+    }
+
+    private func failed(_ input: Input, _ error: StoreError) {
+        lastFailure = error
+        logger.error("a step failed", metadata: ["error": "\(error)"])
+        switch input {
+        case .command(let id, _):
+            waiting.removeValue(forKey: id)?.resume(throwing: NodeError(error))
+        case .frame(let link, _):
+            // What it held is not stored: the peer must not believe so, and sends it again on
+            // the next link.
+            outlet?.hangUp(link)
+        default:
+            break
+        }
+    }
+
+    /// What is done when nothing waits, and at the latest after a second.
+    private func settle(isIdle: Bool) {
+        guard !isStopped else { return }
+        let time = now.monotonic
+        let isDue = undurableSince.map { time >= $0 + Self.durabilityDelayMax } ?? false
+        if core.hasUnacknowledged, isIdle || isDue {
+            do {
+                try store.makeDurable()
+                undurableSince = nil
+                try transact([.madeDurable])
+            } catch {
+                lastFailure = error
+                logger.error("acknowledging failed", metadata: ["error": "\(error)"])
+            }
+        }
+        if store.rejoin != nil, core.rejoin == nil { endRejoin() }
+        if isGuardStale, isIdle, time >= guardWrittenAt + Self.guardInterval { writeGuard() }
+    }
+
+    /// Everything that this device ever wrote is here again.
+    private func endRejoin() {
+        do {
+            try store.rejoined(heads: store.heads(of: core.node.device))
+        } catch {
+            logger.warning("the guard was not written", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func writeGuard() {
+        guardWrittenAt = now.monotonic
+        isGuardStale = false
+        do {
+            try store.writeGuard(heads: store.heads(of: core.node.device))
+        } catch {
+            logger.warning("the guard was not written", metadata: ["error": "\(error)"])
+        }
+    }
+
+    // MARK: Effects
+
+    private func perform(_ effects: [Effect]) {
+        var frames: [LinkID: [[UInt8]]] = [:]
+        var changes: [ViewChange] = []
+        var linksChanged = false
+        for effect in effects {
+            switch effect {
+            case .commitFully: break
+            case .send(let link, let bytes): frames[link, default: []].append(bytes)
+            case .hangUp(let link, _):
+                if let last = frames.removeValue(forKey: link) { outlet?.send(last, on: link) }
+                outlet?.hangUp(link)
+            case .dial(let target): outlet?.dial(target)
+            case .timer(let timer, let time): set(timer, at: time)
+            case .changed(let more): changes += more
+            case .linksChanged: linksChanged = true
+            case .reply(let id, let result): reply(id, result)
+            }
+        }
+        for link in frames.keys.sorted() {
+            outlet?.send(frames[link] ?? [], on: link)
+        }
+        guard !changes.isEmpty || linksChanged else { return }
+        for key in listeners.keys.sorted() { listeners[key]?(changes, linksChanged) }
+    }
+
+    private func reply(_ id: CommandID, _ result: Result<CommandReply, CommandRefusal>) {
+        guard let continuation = waiting.removeValue(forKey: id) else { return }
+        switch result {
+        case .success(let reply): continuation.resume(returning: reply)
+        case .failure(let refusal): continuation.resume(throwing: NodeError(refusal))
+        }
+    }
+
+    private func set(_ timer: TimerID, at time: UInt64) {
+        let delay = time > now.monotonic ? time - now.monotonic : 0
+        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Int(clamping: delay))) {
+            [weak self] in
+            self?.offer(.timer(timer))
+        }
+    }
+
+    private nonisolated var now: Instant { SystemClock.now }
+
+    // MARK: Listeners and the end
+
+    /// Calls back after every commit that changed something; returns what ends that.
+    func listen(_ body: @escaping @Sendable ([ViewChange], Bool) -> Void) -> UInt64 {
+        defer { nextListener += 1 }
+        listeners[nextListener] = body
+        return nextListener
+    }
+
+    func unlisten(_ id: UInt64) { listeners[id] = nil }
+
+    /// Steps what still waits, writes the guard and closes the store.
+    func stop() {
+        guard !isStopped else { return }
+        let inputs = inbox.withLock { inbox in
+            defer { inbox.inputs = [] }
+            return inbox.inputs
+        }
+        if !inputs.isEmpty { step(inputs) }
+        isStopped = true
+        if core.rejoin == nil { writeGuard() }
+        for id in waiting.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            waiting[id]?.resume(throwing: NodeError("stopped", "The node is shut down."))
+        }
+        waiting = [:]
+        do {
+            try store.close()
+        } catch {
+            logger.warning("the store was not closed", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// The clocks of this machine.
+enum SystemClock {
+    static var now: Instant {
+        Instant(monotonic: milliseconds(CLOCK_MONOTONIC), wall: milliseconds(CLOCK_REALTIME))
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

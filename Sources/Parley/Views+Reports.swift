@@ -1,0 +1,188 @@
+import Glibc
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+extension ChangeView {
+    /// A change of this kind that concerns nothing in particular.
+    init(kind: String) { self.init(kind: kind, conversation: nil, message: nil, name: nil) }
+}
+
+extension Views {
+    // MARK: Changes
+
+    /// What changed, each thing once. Something that cannot be read any more is left out.
+    func views(of changes: [ViewChange]) -> [ChangeView] {
+        var seen: Set<ViewChange> = []
+        return changes.filter { seen.insert($0).inserted }.compactMap { change in
+            switch change {
+            case .message(let space, let number):
+                guard let message = try? message(number) else { return nil }
+                return ChangeView(
+                    kind: "message", conversation: id(of: space), message: message, name: nil)
+            case .conversation(let space):
+                return ChangeView(
+                    kind: "conversation", conversation: id(of: space), message: nil, name: nil)
+            case .receipts(let space):
+                return ChangeView(
+                    kind: "receipts", conversation: id(of: space), message: nil, name: nil)
+            case .contact(let person):
+                return ChangeView(
+                    kind: "contact", conversation: nil, message: nil, name: try? name(of: person))
+            }
+        }
+    }
+
+    private func id(of space: SpaceNumber) -> String? {
+        // A space that was just written to is there; if it were not, the change names none.
+        (try? store.space(space))?.id.description
+    }
+
+    // MARK: Status
+
+    func status(
+        home: String, addresses: [String], remoteAddresses: [DeviceID: String],
+        transportRefusals: [String: Int], failure: StoreError?
+    ) throws -> NodeStatus {
+        let spaces = try store.spaces()
+        var operationCount = 0
+        for space in spaces {
+            for log in try store.logs(in: space.number) { operationCount += log.heldCount }
+        }
+        let linked = core.linkedPeers
+        return NodeStatus(
+            name: try CardReader.name(of: ownPerson, store), person: ownPerson.description,
+            device: core.node.device.description, home: home,
+            isProtectedByPassphrase: store.isProtectedByPassphrase, addresses: addresses,
+            links: try linked.map { peer in
+                NodeStatus.Link(
+                    name: try name(of: peer.person), device: peer.device.description,
+                    address: remoteAddresses[peer.device] ?? "")
+            }, conversationCount: spaces.filter { $0.kind != .own }.count,
+            operationCount: operationCount, databaseByteCount: Self.byteCount(home),
+            pendingCount: try pendingCount(spaces), readOnlyReason: core.rejoin?.reason,
+            refusals: try refusals(adding: transportRefusals),
+            forkedDevices: try forkedDevices(), warnings: warnings(failure))
+    }
+
+    private static func byteCount(_ home: String) -> Int {
+        ["database", "database-wal"].reduce(0) { sum, name in
+            var information = stat()
+            guard stat(home + "/" + name, &information) == 0 else { return sum }
+            return sum + Int(information.st_size)
+        }
+    }
+
+    private func pendingCount(_ spaces: [SpaceRecord]) throws -> Int {
+        var count = 0
+        for space in spaces where space.kind != .own {
+            guard let roster = try roster(of: space), roster.members.count > 1 else { continue }
+            count += try Overview.undeliveredCount(
+                of: space, roster: roster, ownPerson: ownPerson, in: store)
+        }
+        return count
+    }
+
+    private func refusals(adding others: [String: Int]) throws -> [String: Int] {
+        var refusals = others
+        for (key, value) in try store.values(.refusal) {
+            let count = value.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+            refusals[String(decoding: key, as: UTF8.self), default: 0] += Int(clamping: count)
+        }
+        return refusals
+    }
+
+    private func forkedDevices() throws -> [String] {
+        let logs = Set(try store.forks().map(\.log))
+        var devices: Set<DeviceID> = []
+        for space in try store.spaces() {
+            for log in try store.logs(in: space.number) where logs.contains(log.id) {
+                devices.insert(log.device)
+            }
+        }
+        return devices.sorted().map(\.description)
+    }
+
+    private func warnings(_ failure: StoreError?) -> [String] {
+        var warnings: [String] = []
+        if let failure { warnings.append("The store failed: \(failure).") }
+        if let rejoin = core.rejoin {
+            warnings.append("Nothing is written until this node has its own past back: \(rejoin.reason).")
+        }
+        if !store.isProtectedByPassphrase {
+            warnings.append(
+                "No passphrase: whoever can read this folder can read everything. "
+                    + "The key lies in a file that only its owner may read.")
+        }
+        return warnings
+    }
+
+    // MARK: Digests and checks
+
+    func digests() throws -> [DigestView] {
+        var views: [DigestView] = []
+        for space in try store.spaces() where space.kind != .own {
+            guard let roster = try roster(of: space) else { continue }
+            let logs = try store.logs(in: space.number)
+            views.append(
+                DigestView(
+                    conversation: space.id.description, name: try view(of: space).name,
+                    digest: try ViewDigest.digest(of: space, roster: roster, in: store)
+                        .description,
+                    operationCount: logs.reduce(0) { $0 + $1.heldCount }))
+        }
+        return views.sorted { ($0.name, $0.conversation) < ($1.name, $1.conversation) }
+    }
+
+    func doctor() throws -> DoctorReport {
+        var checks: [DoctorReport.Check] = []
+        let complaints = try store.check()
+        checks.append(
+            .init(
+                name: "The database is sound.", isFine: complaints.isEmpty,
+                detail: complaints.isEmpty ? "every page" : complaints.joined(separator: "; ")))
+        var audit = LogAudit()
+        for space in try store.spaces() {
+            for log in try store.logs(in: space.number) {
+                try audit.check(log, in: store)
+            }
+        }
+        checks.append(
+            .init(
+                name: "Every operation follows from the one before it.",
+                isFine: audit.brokenCount == 0,
+                detail: "\(audit.operationCount) operations, \(audit.brokenCount) wrong"))
+        checks.append(
+            .init(
+                name: "Every log ends on a signature of its device.",
+                isFine: audit.unsignedCount == 0,
+                detail: "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong"))
+        checks.append(try viewCheck())
+        return DoctorReport(checks: checks)
+    }
+
+    /// Folds every space anew and compares. The transaction is thrown away.
+    private func viewCheck() throws -> DoctorReport.Check {
+        var different: [String] = []
+        let spaces = try store.spaces().filter { $0.kind != .own }
+        for space in spaces {
+            guard let roster = try roster(of: space) else { continue }
+            let before = try ViewDigest.digest(of: space, roster: roster, in: store)
+            try store.begin(.normal)
+            defer { store.rollback() }
+            let context = MergeContext(
+                space: space, roster: roster, ownPerson: ownPerson, newestClock: 0)
+            try Merge.rebuild(context, in: store)
+            let after = try ViewDigest.digest(of: space, roster: roster, in: store)
+            if before != after { different.append(space.id.short) }
+        }
+        return .init(
+            name: "What is shown is what the operations say.", isFine: different.isEmpty,
+            detail: different.isEmpty
+                ? "\(spaces.count) conversations folded anew"
+                : "different: " + different.joined(separator: ", "))
+    }
+}

@@ -1,0 +1,228 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Turns what the pure rooms read into the plain values of ``NodeService``.
+///
+/// It is made for one reading of the store and holds nothing beyond it.
+struct Views {
+    let store: SQLiteStore
+    let core: NodeCore
+
+    var ownPerson: PersonID { core.node.person }
+
+    // MARK: People
+
+    /// What one calls a person: an alias, else the name on their card, else the name that a
+    /// conversation began with, else the start of their identifier.
+    func name(of person: PersonID, in roster: Roster? = nil) throws -> String {
+        if let alias = try contact(person)?.alias, !alias.isEmpty { return alias }
+        let name = try CardReader.name(of: person, store)
+        if !name.isEmpty { return name }
+        if let name = roster?.member(person)?.name, !name.isEmpty { return name }
+        return person.short
+    }
+
+    func contact(_ person: PersonID) throws -> Contact? {
+        guard let own = core.ownSpace else { return nil }
+        return try Overview.contact(person, ownSpace: own.number, in: store)
+    }
+
+    func contacts() throws -> [ContactView] {
+        var views: [ContactView] = []
+        let linked = Set(core.linkedPeers.map(\.person))
+        var known: Set<PersonID> = []
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
+                known.insert(contact.person)
+                views.append(
+                    try view(
+                        contact.person, state: contact.isAccepted ? "accepted" : "declined",
+                        isVerified: contact.isVerified, linked: linked))
+            }
+        }
+        for (key, _) in try store.values(.introduction) {
+            guard let person = PersonID(key), !known.contains(person) else { continue }
+            views.append(
+                try view(person, state: "invited", isVerified: false, linked: linked))
+        }
+        return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
+    }
+
+    private func view(
+        _ person: PersonID, state: String, isVerified: Bool, linked: Set<PersonID>
+    ) throws -> ContactView {
+        ContactView(
+            person: person.description, name: try name(of: person), state: state,
+            isVerified: isVerified, isLinked: linked.contains(person),
+            addresses: try CardReader.addresses(of: person, store))
+    }
+
+    /// The contact that an argument means.
+    func person(_ argument: String) throws -> PersonID {
+        var found: Set<PersonID> = []
+        for contact in try contacts() {
+            guard let person = bytes(hex: contact.person).flatMap({ PersonID($0) }) else {
+                continue
+            }
+            if contact.name == argument { return person }
+            if argument.count >= 4, contact.person.hasPrefix(argument.lowercased()) {
+                found.insert(person)
+            }
+        }
+        if found.count == 1, let person = found.first { return person }
+        guard found.isEmpty else {
+            throw NodeError("ambiguous", "Several persons begin with “\(argument)”.")
+        }
+        throw NodeError(.unknownPerson)
+    }
+
+    // MARK: Conversations
+
+    func roster(of space: SpaceRecord) throws -> Roster? {
+        try RosterReader.roster(of: space, in: store)
+    }
+
+    func conversations() throws -> [ConversationView] {
+        var views: [(view: ConversationView, order: OrderKey?)] = []
+        for space in try store.spaces() where space.kind != .own {
+            guard let roster = try roster(of: space) else { continue }
+            let summary = try Overview.summary(
+                of: space, roster: roster, ownPerson: ownPerson,
+                ownSpace: core.ownSpace?.number, in: store)
+            views.append((try view(summary, roster), summary.newest))
+        }
+        views.sort { left, right in
+            switch (left.order, right.order) {
+            case (let left?, let right?): left > right
+            case (_?, nil): true
+            case (nil, _?): false
+            case (nil, nil): left.view.name < right.view.name
+            }
+        }
+        return views.map(\.view)
+    }
+
+    func view(of space: SpaceRecord) throws -> ConversationView {
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let summary = try Overview.summary(
+            of: space, roster: roster, ownPerson: ownPerson, ownSpace: core.ownSpace?.number,
+            in: store)
+        return try view(summary, roster)
+    }
+
+    private func view(
+        _ summary: ConversationSummary, _ roster: Roster
+    ) throws -> ConversationView {
+        ConversationView(
+            id: summary.space.id.description,
+            kind: summary.space.kind == .direct ? "direct" : "group",
+            name: try title(of: summary.space, roster),
+            members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
+            unread: summary.unreadCount, isMuted: summary.isMuted,
+            newest: summary.newest.map { $0.clock >> 16 })
+    }
+
+    private func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
+        if let name = try Overview.name(of: space.number, in: store) { return name }
+        let others = roster.members.filter { $0.person != ownPerson }
+        let names = try others.map { try name(of: $0.person, in: roster) }
+        return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")
+    }
+
+    /// The conversation that an argument means: its name, its identifier or the start of that.
+    func conversation(_ argument: String) throws -> SpaceRecord {
+        var named: [SpaceRecord] = []
+        var started: [SpaceRecord] = []
+        for space in try store.spaces() where space.kind != .own {
+            guard let roster = try roster(of: space) else { continue }
+            if try title(of: space, roster) == argument { named.append(space) }
+            if argument.count >= 4, space.id.description.hasPrefix(argument.lowercased()) {
+                started.append(space)
+            }
+        }
+        let found = named.isEmpty ? started : named
+        guard found.count <= 1 else {
+            throw NodeError(
+                "ambiguous", "\(found.count) conversations answer to “\(argument)”.",
+                hint: "Name one by the start of its identifier: "
+                    + found.map(\.id.short).joined(separator: ", "))
+        }
+        guard let space = found.first else { throw NodeError(.unknownConversation) }
+        return space
+    }
+
+    // MARK: Messages
+
+    func page(of space: SpaceRecord, before: String?, limit: Int) throws -> MessagePage {
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let timeline = Timeline(of: space, roster: roster, ownPerson: ownPerson)
+        let order = try before.map { try Cursor.order($0) }
+        let messages = try timeline.page(before: order, limit: limit, in: store)
+        return MessagePage(
+            messages: try messages.reversed().map { try view($0, in: space, roster) },
+            cursor: messages.count == limit ? messages.last.map { Cursor.text($0.order) } : nil)
+    }
+
+    func message(_ number: OperationNumber) throws -> MessageView? {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            let space = try store.space(log.space), let roster = try roster(of: space),
+            let message = try Timeline(of: space, roster: roster, ownPerson: ownPerson)
+                .message(number, in: store)
+        else { return nil }
+        return try view(message, in: space, roster)
+    }
+
+    private func view(
+        _ message: Message, in space: SpaceRecord, _ roster: Roster
+    ) throws -> MessageView {
+        var replyTo: Int64?
+        if let parent = message.parent, let log = try store.log(parent.tag, in: space.number) {
+            replyTo = try store.operation(at: parent.sequence, in: log.number)?.number.rawValue
+        }
+        return MessageView(
+            number: message.number.rawValue, conversation: space.id.description,
+            author: try message.origin?.author ?? name(of: message.author, in: roster),
+            person: message.author.description, isOwn: message.author == ownPerson,
+            text: message.text, time: message.time, replyTo: replyTo, history: message.history,
+            reactions: try message.reactions.map { reaction in
+                MessageView.Reaction(
+                    emoji: reaction.emoji,
+                    names: try reaction.persons.map { try name(of: $0, in: roster) })
+            },
+            state: message.state?.rawValue, isDeleted: message.flags.contains(.deleted),
+            isImported: message.flags.contains(.imported),
+            isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
+            isMissing: message.flags.contains(.bodyless))
+    }
+}
+
+/// Where a page ends, as text that programs pass back and do not look into.
+enum Cursor {
+    static func text(_ order: OrderKey) -> String {
+        var writer = ByteWriter(capacity: 56)
+        writer.uint64(order.clock)
+        writer.uint64(order.tag.value)
+        writer.uint64(order.sequence)
+        writer.identifier(order.id)
+        return hex(writer.bytes)
+    }
+
+    static func order(_ text: String) throws -> OrderKey {
+        var reader = ByteReader(bytes(hex: text) ?? [])
+        do {
+            let order = OrderKey(
+                clock: try reader.uint64(), tag: LogTag(try reader.uint64()),
+                sequence: try reader.uint64(), id: try reader.identifier())
+            try reader.finish()
+            return order
+        } catch {
+            throw NodeError(
+                "bad-cursor", "“\(text)” is no cursor.",
+                hint: "Use the `cursor` of an earlier page as it is.")
+        }
+    }
+}
