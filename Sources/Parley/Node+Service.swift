@@ -79,13 +79,15 @@ extension Node: NodeService {
     public func safetyNumber(person: String) async throws -> SafetyNumberView {
         try await read { views in
             let id = try views.person(person)
-            guard let contact = try views.contact(id) else { throw NodeError(.unknownPerson) }
-            let own = views.core.node
+            guard let bytes = try views.store.value(.card, id.bytes) else {
+                throw NodeError(.unknownPerson)
+            }
+            let theirs = try IdentityLog(operations: Card(bytes: bytes).identity)
+            let own = try IdentityLog(operations: views.core.node.operations)
             return SafetyNumberView(
                 name: try views.name(of: id),
-                number: ParleySealing.safetyNumber(
-                    (own.person, own.root), (contact.person, contact.root)),
-                isVerified: contact.isVerified)
+                number: ParleySealing.safetyNumber(between: own, and: theirs).description,
+                isVerified: try views.contact(id)?.isVerified ?? false)
         }
     }
 
@@ -248,7 +250,8 @@ extension Node: NodeService {
         let id = await running.listen { changes, linksChanged in
             // Called in the node's actor right after the commit, so this reads what was shown.
             running.assumeIsolated { node in
-                node.read { store, core in
+                // A node that is shutting down shows nothing more.
+                try? node.read { store, core in
                     for view in Views(store: store, core: core).views(of: changes) {
                         continuation.yield(view)
                     }

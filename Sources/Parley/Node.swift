@@ -12,7 +12,7 @@ import Synchronization
 /// those of others whenever there is a way.
 ///
 /// ```swift
-/// let (node, recoveryCode) = try await Node.create(NodeSettings(home: "/tmp/ann"), name: "ann")
+/// let (node, recoveryCode) = try await Node.create(NodeSettings(home: home), name: "ann")
 /// try await node.start()
 /// for await change in try await node.changes() { … }
 /// await node.shutdown()
@@ -53,11 +53,11 @@ public final class Node: Sendable {
                 hint: "Use another folder with --home, or just go on with that node.")
         }
         if let refusal = NodeCore.refusal(name: name) { throw NodeError(refusal) }
-        do {
+        return try await Self.explaining {
             var random = SystemRandom()
             let store = try openStore(settings)
             let code = RecoveryCode.generate(using: &random)
-            let root = code.rootKey()
+            let root = code.rootKey
             let key = DeviceSigningKey.generate(using: &random)
             let noise = DeviceNoiseKey.generate(using: &random)
             let log = try IdentityLog.founded(
@@ -67,11 +67,7 @@ public final class Node: Sendable {
             let node = try assemble(store, settings)
             await node.begin()
             _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
-            return (node, code.text)
-        } catch let error as HomeError {
-            throw NodeError(error)
-        } catch let error as StoreError {
-            throw NodeError(error)
+            return (node, code.revealed())
         }
     }
 
@@ -85,10 +81,19 @@ public final class Node: Sendable {
                 "no-node", "There is no node in \(settings.home).",
                 hint: "`parley init --name YOURNAME` makes one.")
         }
-        do {
+        return try await Self.explaining {
             let node = try assemble(try openStore(settings), settings)
             await node.begin()
             return node
+        }
+    }
+
+    /// Turns errors of the rooms below into what a person is told.
+    private static func explaining<R>(_ body: () async throws -> sending R) async throws
+        -> sending R
+    {
+        do {
+            return try await body()
         } catch let error as HomeError {
             throw NodeError(error)
         } catch let error as StoreError {

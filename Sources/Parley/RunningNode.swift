@@ -44,7 +44,8 @@ actor RunningNode {
     private nonisolated let inbox = Mutex(Inbox())
 
     private var core: NodeCore
-    private let store: SQLiteStore
+    /// Nil once the node was shut down: letting go of it releases the folder.
+    private var opened: SQLiteStore?
     private var random = SystemRandom()
     private let logger: Logger
     private weak var outlet: (any LinkOutlet)?
@@ -55,12 +56,11 @@ actor RunningNode {
     private var undurableSince: UInt64?
     private var guardWrittenAt: UInt64 = 0
     private var isGuardStale = false
-    private var isStopped = false
     private(set) var lastFailure: StoreError?
 
     init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
         self.core = core
-        self.store = store
+        opened = store
         self.logger = logger
     }
 
@@ -82,7 +82,7 @@ actor RunningNode {
 
     /// Carries out a command; returns once it is on the disk.
     func perform(_ command: Command) async throws -> CommandReply {
-        guard !isStopped else { throw NodeError("stopped", "The node is shut down.") }
+        guard opened != nil else { throw NodeError("stopped", "The node is shut down.") }
         let id = CommandID(nextCommand)
         nextCommand += 1
         return try await withCheckedThrowingContinuation { continuation in
@@ -92,10 +92,9 @@ actor RunningNode {
     }
 
     /// Reads the store and the core between two steps.
-    func read<R: Sendable>(
-        _ body: (SQLiteStore, NodeCore) throws -> R
-    ) rethrows -> R {
-        try body(store, core)
+    func read<R: Sendable>(_ body: (SQLiteStore, NodeCore) throws -> R) throws -> R {
+        guard let opened else { throw NodeError("stopped", "The node is shut down.") }
+        return try body(opened, core)
     }
 
     func connect(_ outlet: any LinkOutlet) { self.outlet = outlet }
@@ -112,11 +111,12 @@ actor RunningNode {
             if inbox.inputs.isEmpty { inbox.isScheduled = false }
             return taken
         }
-        if !inputs.isEmpty, !isStopped { step(inputs) }
+        guard let opened else { return }
+        if !inputs.isEmpty { step(inputs, in: opened) }
         releaseFrames(of: inputs)
         let hasMore = inbox.withLock { $0.isScheduled }
         if hasMore { schedule() }
-        settle(isIdle: !hasMore)
+        settle(isIdle: !hasMore, in: opened)
     }
 
     /// Links go on reading once their frames were dealt with.
@@ -128,19 +128,21 @@ actor RunningNode {
         }
     }
 
-    private func step(_ inputs: [Input]) {
+    private func step(_ inputs: [Input], in store: SQLiteStore) {
         do {
-            try transact(inputs)
-        } catch where inputs.count > 1 {
+            try transact(inputs, in: store)
+        } catch  where inputs.count > 1 {
             // One of them met the failure; alone, the others may well pass.
-            for input in inputs { step([input]) }
+            for input in inputs { step([input], in: store) }
         } catch {
             failed(inputs[0], error)
         }
     }
 
     /// Steps inputs in one transaction; where it fails, nothing of it happened.
-    private func transact(_ inputs: [Input]) throws(StoreError) {
+    private func transact(
+        _ inputs: [Input], in store: SQLiteStore
+    ) throws(StoreError) {
         let before = core
         let isOwn = inputs.contains { input in
             switch input {
@@ -155,7 +157,9 @@ actor RunningNode {
                 effects += try core.step(input, at: now, in: store, using: &random)
             }
             try store.commit()
-            let mustBeDurable = effects.contains { if case .commitFully = $0 { true } else { false } }
+            let mustBeDurable = effects.contains {
+                if case .commitFully = $0 { true } else { false }
+            }
             if mustBeDurable {
                 if !isOwn { try store.makeDurable() }
                 isGuardStale = true
@@ -185,26 +189,27 @@ actor RunningNode {
     }
 
     /// What is done when nothing waits, and at the latest after a second.
-    private func settle(isIdle: Bool) {
-        guard !isStopped else { return }
+    private func settle(isIdle: Bool, in store: SQLiteStore) {
         let time = now.monotonic
         let isDue = undurableSince.map { time >= $0 + Self.durabilityDelayMax } ?? false
         if core.hasUnacknowledged, isIdle || isDue {
             do {
                 try store.makeDurable()
                 undurableSince = nil
-                try transact([.madeDurable])
+                try transact([.madeDurable], in: store)
             } catch {
                 lastFailure = error
                 logger.error("acknowledging failed", metadata: ["error": "\(error)"])
             }
         }
-        if store.rejoin != nil, core.rejoin == nil { endRejoin() }
-        if isGuardStale, isIdle, time >= guardWrittenAt + Self.guardInterval { writeGuard() }
+        if store.rejoin != nil, core.rejoin == nil { endRejoin(in: store) }
+        if isGuardStale, isIdle, time >= guardWrittenAt + Self.guardInterval {
+            writeGuard(in: store)
+        }
     }
 
     /// Everything that this device ever wrote is here again.
-    private func endRejoin() {
+    private func endRejoin(in store: SQLiteStore) {
         do {
             try store.rejoined(heads: store.heads(of: core.node.device))
         } catch {
@@ -212,7 +217,7 @@ actor RunningNode {
         }
     }
 
-    private func writeGuard() {
+    private func writeGuard(in store: SQLiteStore) {
         guardWrittenAt = now.monotonic
         isGuardStale = false
         do {
@@ -280,14 +285,14 @@ actor RunningNode {
 
     /// Steps what still waits, writes the guard and closes the store.
     func stop() {
-        guard !isStopped else { return }
+        guard let store = opened else { return }
         let inputs = inbox.withLock { inbox in
             defer { inbox.inputs = [] }
             return inbox.inputs
         }
-        if !inputs.isEmpty { step(inputs) }
-        isStopped = true
-        if core.rejoin == nil { writeGuard() }
+        if !inputs.isEmpty { step(inputs, in: store) }
+        opened = nil
+        if core.rejoin == nil { writeGuard(in: store) }
         for id in waiting.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             waiting[id]?.resume(throwing: NodeError("stopped", "The node is shut down."))
         }

@@ -110,7 +110,8 @@ extension Views {
         var warnings: [String] = []
         if let failure { warnings.append("The store failed: \(failure).") }
         if let rejoin = core.rejoin {
-            warnings.append("Nothing is written until this node has its own past back: \(rejoin.reason).")
+            warnings.append(
+                "Nothing is written until this node has its own past back: \(rejoin.reason).")
         }
         if !store.isProtectedByPassphrase {
             warnings.append(

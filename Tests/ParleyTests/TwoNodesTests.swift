@@ -1,0 +1,94 @@
+import Foundation
+import Parley
+import Testing
+
+/// A folder that goes away with the test.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let base = FileManager.default.temporaryDirectory
+        let url = base.appendingPathComponent("parley-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    func home(_ name: String) -> String { path + "/" + name }
+}
+
+/// Waits for something to become true, checking after every change of the node.
+func eventually(
+    _ what: String, on node: Node, within seconds: Double = 20,
+    _ condition: @escaping @Sendable (Node) async throws -> Bool
+) async throws {
+    let changes = try await node.changes()
+    if try await condition(node) { return }
+    let isTrue = try await withThrowingTaskGroup(of: Bool.self) { group in
+        group.addTask {
+            for await _ in changes where try await condition(node) { return true }
+            return false
+        }
+        // The one deadline of the test: it only ever ends a failure.
+        group.addTask {
+            try await Task.sleep(for: .seconds(seconds))
+            return false
+        }
+        let first = try await group.next() ?? false
+        group.cancelAll()
+        return first
+    }
+    if !isTrue { #expect(try await condition(node), "\(what) within \(seconds) s") }
+}
+
+@Suite("Two nodes over TCP")
+struct TwoNodesTests {
+    @Test("meet by an invite, talk, and see the same")
+    func talk() async throws {
+        let folder = try TemporaryFolder()
+        let (ann, code) = try await Node.create(
+            NodeSettings(home: folder.home("ann")), name: "ann")
+        let (ben, _) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "ben")
+        #expect(code.count > 50)
+        try await ann.start(listen: ["127.0.0.1:0"])
+        try await ben.start(listen: ["127.0.0.1:0"])
+        let invite = try await ann.invite(hours: 1)
+        _ = try await ben.accept(link: invite.link, alias: nil)
+        try await eventually("ben knows ann", on: ben) {
+            try await $0.conversations().contains { $0.name == "ann" }
+        }
+        _ = try await ann.send(conversation: "ben", texts: ["hello ben"], replyTo: nil)
+        try await eventually("ben reads it", on: ben) {
+            let page = try await $0.messages(conversation: "ann", before: nil, limit: 10)
+            return page.messages.map(\.text) == ["hello ben"]
+        }
+        try await eventually("ann sees it delivered", on: ann) {
+            let page = try await $0.messages(conversation: "ben", before: nil, limit: 10)
+            return page.messages.first?.state == "delivered"
+        }
+        let mine = try await ann.digests().map(\.digest)
+        #expect(try await ben.digests().map(\.digest) == mine)
+        let number = try await ann.safetyNumber(person: "ben").number
+        #expect(try await ben.safetyNumber(person: "ann").number == number)
+        await ann.shutdown()
+        await ben.shutdown()
+    }
+
+    @Test("survives closing and opening again")
+    func reopen() async throws {
+        let folder = try TemporaryFolder()
+        let settings = NodeSettings(home: folder.home("ann"))
+        let (ann, _) = try await Node.create(settings, name: "ann")
+        let group = try await ann.newConversation(name: "notes", members: [])
+        _ = try await ann.send(conversation: group.id, texts: ["one", "two"], replyTo: nil)
+        await ann.shutdown()
+        let again = try await Node.open(settings)
+        let page = try await again.messages(conversation: "notes", before: nil, limit: 10)
+        #expect(page.messages.map(\.text) == ["one", "two"])
+        #expect(try await again.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await again.status().readOnlyReason == nil)
+        await again.shutdown()
+    }
+}
