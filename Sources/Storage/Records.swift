@@ -7,6 +7,7 @@ struct Records {
     private(set) var spaces: [SpaceRecord] = []
     /// The logs of each space, ascending by tag.
     private(set) var logs: [SpaceNumber: [LogRecord]] = [:]
+    private var spaceNumbers: [SpaceID: SpaceNumber] = [:]
     private var places: [LogNumber: (space: SpaceNumber, tag: LogTag)] = [:]
 
     /// Logs that the transaction changed, as they were; the ones it added are nil.
@@ -20,8 +21,12 @@ struct Records {
     var nextLog: LogNumber { LogNumber(Int64(places.count) + 1) }
 
     func space(_ number: SpaceNumber) -> SpaceRecord? {
-        spaces.first { $0.number == number }
+        // Rows are numbered from 1 without a gap: spaces are never removed.
+        let index = number.rawValue - 1
+        return index >= 0 && index < Int64(spaces.count) ? spaces[Int(index)] : nil
     }
+
+    func space(_ id: SpaceID) -> SpaceRecord? { spaceNumbers[id].flatMap(space) }
 
     func log(_ number: LogNumber) -> LogRecord? {
         guard let place = places[number] else { return nil }
@@ -34,7 +39,10 @@ struct Records {
         return index < list.count && list[index].tag == tag ? list[index] : nil
     }
 
-    mutating func add(_ space: SpaceRecord) { spaces.append(space) }
+    mutating func add(_ space: SpaceRecord) {
+        spaces.append(space)
+        spaceNumbers[space.id] = space.number
+    }
 
     mutating func add(_ log: LogRecord) {
         let index = Self.index(log.tag, in: logs[log.space] ?? [])
@@ -60,7 +68,7 @@ struct Records {
     }
 
     mutating func rolledBack() {
-        spaces.removeLast(spaces.count - spaceCountBefore)
+        while spaces.count > spaceCountBefore { spaceNumbers[spaces.removeLast().id] = nil }
         for number in changedLogs {
             guard let entry = changed[number] else { continue }
             if let old = entry { set(old) } else { remove(number) }

@@ -8,7 +8,7 @@ extension SQLiteStore {
 
     /// The space with this name, or nil.
     public func space(_ id: SpaceID) throws(StoreError) -> SpaceRecord? {
-        records.spaces.first { $0.id == id }
+        records.space(id)
     }
 
     /// The space in this row, or nil.
