@@ -90,6 +90,8 @@ public enum Input: Sendable {
     case frame(LinkID, [UInt8])
     /// No address of a device could be reached.
     case dialFailed(DeviceID)
+    /// There may be a way now where there was none.
+    case networkChanged
     /// A timer fired.
     case timer(TimerID)
     /// A person or a program wants something.

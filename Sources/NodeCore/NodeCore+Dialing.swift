@@ -50,6 +50,17 @@ extension NodeCore {
         effects.append(.dial(target))
     }
 
+    /// Tries everyone again at once.
+    mutating func dialAgain(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for device in dialing.keys.sorted() where dialing[device]?.isUnderway == false {
+            dialing[device] = Dialing()
+            try dial(device, at: now, store, &effects)
+        }
+        try dialEveryone(at: now, store, &effects)
+    }
+
     mutating func dialFailed(
         _ device: DeviceID, at now: Instant, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]

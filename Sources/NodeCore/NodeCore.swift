@@ -108,6 +108,8 @@ public struct NodeCore: Sendable {
             try received(bytes, on: link, at: now, store, &random, &effects)
         case .dialFailed(let device):
             dialFailed(device, at: now, &random, &effects)
+        case .networkChanged:
+            try dialAgain(at: now, store, &effects)
         case .timer(let timer):
             timers.remove(timer)
             try fired(timer, at: now, store, &random, &effects)

@@ -24,12 +24,13 @@ extension Node: NodeService {
         let addresses = network.addresses
         let remote = network.remoteAddresses
         let refused = network.refusals
+        let traffic = network.traffic
         let failure = await running.lastFailure
         let path = home.path
         return try await read { views in
             try views.status(
                 home: path, addresses: addresses, remoteAddresses: remote,
-                transportRefusals: refused, failure: failure)
+                traffic: traffic, transportRefusals: refused, failure: failure)
         }
     }
 

@@ -137,6 +137,10 @@ public final class Node: Sendable {
         return reachable
     }
 
+    /// Ends all links and makes no new ones until it is taken back: everything that is written
+    /// waits, as it does where there is no network.
+    public func setOffline(_ isOffline: Bool) { network.setOffline(isOffline) }
+
     /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
     public func shutdown() async {
         await network.shutdown()

@@ -18,6 +18,7 @@ final class NodeNetwork: LinkOutlet {
         var rejections: [String: Int] = [:]
         var dials: [DeviceID: Task<Void, Never>] = [:]
         var isClosing = false
+        var isOffline = false
     }
 
     private let identity: NodeIdentity
@@ -53,6 +54,12 @@ final class NodeNetwork: LinkOutlet {
         }
         return Dictionary(
             links.map { ($0.0, $0.1.remoteAddress) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Bytes on all links since the node was opened.
+    var traffic: (sent: Int, received: Int) {
+        let counters = transport.counters
+        return (Int(clamping: counters.bytesSent), Int(clamping: counters.bytesReceived))
     }
 
     /// What links and connections were refused, by code.
@@ -93,7 +100,7 @@ final class NodeNetwork: LinkOutlet {
             do {
                 let listener = try await transport.listen(on: endpoint) {
                     [weak self] () -> any ConnectionHandler in
-                    guard let self else { return RefusingHandler() }
+                    guard let self, !self.isOffline else { return RefusingHandler() }
                     return self.responder()
                 }
                 for real in listener.endpoints {
@@ -164,9 +171,25 @@ final class NodeNetwork: LinkOutlet {
 
     func consumed(_ count: Int, on link: LinkID) { driver(link)?.consumed(count) }
 
+    // MARK: Offline
+
+    /// Whether links are neither made nor taken.
+    var isOffline: Bool { state.withLock { $0.isOffline } }
+
+    /// Ends all links and makes no new ones, or takes that back.
+    func setOffline(_ isOffline: Bool) {
+        let links = state.withLock { state in
+            state.isOffline = isOffline
+            return isOffline ? state.links.keys.sorted() : []
+        }
+        for link in links { hangUp(link) }
+        if !isOffline { inputs.offer(.networkChanged) }
+    }
+
     // MARK: Dialling
 
     func dial(_ target: DialTarget) {
+        guard !isOffline else { return inputs.offer(.dialFailed(target.device)) }
         state.withLock { state in
             guard !state.isClosing else { return }
             state.dials[target.device] = Task { [weak self] in await self?.reach(target) }

@@ -104,6 +104,10 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var operationCount: Int
     /// Bytes of the database on disk.
     public var databaseByteCount: Int
+    /// Bytes that links sent and received since the node was started.
+    public var sentByteCount: Int
+    /// The same, received.
+    public var receivedByteCount: Int
     /// Own messages that no device of another person has yet.
     public var pendingCount: Int
     /// Why nothing may be written, or nil.

@@ -17,7 +17,9 @@ extension Views {
     /// What changed, each thing once. Something that cannot be read any more is left out.
     func views(of changes: [ViewChange]) -> [ChangeView] {
         var seen: Set<ViewChange> = []
-        return changes.filter { seen.insert($0).inserted }.compactMap { change in
+        var unique = changes.filter { seen.insert($0).inserted }
+        if unique.count > Self.changeCountMax { unique = Self.summarized(unique) }
+        return unique.compactMap { change in
             switch change {
             case .message(let space, let number):
                 guard let message = try? message(number) else { return nil }
@@ -36,6 +38,17 @@ extension Views {
         }
     }
 
+    /// More changes than this at once are told as changes of their conversations.
+    private static let changeCountMax = 200
+
+    /// Which conversations changed: a screen that is that far behind is drawn anew anyway.
+    private static func summarized(_ changes: [ViewChange]) -> [ViewChange] {
+        var seen: Set<ViewChange> = []
+        return changes.map { change in
+            if case .message(let space, _) = change { .conversation(space) } else { change }
+        }.filter { seen.insert($0).inserted }
+    }
+
     private func id(of space: SpaceNumber) -> String? {
         // A space that was just written to is there; if it were not, the change names none.
         (try? store.space(space))?.id.description
@@ -45,7 +58,8 @@ extension Views {
 
     func status(
         home: String, addresses: [String], remoteAddresses: [DeviceID: String],
-        transportRefusals: [String: Int], failure: StoreError?
+        traffic: (sent: Int, received: Int), transportRefusals: [String: Int],
+        failure: StoreError?
     ) throws -> NodeStatus {
         let spaces = try store.spaces()
         var operationCount = 0
@@ -63,6 +77,7 @@ extension Views {
                     address: remoteAddresses[peer.device] ?? "")
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
+            sentByteCount: traffic.sent, receivedByteCount: traffic.received,
             pendingCount: try pendingCount(spaces), readOnlyReason: core.rejoin?.reason,
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: warnings(failure))

@@ -1,0 +1,133 @@
+import Foundation
+import Parley
+
+/// Measures a node against its budgets, between real processes and on the real disk.
+///
+/// Figures belong to one run: the machine is shared, so only what was measured side by side may
+/// be compared. Source: DESIGN, "Budgets".
+public struct Bench: Sendable {
+    /// What can be measured, in the order in which it is.
+    public static let names = [
+        "fsync", "append", "page", "bytes-disk", "latency-oneway", "latency-delivered",
+        "catchup-100k", "catchup-first50", "bytes-wire",
+    ]
+
+    /// Messages of the large conversation.
+    static let messageCount = 100_000
+    /// Bytes of one of its messages.
+    static let messageByteCount = 120
+
+    private let folder: String
+    private let program: String
+    private let say: @Sendable (String) -> Void
+
+    /// - Parameters:
+    ///   - folder: an empty folder for the homes.
+    ///   - program: the path of this program, started again as the other process.
+    ///   - say: told what is going on.
+    public init(folder: String, program: String, say: @escaping @Sendable (String) -> Void) {
+        self.folder = folder
+        self.program = program
+        self.say = say
+    }
+
+    /// Measures the figures with these names, or all.
+    public func run(_ names: [String]) async throws -> [Figure] {
+        let wanted = Set(names.isEmpty ? Self.names : names)
+        let unknown = wanted.subtracting(Self.names).sorted()
+        guard unknown.isEmpty else {
+            throw NodeError(
+                "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
+                hint: "There are: " + Self.names.joined(separator: ", "))
+        }
+        let fsync = try Disk.fsyncSamples(in: folder, count: 500)
+        var figures = [
+            Figure(
+                "fsync", samples: fsync, unit: "s",
+                note: "4 KiB appended and fdatasync: what a durable message costs at least")
+        ]
+        let limit = figures[0].value
+        let world = try await BenchWorld(folder: folder, program: program, say: say)
+        if !wanted.isDisjoint(with: ["append", "latency-oneway", "latency-delivered"]) {
+            figures += try await latencies(in: world, fsync: limit)
+        }
+        if !wanted.isDisjoint(with: [
+            "page", "bytes-disk", "catchup-100k", "catchup-first50", "bytes-wire",
+        ]) {
+            figures += try await catchUp(in: world)
+        }
+        await world.end()
+        return Self.names.compactMap { name in
+            wanted.contains(name) ? figures.first { $0.name == name } : nil
+        }
+    }
+
+    private func latencies(in world: BenchWorld, fsync: Double) async throws -> [Figure] {
+        say("sending 500 messages, one after the other, to another process")
+        let result = try await world.pingPong(count: 500)
+        return [
+            Figure(
+                "append", samples: result.append, unit: "s", budget: fsync + 100e-6, limit: fsync,
+                note: "command to durable; the limit is one fsync"),
+            Figure(
+                "latency-oneway", samples: result.shown, unit: "s", budget: 2 * fsync + 500e-6,
+                limit: fsync,
+                note: "command here to shown there: one fsync here, a commit there"),
+            Figure(
+                "latency-delivered", samples: result.delivered, unit: "s", limit: 2 * fsync,
+                note: "command here until the other disk's acknowledgement is back: two fsyncs"),
+        ]
+    }
+
+    private func catchUp(in world: BenchWorld) async throws -> [Figure] {
+        say("writing \(Self.messageCount) messages")
+        try await world.fill(count: Self.messageCount, byteCount: Self.messageByteCount)
+        let pages = try await world.pageSamples(count: 200)
+        let disk = try await world.bytesOnDisk()
+        say("catching up in another process")
+        let result = try await world.catchUp()
+        let count = Double(Self.messageCount)
+        let text = Double(Self.messageByteCount)
+        return [
+            Figure(
+                "page", samples: pages, unit: "s", budget: 1e-3,
+                note: "the newest 50 of \(Self.messageCount), opened and with reactions looked up"),
+            Figure(
+                "bytes-disk", samples: [disk / count], unit: "bytes", budget: 450, limit: text,
+                note: "all files of the home, for each message of \(Int(text)) bytes"),
+            Figure(
+                "catchup-100k", samples: [result.whole], unit: "s", budget: 1.2,
+                limit: count / 500_000,
+                note: "dial to all stored; verified by hash, sealed, views included; "
+                    + "the limit is two hashes an operation"),
+            Figure(
+                "catchup-first50", samples: [result.first50], unit: "s", budget: 0.2,
+                note: "dial to the newest 50 readable"),
+            Figure(
+                "bytes-wire", samples: [result.bytes / count], unit: "bytes", budget: 120,
+                limit: text,
+                note: "all bytes received, for each message of \(Int(text)) bytes; not compressed"),
+        ]
+    }
+}
+
+/// What the disk allows.
+enum Disk {
+    /// Seconds that appending 4 KiB and syncing takes, again and again.
+    static func fsyncSamples(in folder: String, count: Int) throws -> [Double] {
+        let path = folder + "/fsync"
+        let file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0o600)
+        guard file >= 0 else { throw NodeError("disk", "Cannot write in \(folder).") }
+        defer {
+            close(file)
+            unlink(path)
+        }
+        let block = [UInt8](repeating: 7, count: 4096)
+        return (0..<count).map { _ in
+            let start = seconds()
+            _ = block.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            fdatasync(file)
+            return seconds() - start
+        }
+    }
+}

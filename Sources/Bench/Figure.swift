@@ -1,0 +1,43 @@
+import Glibc
+
+/// One measured figure, beside what it may be and what the machine allows.
+public struct Figure: Codable, Equatable, Sendable {
+    /// Its name, as `catchup-100k`.
+    public var name: String
+    /// The median, in `unit`.
+    public var value: Double
+    /// `s` or `bytes`.
+    public var unit: String
+    /// The 99th percentile, where it was repeated.
+    public var p99: Double?
+    /// How often it was measured.
+    public var n: Int
+    /// What it may be at most.
+    public var budget: Double?
+    /// What this machine allows at best, measured in the same run.
+    public var limit: Double?
+    /// Where the time goes, or what the limit is.
+    public var note: String
+
+    init(
+        _ name: String, samples: [Double], unit: String, budget: Double? = nil,
+        limit: Double? = nil, note: String
+    ) {
+        let sorted = samples.sorted()
+        self.name = name
+        self.unit = unit
+        self.budget = budget
+        self.limit = limit
+        self.note = note
+        n = sorted.count
+        value = sorted.isEmpty ? .nan : sorted[sorted.count / 2]
+        p99 = sorted.count < 100 ? nil : sorted[sorted.count * 99 / 100]
+    }
+}
+
+/// Seconds of the clock that never jumps; the same in all processes of this machine.
+func seconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
