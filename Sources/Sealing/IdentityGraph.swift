@@ -5,10 +5,10 @@ struct IdentityGraph {
     let person: PersonID
     let root: DeviceID
     /// Causes before effects; what may stand in either order is ordered by identifier.
-    let operations: [IdentityOperation]
-    let forked: [DeviceID]
+    private(set) var operations: [IdentityOperation]
+    private(set) var forked: [DeviceID] = []
     /// For each operation, which others it follows from.
-    private let past: [Set<Int>]
+    private var past: [Set<Int>]
 
     init(_ given: [IdentityOperation]) throws(IdentityRejection) {
         var byID: [Digest: IdentityOperation] = [:]
@@ -25,7 +25,21 @@ struct IdentityGraph {
         root = genesis.author
         for operation in unique where operation.person != genesis.person { throw .otherPerson }
         (operations, past) = try Self.ordered(unique, byID)
-        forked = Self.forked(unique)
+        let sound = withoutStrangers()
+        if sound.count < operations.count { (operations, past) = try Self.ordered(sound, byID) }
+        forked = Self.forked(operations)
+    }
+
+    /// Those whose author had been added by what the operation names, and whose causes are such
+    /// themselves: nobody else can fill a person's log.
+    private func withoutStrangers() -> [IdentityOperation] {
+        let ranks = authorRanks()
+        var strange: Set<Digest> = []
+        for (index, operation) in operations.enumerated()
+        where ranks[index] == nil || Self.causes(of: operation).contains(where: strange.contains) {
+            strange.insert(operation.id)
+        }
+        return operations.filter { !strange.contains($0.id) }.sorted { $0.id < $1.id }
     }
 
     private static func ordered(

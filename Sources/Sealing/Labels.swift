@@ -3,7 +3,7 @@
 /// Each purpose has its own label, and every label stands in this file, so that bytes made for
 /// one purpose can never be taken for another. A label is hashed after a byte with its length:
 /// no two labels with different messages spell the same input.
-/// Source: `Protocol/05-identity.md`, "Labels".
+/// Source: `Protocol/02-encoding.md`, "Hashes".
 public struct Label: Sendable {
     /// The length of the text in one byte, then the text.
     let prefixed: [UInt8]

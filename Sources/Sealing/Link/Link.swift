@@ -1,42 +1,5 @@
 public import ParleyWire
 
-/// Why a link is closed. Never carries what was said on it.
-public enum LinkRejection: Error, Equatable, Sendable {
-    /// The first three bytes name no handshake or version of ours.
-    case unsupported
-    /// A handshake message has a length that its place does not allow.
-    case malformedHandshake
-    /// A key of small order.
-    case weakKey
-    /// Bytes that were not sealed for this link at this place: altered, replayed, reordered,
-    /// for another device or network, or under a key that is no more.
-    case undecipherable
-    /// What the peer shows of itself cannot be read.
-    case malformedHello
-    /// The peer's identity log does not hold.
-    case badIdentity(IdentityRejection)
-    /// The peer's identity log does not name its key as that of a device.
-    case notCertified
-    /// The peer is another device than the one that was called.
-    case otherDevice
-    /// A record that opens, and yet is not as records are.
-    case malformedRecord
-    /// A frame longer than any may be.
-    case frameTooLarge(byteCount: Int)
-    /// The peer kept a key for longer than it may.
-    case rekeyOverdue
-}
-
-/// What a link asks for or reports.
-public enum LinkEvent: Sendable {
-    /// These bytes go to the peer, in this order.
-    case send([UInt8])
-    /// The peer is who it says; from now on frames may be sealed.
-    case authenticated(AuthenticatedPeer)
-    /// A whole frame of the peer's.
-    case frame([UInt8])
-}
-
 /// One encrypted connection between two devices, as a value: bytes of the stream in, frames and
 /// bytes to send out. It knows no socket and no clock.
 ///
