@@ -1,0 +1,35 @@
+/// What a program on this machine can ask of a running node, over a socket file in its home.
+///
+/// **Contract.** One JSON object a line, in JSON-RPC 2.0. The methods are the functions of
+/// `NodeService`; ``Route`` lists them with their parameters. Whoever can open the file is the
+/// owner of the node, so the file is born with mode 0600 and nothing else is asked. Unknown
+/// methods, unknown parameters and missing ones are refused: a misspelt parameter that is silently
+/// passed over is how a message goes to the wrong place.
+///
+/// **What it never knows.** What an operation, a key or a frame is. It passes plain values to the
+/// node and back.
+///
+/// ```
+///  → {"jsonrpc":"2.0","id":1,"method":"send","params":{"conversation":"home","texts":["hi"]}}
+///  ← {"id":1,"jsonrpc":"2.0","result":[{"number":7,"text":"hi","state":"saved",…}]}
+///  → {"jsonrpc":"2.0","id":2,"method":"follow"}
+///  ← {"id":2,"jsonrpc":"2.0","result":{}}
+///  ← {"jsonrpc":"2.0","method":"change","params":{"kind":"message",…}}
+///  → {"jsonrpc":"2.0","id":3,"method":"mute","params":{"conversation":"hoem","on":true}}
+///  ← {"error":{"code":-32000,"data":{"code":"unknown-conversation"},"message":"…"},"id":3,…}
+/// ```
+public enum LocalAPI {
+    /// The longest line either side takes, in bytes: a page of the longest messages fits.
+    public static let lineByteCountMax = 8 << 20
+    /// How many programs may be connected at once.
+    public static let connectionCountMax = 64
+    /// Messages in one page.
+    public static let pageMessageCountMax = 200
+    /// Lines of one connection that wait to be answered; above it no more are read.
+    static let waitingLineCountMax = 64
+    /// Changes that wait for a program that follows; one more ends its connection.
+    static let waitingChangeCountMax = 10_000
+
+    /// Where the socket of a home is.
+    public static func socketPath(home: String) -> String { home + "/socket" }
+}

@@ -1,0 +1,52 @@
+public import Parley
+internal import ParleyTransport
+
+/// Answers programs of this machine for a node, until it is stopped.
+public final class LocalServer: Sendable {
+    private let transport: Transport
+    private let listener: Listener
+
+    /// Listens in this home. Throws where another program listens there, or the path is too long
+    /// for a socket.
+    public static func start(node: any NodeService, home: String) async throws -> LocalServer {
+        let transport = Transport(threadCount: 1)
+        var limits = TransportLimits.localSocket
+        limits.connectionCountMax = LocalAPI.connectionCountMax
+        do {
+            let listener = try await transport.listen(
+                path: LocalAPI.socketPath(home: home), limits: limits
+            ) { ServerConnection(node: node) }
+            return LocalServer(transport: transport, listener: listener)
+        } catch {
+            await transport.shutdown()
+            throw Self.nodeError(error, home: home)
+        }
+    }
+
+    private init(transport: Transport, listener: Listener) {
+        self.transport = transport
+        self.listener = listener
+    }
+
+    /// Removes the socket, then lets answers that are on their way leave.
+    public func stop() async {
+        await listener.close()
+        await transport.shutdown()
+    }
+
+    private static func nodeError(_ failure: TransportFailure, home: String) -> NodeError {
+        switch failure.code {
+        case .addressInUse:
+            NodeError(
+                "already-running", "a node runs in \(home) already",
+                hint: "stop it first, or choose another folder with --home")
+        case .pathTooLong:
+            NodeError(
+                "path-too-long", "the path of the socket in \(home) is too long",
+                hint: "choose a folder with a shorter path with --home")
+        case .refused, .timedOut, .unreachable, .unknownHost, .addressNotAvailable, .notPermitted,
+            .noSuchFile, .notASocket, .notDialable, .closedAtOnce, .shutDown, .system:
+            NodeError("no-socket", "cannot open a socket in \(home): \(failure)")
+        }
+    }
+}

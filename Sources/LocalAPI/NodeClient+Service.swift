@@ -1,0 +1,114 @@
+public import Parley
+
+/// Every function is the method of the same name in ``Route``, and throws the `NodeError` that
+/// the node threw.
+extension NodeClient: NodeService {
+    /// See `NodeService.status()`.
+    public func status() async throws -> NodeStatus { try await call("status") }
+
+    /// See `NodeService.invite(hours:)`.
+    public func invite(hours: Int) async throws -> InviteView {
+        try await call("invite", ["hours": hours])
+    }
+
+    /// See `NodeService.accept(link:alias:)`.
+    public func accept(link: String, alias: String?) async throws -> ContactView {
+        try await call("accept", ["link": link, "alias": alias])
+    }
+
+    /// See `NodeService.contacts()`.
+    public func contacts() async throws -> [ContactView] { try await call("contacts") }
+
+    /// See `NodeService.conversations()`.
+    public func conversations() async throws -> [ConversationView] {
+        try await call("conversations")
+    }
+
+    /// See `NodeService.newConversation(name:members:)`.
+    public func newConversation(
+        name: String, members: [String]
+    ) async throws -> ConversationView {
+        try await call("newConversation", ["name": name, "members": members])
+    }
+
+    /// See `NodeService.rename(conversation:to:)`.
+    public func rename(conversation: String, to name: String) async throws {
+        let _: Nothing = try await call("rename", ["conversation": conversation, "name": name])
+    }
+
+    /// See `NodeService.mute(conversation:on:)`.
+    public func mute(conversation: String, on: Bool) async throws {
+        let _: Nothing = try await call("mute", ["conversation": conversation, "on": on])
+    }
+
+    /// See `NodeService.send(conversation:texts:replyTo:)`.
+    public func send(
+        conversation: String, texts: [String], replyTo: Int64?
+    ) async throws -> [MessageView] {
+        try await call(
+            "send", ["conversation": conversation, "texts": texts, "replyTo": replyTo])
+    }
+
+    /// See `NodeService.edit(message:text:)`.
+    public func edit(message: Int64, text: String) async throws -> MessageView {
+        try await call("edit", ["message": message, "text": text])
+    }
+
+    /// See `NodeService.delete(message:)`.
+    public func delete(message: Int64) async throws -> MessageView {
+        try await call("delete", ["message": message])
+    }
+
+    /// See `NodeService.react(message:emoji:on:)`.
+    public func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+        try await call("react", ["message": message, "emoji": emoji, "on": on])
+    }
+
+    /// See `NodeService.markRead(conversation:)`.
+    public func markRead(conversation: String) async throws -> Int {
+        try await call("markRead", ["conversation": conversation])
+    }
+
+    /// See `NodeService.messages(conversation:before:limit:)`.
+    public func messages(
+        conversation: String, before: String?, limit: Int
+    ) async throws -> MessagePage {
+        try await call(
+            "messages", ["conversation": conversation, "before": before, "limit": limit])
+    }
+
+    /// See `NodeService.safetyNumber(person:)`.
+    public func safetyNumber(person: String) async throws -> SafetyNumberView {
+        try await call("safetyNumber", ["person": person])
+    }
+
+    /// See `NodeService.markVerified(person:)`.
+    public func markVerified(person: String) async throws {
+        let _: Nothing = try await call("markVerified", ["person": person])
+    }
+
+    /// See `NodeService.digests()`.
+    public func digests() async throws -> [DigestView] { try await call("digests") }
+
+    /// See `NodeService.doctor()`.
+    public func doctor() async throws -> DoctorReport { try await call("doctor") }
+
+    /// See `NodeService.importMessages(_:)`.
+    public func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
+        try await call(
+            "import",
+            [
+                "conversation": batch.conversation, "fileHash": batch.fileHash,
+                "throughLine": batch.throughLine, "rows": batch.rows,
+            ])
+    }
+
+    /// See `NodeService.importedLineCount(conversation:fileHash:)`.
+    public func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
+        try await call(
+            "importedLineCount", ["conversation": conversation, "fileHash": fileHash])
+    }
+
+    /// See `NodeService.changes()`. The stream ends when the node stops.
+    public func changes() async throws -> AsyncStream<ChangeView> { try await follow() }
+}

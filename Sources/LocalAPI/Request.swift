@@ -1,0 +1,97 @@
+internal import Foundation
+
+/// What a request calls itself, so that its answer can be told from others.
+enum RequestID: Codable, Equatable, Sendable {
+    case number(Int64)
+    case text(String)
+    case none
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .none
+            return
+        }
+        // What is not a number must be a text, and then that failure is thrown.
+        if let number = try? container.decode(Int64.self) {
+            self = .number(number)
+        } else {
+            self = .text(try container.decode(String.self))
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .number(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        case .none: try container.encodeNil()
+        }
+    }
+}
+
+/// The name of a member of a JSON object.
+struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}
+
+/// A line as it came, its shape checked and its parameters not yet read.
+struct Request: Decodable {
+    let id: RequestID?
+    let method: String
+    let arguments: Arguments
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Name.self)
+        let known = ["jsonrpc", "id", "method", "params"]
+        if let stranger = container.allKeys.map(\.stringValue).filter({ !known.contains($0) }).min()
+        {
+            throw Failure.invalidRequest("a request has no member \"\(stranger.prefix(64))\"")
+        }
+        guard try container.decode(String.self, forKey: Name("jsonrpc")) == "2.0" else {
+            throw Failure.invalidRequest("\"jsonrpc\" must be \"2.0\"")
+        }
+        id = container.contains(Name("id")) ? try container.decode(RequestID.self, "id") : nil
+        method = try container.decode(String.self, forKey: Name("method"))
+        arguments = Arguments(
+            container: container.contains(Name("params"))
+                ? try container.nestedContainer(keyedBy: Name.self, forKey: Name("params")) : nil)
+    }
+}
+
+extension KeyedDecodingContainer<Name> {
+    fileprivate func decode<T: Decodable>(_ type: T.Type, _ name: String) throws -> T {
+        try decode(type, forKey: Name(name))
+    }
+}
+
+/// The parameters of a request, read by name.
+struct Arguments {
+    fileprivate let container: KeyedDecodingContainer<Name>?
+
+    /// Names that are there, sorted.
+    var names: [String] { container?.allKeys.map(\.stringValue).sorted() ?? [] }
+
+    /// The value of a parameter that must be there.
+    func callAsFunction<T: Decodable>(_ name: String) throws -> T {
+        guard let container, container.contains(Name(name)) else {
+            throw Failure.invalidParameters("parameter \"\(name)\" is missing")
+        }
+        do {
+            return try container.decode(T.self, forKey: Name(name))
+        } catch {
+            throw Failure.invalidParameters("parameter \"\(name)\" has another form")
+        }
+    }
+
+    /// The value of a parameter that may be missing or null.
+    func optional<T: Decodable>(_ name: String) throws -> T? {
+        guard let container, container.contains(Name(name)) else { return nil }
+        if try container.decodeNil(forKey: Name(name)) { return nil }
+        return try self(name)
+    }
+}

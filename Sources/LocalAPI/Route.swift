@@ -1,0 +1,115 @@
+internal import Foundation
+internal import Parley
+
+/// A method of the local socket: its name, its parameters (those with `?` may be left out), and
+/// the function of the node behind it.
+struct Route: Sendable {
+    typealias Handler =
+        @Sendable (any NodeService, Arguments) async throws -> any Encodable & Sendable
+
+    let name: String
+    let parameters: [String]
+    private let handler: Handler
+
+    init(_ name: String, _ parameters: [String] = [], _ handler: @escaping Handler) {
+        self.name = name
+        self.parameters = parameters
+        self.handler = handler
+    }
+
+    /// Everything that can be asked, besides `follow`, which ``ServerConnection`` itself answers.
+    static let all: [Route] = [
+        Route("status") { node, _ in try await node.status() },
+        Route("invite", ["hours"]) { node, a in try await node.invite(hours: a("hours")) },
+        Route("accept", ["link", "alias?"]) { node, a in
+            try await node.accept(link: a("link"), alias: a.optional("alias"))
+        },
+        Route("contacts") { node, _ in try await node.contacts() },
+        Route("conversations") { node, _ in try await node.conversations() },
+        Route("newConversation", ["name", "members"]) { node, a in
+            try await node.newConversation(name: a("name"), members: a("members"))
+        },
+        Route("rename", ["conversation", "name"]) { node, a in
+            try await node.rename(conversation: a("conversation"), to: a("name"))
+            return Nothing()
+        },
+        Route("mute", ["conversation", "on"]) { node, a in
+            try await node.mute(conversation: a("conversation"), on: a("on"))
+            return Nothing()
+        },
+        Route("send", ["conversation", "texts", "replyTo?"]) { node, a in
+            try await node.send(
+                conversation: a("conversation"), texts: a("texts"), replyTo: a.optional("replyTo"))
+        },
+        Route("edit", ["message", "text"]) { node, a in
+            try await node.edit(message: a("message"), text: a("text"))
+        },
+        Route("delete", ["message"]) { node, a in try await node.delete(message: a("message")) },
+        Route("react", ["message", "emoji", "on"]) { node, a in
+            try await node.react(message: a("message"), emoji: a("emoji"), on: a("on"))
+        },
+        Route("markRead", ["conversation"]) { node, a in
+            try await node.markRead(conversation: a("conversation"))
+        },
+        Route("messages", ["conversation", "before?", "limit"]) { node, a in
+            try await node.messages(
+                conversation: a("conversation"), before: a.optional("before"), limit: a.limit())
+        },
+        Route("safetyNumber", ["person"]) { node, a in
+            try await node.safetyNumber(person: a("person"))
+        },
+        Route("markVerified", ["person"]) { node, a in
+            try await node.markVerified(person: a("person"))
+            return Nothing()
+        },
+        Route("digests") { node, _ in try await node.digests() },
+        Route("doctor") { node, _ in try await node.doctor() },
+        Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
+            try await node.importMessages(
+                ImportBatch(
+                    conversation: a("conversation"), fileHash: a("fileHash"),
+                    throughLine: a("throughLine"), rows: a("rows")))
+        },
+        Route("importedLineCount", ["conversation", "fileHash"]) { node, a in
+            try await node.importedLineCount(
+                conversation: a("conversation"), fileHash: a("fileHash"))
+        },
+    ]
+
+    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    /// The route of this name.
+    static func named(_ name: String) throws(Failure) -> Route {
+        guard let route = byName[name] else { throw .unknownMethod(name) }
+        return route
+    }
+
+    /// Asks the node, once the parameters are known to be ours.
+    func answer(
+        _ arguments: Arguments, from node: any NodeService
+    ) async throws -> any Encodable & Sendable {
+        try Self.check(arguments, allowed: parameters, method: name)
+        return try await handler(node, arguments)
+    }
+
+    static func check(
+        _ arguments: Arguments, allowed: [String], method: String
+    ) throws(Failure) {
+        let known = allowed.map { $0.hasSuffix("?") ? String($0.dropLast()) : $0 }
+        guard let stranger = arguments.names.first(where: { !known.contains($0) }) else { return }
+        throw .invalidParameters(
+            "\"\(method)\" has no parameter \"\(stranger.prefix(64))\"")
+    }
+}
+
+extension Arguments {
+    /// How many messages are asked for, within what one line can carry.
+    fileprivate func limit() throws -> Int {
+        let limit: Int = try self("limit")
+        guard (1...LocalAPI.pageMessageCountMax).contains(limit) else {
+            throw Failure.invalidParameters(
+                "\"limit\" must be 1 to \(LocalAPI.pageMessageCountMax)")
+        }
+        return limit
+    }
+}

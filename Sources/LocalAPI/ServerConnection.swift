@@ -1,0 +1,154 @@
+internal import Foundation
+internal import Parley
+internal import ParleyTransport
+internal import Synchronization
+
+/// One program at the socket. Its requests are answered one after the other, in their order.
+///
+/// Lines wait in a queue of at most ``LocalAPI/waitingLineCountMax``; when it is full, no more is
+/// read until half of it is answered, so a program that pours feels it.
+final class ServerConnection: ConnectionHandler {
+    private struct State {
+        var framer = LineFramer()
+        var connection: Connection?
+        var waitingCount = 0
+        var isPaused = false
+        /// Changes that are asked for and begin once the asker has its answer.
+        var changes: AsyncStream<ChangeView>?
+        var worker: Task<Void, Never>?
+        var follower: Task<Void, Never>?
+        var isClosed = false
+    }
+
+    private let node: any NodeService
+    private let state = Mutex(State())
+    private let lines: AsyncStream<[UInt8]>
+    private let queue: AsyncStream<[UInt8]>.Continuation
+
+    init(node: any NodeService) {
+        self.node = node
+        (lines, queue) = AsyncStream.makeStream(of: [UInt8].self)
+    }
+
+    func opened(_ connection: Connection) {
+        let worker = Task { await self.work(connection) }
+        state.withLock {
+            $0.connection = connection
+            $0.worker = worker
+        }
+    }
+
+    func received(_ bytes: [UInt8]) {
+        do {
+            let added = try state.withLock { state in
+                let added = try state.framer.add(bytes)
+                state.waitingCount += added.count
+                // Within the lock, so that it cannot overtake the order to read on.
+                if state.waitingCount > LocalAPI.waitingLineCountMax, !state.isPaused {
+                    state.isPaused = true
+                    state.connection?.pauseReading()
+                }
+                return added
+            }
+            for line in added { queue.yield(line) }
+        } catch {
+            refuse()
+        }
+    }
+
+    func becameWritable() {}
+
+    func closed(_ reason: CloseReason) {
+        queue.finish()
+        let tasks = state.withLock { state in
+            defer { (state.worker, state.follower, state.connection) = (nil, nil, nil) }
+            state.isClosed = true
+            return [state.worker, state.follower]
+        }
+        for task in tasks { task?.cancel() }
+    }
+
+    /// What follows an overlong line is no line of ours: say so and hang up.
+    private func refuse() {
+        let connection = state.withLock { $0.connection }
+        let failure = Failure.invalidRequest(
+            "a line has at most \(LocalAPI.lineByteCountMax) bytes")
+        // Encoding three texts cannot fail; without them the hanging up says it all.
+        if let bytes = try? line(Answer(id: .none, error: failure)) {
+            connection?.send(bytes)
+        }
+        queue.finish()
+        connection?.close()
+    }
+
+    private func work(_ connection: Connection) async {
+        for await line in lines {
+            if let answer = await answer(line) { connection.send(answer) }
+            state.withLock { state in
+                if let changes = state.changes, !state.isClosed {
+                    state.changes = nil
+                    state.follower = Task { await Self.tell(changes, connection) }
+                }
+                state.waitingCount -= 1
+                if state.isPaused, state.waitingCount <= LocalAPI.waitingLineCountMax / 2 {
+                    state.isPaused = false
+                    connection.resumeReading()
+                }
+            }
+        }
+    }
+
+    /// The line that answers this one; nil where none was asked for.
+    private func answer(_ bytes: [UInt8]) async -> [UInt8]? {
+        var id = RequestID.none
+        do {
+            let request = try Self.decode(bytes)
+            id = request.id ?? .none
+            let result = try await perform(request)
+            guard request.id != nil else { return nil }
+            let answer = try line(Answer(id: id, result: AnyResult(value: result)))
+            guard answer.count <= LocalAPI.lineByteCountMax else { throw Failure.answerTooLarge }
+            return answer
+        } catch {
+            // Encoding numbers and texts cannot fail.
+            return try? line(Answer(id: id, error: Failure(error)))
+        }
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(Failure) -> Request {
+        do {
+            return try JSONDecoder().decode(Request.self, from: Data(bytes))
+        } catch let failure as Failure {
+            throw failure
+        } catch DecodingError.dataCorrupted {
+            throw .parse
+        } catch {
+            throw .invalidRequest("a request has \"jsonrpc\", \"id\", \"method\" and \"params\"")
+        }
+    }
+
+    private func perform(_ request: Request) async throws -> any Encodable & Sendable {
+        guard request.method == "follow" else {
+            return try await Route.named(request.method).answer(request.arguments, from: node)
+        }
+        try Route.check(request.arguments, allowed: [], method: request.method)
+        guard state.withLock({ $0.follower == nil && $0.changes == nil }) else {
+            throw Failure.invalidRequest("this connection follows already")
+        }
+        let changes = try await node.changes()
+        state.withLock { $0.changes = changes }
+        return Nothing()
+    }
+
+    /// Sends changes until there are none, or nobody takes them.
+    private static func tell(_ changes: AsyncStream<ChangeView>, _ connection: Connection) async {
+        for await change in changes {
+            // A view that cannot be written as JSON does not exist: it was made to be.
+            guard let bytes = try? line(Notification(method: "change", params: change)) else {
+                continue
+            }
+            guard connection.send(bytes) else { return }
+        }
+        connection.close()
+    }
+}

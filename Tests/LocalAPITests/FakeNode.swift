@@ -1,0 +1,227 @@
+import Synchronization
+
+@testable import Parley
+
+/// A node without keys, disk or network: what programs see of one, kept in memory.
+final class FakeNode: NodeService {
+    struct State: Sendable {
+        var conversations = ["home"]
+        var messages: [MessageView] = []
+        var imported: [String: Int] = [:]
+        var batches: [ImportBatch] = []
+        var readCount = 0
+        var muted: [String: Bool] = [:]
+        var calls: [String] = []
+        var watchers: [AsyncStream<ChangeView>.Continuation] = []
+    }
+
+    let state = Mutex(State())
+    /// Called after each batch; a test stops an import with it.
+    let afterBatch: @Sendable (Int) -> Void
+
+    init(afterBatch: @escaping @Sendable (Int) -> Void = { _ in }) {
+        self.afterBatch = afterBatch
+    }
+
+    var calls: [String] { state.withLock { $0.calls } }
+
+    func tell(_ change: ChangeView) {
+        for watcher in state.withLock({ $0.watchers }) { watcher.yield(change) }
+    }
+
+    func stopTelling() {
+        for watcher in state.withLock({ $0.watchers }) { watcher.finish() }
+    }
+
+    static func message(
+        _ number: Int64, _ text: String?, author: String = "ada", isOwn: Bool = true
+    ) -> MessageView {
+        MessageView(
+            number: number, conversation: String(repeating: "ab", count: 32), author: author,
+            person: "aa", isOwn: isOwn, text: text, time: 1_700_000_000_000, replyTo: nil,
+            history: [], reactions: [], state: isOwn ? "saved" : nil, isDeleted: false,
+            isImported: false, isAction: false, isLate: false, isMissing: false)
+    }
+
+    private func known(_ conversation: String) throws {
+        guard state.withLock({ $0.conversations.contains(conversation) }) else {
+            throw NodeError(
+                "unknown-conversation", "there is no conversation \"\(conversation)\"",
+                hint: "parley conversations lists them")
+        }
+    }
+
+    private func change(
+        _ number: Int64, _ body: (inout MessageView) -> Void
+    ) throws -> MessageView {
+        try state.withLock { state in
+            guard let index = state.messages.firstIndex(where: { $0.number == number }) else {
+                throw NodeError("unknown-message", "there is no message #\(number)")
+            }
+            body(&state.messages[index])
+            return state.messages[index]
+        }
+    }
+
+    private func view(_ name: String) -> ConversationView {
+        ConversationView(
+            id: String(repeating: "ab", count: 32), kind: "group", name: name,
+            members: ["ada", "ben"], unread: 2, isMuted: false, newest: 1_700_000_000_000)
+    }
+
+    func status() async throws -> NodeStatus {
+        NodeStatus(
+            name: "ada", person: "aa", device: "bb", home: "/home/ada",
+            isProtectedByPassphrase: false,
+            addresses: ["[::]:7447"],
+            links: [.init(name: "ben", device: "cc", address: "192.0.2.1:7447")],
+            conversationCount: 1, operationCount: 3, databaseByteCount: 4096, pendingCount: 0,
+            readOnlyReason: nil, refusals: ["badSignature": 2], forkedDevices: [], warnings: [])
+    }
+
+    func invite(hours: Int) async throws -> InviteView {
+        InviteView(link: "parley:invite:\(hours)", expires: 1_700_000_000_000)
+    }
+
+    func accept(link: String, alias: String?) async throws -> ContactView {
+        ContactView(
+            person: "cc", name: alias ?? "ben", state: "invited", isVerified: false,
+            isLinked: false, addresses: [])
+    }
+
+    func contacts() async throws -> [ContactView] {
+        [try await accept(link: "", alias: "ben"), try await accept(link: "", alias: "cleo")]
+    }
+
+    func conversations() async throws -> [ConversationView] {
+        state.withLock { $0.conversations }.map(view)
+    }
+
+    func newConversation(
+        name: String, members: [String]
+    ) async throws -> ConversationView {
+        state.withLock { $0.conversations.append(name) }
+        return view(name)
+    }
+
+    func rename(conversation: String, to name: String) async throws {
+        try known(conversation)
+        state.withLock { state in
+            state.conversations = state.conversations.map { $0 == conversation ? name : $0 }
+        }
+    }
+
+    func mute(conversation: String, on: Bool) async throws {
+        try known(conversation)
+        state.withLock { $0.muted[conversation] = on }
+    }
+
+    func send(
+        conversation: String, texts: [String], replyTo: Int64?
+    ) async throws -> [MessageView] {
+        try known(conversation)
+        return state.withLock { state in
+            let first = Int64(state.messages.count + 1)
+            state.calls.append("send \(conversation) \(texts) \(replyTo.map { "\($0)" } ?? "-")")
+            let added = texts.enumerated().map { index, text in
+                var message = Self.message(first + Int64(index), text)
+                message.replyTo = replyTo
+                return message
+            }
+            state.messages += added
+            return added
+        }
+    }
+
+    func edit(message: Int64, text: String) async throws -> MessageView {
+        try change(message) {
+            $0.history.append($0.text ?? "")
+            $0.text = text
+        }
+    }
+
+    func delete(message: Int64) async throws -> MessageView {
+        try change(message) {
+            $0.isDeleted = true
+            $0.text = nil
+        }
+    }
+
+    func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+        try change(message) { $0.reactions = on ? [.init(emoji: emoji, names: ["ada"])] : [] }
+    }
+
+    func markRead(conversation: String) async throws -> Int {
+        try known(conversation)
+        return state.withLock { state in
+            state.readCount += 1
+            return state.messages.count
+        }
+    }
+
+    func messages(
+        conversation: String, before: String?, limit: Int
+    ) async throws -> MessagePage {
+        try known(conversation)
+        let all = state.withLock { $0.messages }
+        let end = before.flatMap { Int($0) } ?? all.count
+        let start = max(0, end - limit)
+        return MessagePage(
+            messages: Array(all[start..<end]), cursor: start > 0 ? "\(start)" : nil)
+    }
+
+    func safetyNumber(person: String) async throws -> SafetyNumberView {
+        SafetyNumberView(
+            name: person, number: (1...12).map { _ in "12345" }.joined(separator: " "),
+            isVerified: false)
+    }
+
+    func markVerified(person: String) async throws {
+        state.withLock { $0.calls.append("markVerified \(person)") }
+    }
+
+    func digests() async throws -> [DigestView] {
+        [
+            DigestView(
+                conversation: String(repeating: "ab", count: 32), name: "home",
+                digest: String(repeating: "cd", count: 32), operationCount: 3)
+        ]
+    }
+
+    func doctor() async throws -> DoctorReport {
+        DoctorReport(checks: [
+            .init(name: "Every log is one chain.", isFine: true, detail: "3 operations"),
+            .init(name: "Views follow from the log.", isFine: false, detail: "2 rows differ"),
+        ])
+    }
+
+    func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
+        try known(batch.conversation)
+        let (fresh, count) = state.withLock { state in
+            let done = state.imported[batch.fileHash, default: 0]
+            state.imported[batch.fileHash] = max(done, batch.throughLine)
+            state.batches.append(batch)
+            return (batch.rows.count { $0.line > done }, state.batches.count)
+        }
+        afterBatch(count)
+        return ImportResult(stored: fresh, known: batch.rows.count - fresh)
+    }
+
+    func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
+        state.withLock { $0.imported[fileHash, default: 0] }
+    }
+
+    func changes() async throws -> AsyncStream<ChangeView> {
+        let (stream, continuation) = AsyncStream.makeStream(of: ChangeView.self)
+        state.withLock { $0.watchers.append(continuation) }
+        return stream
+    }
+}
+
+extension ChangeView {
+    /// This message is there or has changed.
+    static func of(_ message: MessageView) -> ChangeView {
+        ChangeView(
+            kind: "message", conversation: message.conversation, message: message, name: nil)
+    }
+}

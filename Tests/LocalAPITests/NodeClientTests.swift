@@ -1,0 +1,102 @@
+import Parley
+import Synchronization
+import Testing
+
+@testable import ParleyLocalAPI
+
+@Suite("A node over its socket", .timeLimit(.minutes(1)))
+struct NodeClientTests {
+    /// Runs the body with a client of a fake node.
+    static func withClient(
+        _ body: (NodeClient, FakeNode, LocalServer) async throws -> Void
+    ) async throws {
+        let home = try TemporaryHome()
+        let node = FakeNode()
+        let server = try await LocalServer.start(node: node, home: home.path)
+        let client = try #require(try await NodeClient.connect(home: home.path))
+        try await body(client, node, server)
+        await client.close()
+        await server.stop()
+    }
+
+    @Test("gives back what the node itself gives, for every function")
+    func everything() async throws {
+        try await Self.withClient { client, node, _ in
+            let sent = try await client.send(conversation: "home", texts: ["a", "b"], replyTo: 3)
+            #expect(sent.map(\.number) == [1, 2])
+            #expect(sent.map(\.replyTo) == [3, 3])
+            #expect(try await client.edit(message: 1, text: "c").history == ["a"])
+            #expect(try await client.react(message: 1, emoji: "👍", on: true).reactions.count == 1)
+            #expect(try await client.delete(message: 2).isDeleted)
+            let page = try await client.messages(conversation: "home", before: nil, limit: 1)
+            #expect(page.cursor == "1")
+            let first = try await client.messages(
+                conversation: "home", before: page.cursor, limit: 50)
+            #expect(first.messages.map(\.number) == [1])
+            #expect(try await client.status() == node.status())
+            #expect(try await client.contacts() == node.contacts())
+            #expect(try await client.invite(hours: 2).link == "parley:invite:2")
+            #expect(try await client.accept(link: "l", alias: nil).name == "ben")
+            #expect(try await client.accept(link: "l", alias: "b").name == "b")
+            #expect(try await client.newConversation(name: "w", members: ["ben"]).name == "w")
+            try await client.rename(conversation: "w", to: "work")
+            try await client.mute(conversation: "work", on: true)
+            #expect(node.state.withLock { $0.muted } == ["work": true])
+            #expect(try await client.conversations() == node.conversations())
+            #expect(try await client.safetyNumber(person: "ben").name == "ben")
+            try await client.markVerified(person: "ben")
+            #expect(node.calls.last == "markVerified ben")
+            #expect(try await client.digests() == node.digests())
+            #expect(try await client.doctor() == node.doctor())
+            #expect(try await client.markRead(conversation: "home") == 2)
+        }
+    }
+
+    @Test("carries a full batch of an import, whatever its bytes")
+    func batch() async throws {
+        try await Self.withClient { client, node, _ in
+            let text = String(repeating: "\u{1}\"\\é", count: 100)
+            let rows = (1...2_000).map {
+                ImportBatch.Row(line: $0, author: "n", time: 1, text: text, isAction: false)
+            }
+            let batch = ImportBatch(
+                conversation: "home", fileHash: "ff", throughLine: 2_001, rows: rows)
+            #expect(try await client.importMessages(batch).stored == 2_000)
+            #expect(node.state.withLock { $0.batches } == [batch])
+            let count = try await client.importedLineCount(conversation: "home", fileHash: "ff")
+            #expect(count == 2_001)
+        }
+    }
+
+    @Test("throws the error that the node threw, with its hint")
+    func errors() async throws {
+        try await Self.withClient { client, _, _ in
+            let error = await #expect(throws: NodeError.self) {
+                try await client.send(conversation: "nowhere", texts: ["a"], replyTo: nil)
+            }
+            #expect(error?.code == "unknown-conversation")
+            #expect(error?.hint == "parley conversations lists them")
+        }
+    }
+
+    @Test("hears changes in their order until the node stops")
+    func changes() async throws {
+        try await Self.withClient { client, node, _ in
+            let changes = try await client.changes()
+            let messages = (1...100).map { FakeNode.message($0, "m\($0)") }
+            for message in messages { node.tell(.of(message)) }
+            node.stopTelling()
+            var heard: [MessageView] = []
+            for await change in changes { if let it = change.message { heard.append(it) } }
+            #expect(heard == messages)
+        }
+    }
+
+    @Test("a question that the node can no longer answer ends with an error")
+    func lost() async throws {
+        try await Self.withClient { client, _, server in
+            await server.stop()
+            await #expect(throws: NodeError.self) { try await client.status() }
+        }
+    }
+}
