@@ -1,0 +1,58 @@
+internal import ParleySealing
+internal import ParleyWire
+
+/// One file to bring in: its bytes, the day it begins on, and the name its content goes by.
+///
+/// It holds bytes and reads none, so that everything here can be tried without a disk.
+public struct ImportSource: Equatable, Sendable {
+    /// Why a file cannot be brought in.
+    public enum Rejection: Error, Equatable, Sendable {
+        /// The first ten characters of its name are no date, as `2004-12-25`.
+        case nameWithoutDate(name: String)
+    }
+
+    /// The file's name, without folders.
+    public let name: String
+    /// The day of its first line.
+    public let day: CalendarDay
+    /// Everything that stands in it.
+    public let bytes: [UInt8]
+    /// A hash of the bytes in hex: with a line's number it says whether that line is in already,
+    /// whatever the file is called now. Source: `Protocol/02-encoding.md`, "Hashes".
+    public let fileHash: String
+
+    /// The file with this name and content.
+    public init(name: String, bytes: [UInt8]) throws(Rejection) {
+        guard let day = CalendarDay(name.prefix(10)) else {
+            throw .nameWithoutDate(name: name)
+        }
+        let hash: Digest = digest(.file, bytes)
+        self.name = name
+        self.day = day
+        self.bytes = bytes
+        fileHash = hash.description
+    }
+
+    /// How many lines it has. A last line without an end counts as one.
+    public var lineCount: Int {
+        let ends = bytes.count { $0 == 0x0A }
+        return bytes.isEmpty || bytes.last == 0x0A ? ends : ends + 1
+    }
+
+    /// Its lines in order, without their ends.
+    var lines: some Sequence<ArraySlice<UInt8>> {
+        var rest = bytes[...]
+        return AnyIterator {
+            guard !rest.isEmpty else { return nil }
+            let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+            let line = rest[rest.startIndex..<end]
+            rest = rest[min(end + 1, rest.endIndex)...]
+            return line.last == 0x0D ? line.dropLast() : line
+        }
+    }
+
+    /// In the order in which they were written: by day, then by name.
+    public static func inDateOrder(_ sources: [ImportSource]) -> [ImportSource] {
+        sources.sorted { ($0.day.start, $0.name) < ($1.day.start, $1.name) }
+    }
+}

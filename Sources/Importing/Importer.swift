@@ -1,0 +1,131 @@
+public import Parley
+
+/// How far an import is.
+public struct ImportProgress: Equatable, Sendable {
+    /// The file being read.
+    public var fileName: String
+    /// Its number, from 1.
+    public var fileNumber: Int
+    /// How many files there are.
+    public var fileCount: Int
+    /// Lines read until now, of all files.
+    public var linesRead: Int
+    /// Lines of all files.
+    public var lineCount: Int
+}
+
+/// What an import did.
+public struct ImportSummary: Equatable, Sendable {
+    /// Files that are wholly in.
+    public var fileCount = 0
+    /// Lines read.
+    public var lineCount = 0
+    /// Messages stored now.
+    public var stored = 0
+    /// Messages that were in before.
+    public var known = 0
+    /// Lines that became no message.
+    public var skipped = SkippedLines()
+    /// Lines that were no UTF-8 and were read as Latin-1.
+    public var repairedLineCount = 0
+    /// Whether it was stopped before the end. Running it again goes on where it stopped.
+    public var isStopped = false
+
+    /// Nothing yet.
+    public init() {}
+}
+
+/// Brings logs into one conversation of a node, in bounded batches.
+///
+/// Each batch is stored in one transaction together with the note of how far its file got, so it
+/// can be stopped anywhere, killed too, and run again: nothing is doubled and nothing is left out.
+/// Cancelling the task stops it between two batches.
+public struct Importer: Sendable {
+    /// Messages in a batch: enough to share the cost of a transaction.
+    public static let batchRowCountMax = 2_000
+    /// Bytes of text in a batch: escaped at worst as six letters a byte, it must still fit one
+    /// line of the local socket.
+    public static let batchByteCountMax = 1 << 20
+
+    private let node: any NodeService
+    private let conversation: String
+    private let report: @Sendable (ImportProgress) -> Void
+
+    /// An importer into this conversation.
+    ///
+    /// - Parameter report: hears how far it is, after each batch and each file.
+    public init(
+        node: any NodeService, conversation: String,
+        report: @escaping @Sendable (ImportProgress) -> Void = { _ in }
+    ) {
+        self.node = node
+        self.conversation = conversation
+        self.report = report
+    }
+
+    /// Brings these files in, by date. Throws what the node throws; what was stored stays.
+    public func run(_ sources: [ImportSource]) async throws -> ImportSummary {
+        var summary = ImportSummary()
+        var progress = ImportProgress(
+            fileName: "", fileNumber: 0, fileCount: sources.count, linesRead: 0,
+            lineCount: sources.reduce(0) { $0 + $1.lineCount })
+        for (index, source) in ImportSource.inDateOrder(sources).enumerated() {
+            progress.fileName = source.name
+            progress.fileNumber = index + 1
+            summary.isStopped = Task.isCancelled
+            if !summary.isStopped { try await run(source, &summary, &progress) }
+            if summary.isStopped { return summary }
+            summary.fileCount += 1
+        }
+        return summary
+    }
+
+    private func run(
+        _ source: ImportSource, _ summary: inout ImportSummary, _ progress: inout ImportProgress
+    ) async throws {
+        let done = try await node.importedLineCount(
+            conversation: conversation, fileHash: source.fileHash)
+        var log = IRCLog(day: source.day)
+        var rows: [ImportBatch.Row] = []
+        var byteCount = 0
+        let before = (lines: summary.lineCount, repaired: summary.repairedLineCount)
+        for line in source.lines {
+            switch log.read(line) {
+            case .message(let row) where row.line <= done: summary.known += 1
+            case .message(let row):
+                rows.append(row)
+                byteCount += row.text.utf8.count + row.author.utf8.count
+            case .skipped(let reason):
+                summary.skipped.add(reason, file: source.name, line: log.lineCount)
+            }
+            summary.lineCount = before.lines + log.lineCount
+            summary.repairedLineCount = before.repaired + log.repairedLineCount
+            let isFull =
+                rows.count == Self.batchRowCountMax || byteCount >= Self.batchByteCountMax
+            guard isFull else { continue }
+            try await store(rows, through: log.lineCount, of: source, &summary)
+            (rows, byteCount) = ([], 0)
+            progress.linesRead = summary.lineCount
+            report(progress)
+            summary.isStopped = Task.isCancelled
+            if summary.isStopped { return }
+        }
+        if log.lineCount > done {
+            try await store(rows, through: log.lineCount, of: source, &summary)
+        }
+        progress.linesRead = summary.lineCount
+        report(progress)
+    }
+
+    private func store(
+        _ rows: [ImportBatch.Row], through line: Int, of source: ImportSource,
+        _ summary: inout ImportSummary
+    ) async throws {
+        let result = try await node.importMessages(
+            ImportBatch(
+                conversation: conversation, fileHash: source.fileHash, throughLine: line,
+                rows: rows))
+        summary.stored += result.stored
+        summary.known += result.known
+    }
+}
