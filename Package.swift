@@ -88,7 +88,7 @@ let targets: [Target] = [
             "ParleyReconciliation", "ParleyNodeCore", "ParleyStorage", "ParleyTransport", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
-    room("Importing", ["Parley"]),
+    room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
     room("Bench", ["ParleyWire", "Parley"]),
     room(
         "Simulation",
@@ -98,9 +98,10 @@ let targets: [Target] = [
         ], path: "Simulations/Harness"),
     .executableTarget(
         name: "parley",
-        dependencies: [
-            "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench", arguments, logging,
-        ], path: "Sources/Command", swiftSettings: house),
+        dependencies: existing([
+            "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench", arguments,
+            logging,
+        ]), path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("House", []),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
@@ -132,9 +133,9 @@ let targets: [Target] = [
         ]),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
-    tests("LocalAPI", ["Parley", "ParleyLocalAPI"]),
-    tests("Importing", ["Parley", "ParleyImporting"]),
-    tests("Command", []),
+    tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
+    tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
+    tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),
 ]
 
 let package = Package(

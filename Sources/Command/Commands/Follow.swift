@@ -1,0 +1,77 @@
+import ArgumentParser
+import Parley
+
+struct Follow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "follow",
+        abstract: "show what happens, as it happens",
+        discussion: """
+            Needs a running node. Shows every message that comes or changes, in all conversations \
+            or in one, until Ctrl-C. With --json, one object a line.
+
+            Example:
+              parley follow home
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "only this conversation")
+    var conversation: String?
+
+    func validate() throws {
+        if let conversation { try Check.name(conversation, "a conversation's name") }
+    }
+
+    func run() async throws {
+        try await World.current.lend(place) { access in
+            guard access.isRunning else {
+                throw NodeError(
+                    "not-running", "the node does not run, so nothing can happen",
+                    hint: "start it with: parley run")
+            }
+            try await follow(access.node)
+        }
+    }
+
+    private func follow(_ node: any NodeService) async throws {
+        // Asked for first: nothing falls between the list and the changes.
+        let changes = try await node.changes()
+        var names = try await Self.names(node)
+        let only = try conversation.map { try Self.identifier($0, among: names) }
+        var lines = MessageLines(for: [])
+        for await change in changes {
+            if let only, change.conversation != only { continue }
+            if output.json {
+                World.current.write(try Output.json(change))
+                continue
+            }
+            guard let message = change.message else { continue }
+            if names[message.conversation] == nil { names = try await Self.names(node) }
+            let prefix = only == nil ? (names[message.conversation] ?? "?") + ":" : ""
+            for line in lines.add(message) {
+                World.current.write(prefix.isEmpty ? line : harmless(prefix) + line)
+            }
+        }
+        throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
+    }
+
+    private static func names(_ node: any NodeService) async throws -> [String: String] {
+        let all = try await node.conversations()
+        return Dictionary(all.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// By name, else by the start of the identifier, where only one fits.
+    private static func identifier(_ text: String, among names: [String: String]) throws -> String {
+        let named = names.filter { $0.value == text }
+        let found = named.isEmpty ? names.filter { $0.key.hasPrefix(text) } : named
+        guard let id = found.first?.key, found.count == 1 else {
+            throw NodeError(
+                found.isEmpty ? "unknown-conversation" : "ambiguous-conversation",
+                found.isEmpty
+                    ? "there is no conversation \"\(text)\""
+                    : "\(found.count) conversations are called \"\(text)\"",
+                hint: "parley conversations lists them with their identifiers")
+        }
+        return id
+    }
+}

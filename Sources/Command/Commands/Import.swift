@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyImporting
+
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "bring in messages from elsewhere",
+        discussion: """
+            Imported messages keep the names and times they had, and are marked: you sign that you \
+            brought them in, not that they are true.
+
+            Example:
+              parley import irc logs/2004-12-25.log --into ubuntu
+            """,
+        subcommands: [ImportIRC.self])
+}
+
+struct ImportIRC: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "irc",
+        abstract: "bring in IRC logs",
+        discussion: """
+            The first ten characters of a file's name are the day it begins on, as 2004-12-25; \
+            times are taken as UTC. Files go in by date. It can be stopped and run again: what is \
+            in is not brought in twice, whatever the file is called. A conversation that does not \
+            exist is made.
+
+            Example:
+              parley import irc logs/*.log --into ubuntu
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "log files", completion: .file())
+    var files: [String]
+    @Option(name: .long, help: "the conversation they go into")
+    var into: String
+
+    func validate() throws {
+        try Check.name(into, "a conversation's name")
+        for file in files where CalendarDay(Self.name(file).prefix(10)) == nil {
+            throw ValidationError(
+                "\(harmless(file)) does not begin with a date: "
+                    + "name it as 2004-12-25.log, by the day of its first line")
+        }
+    }
+
+    func run() async throws {
+        let sources = try files.map { file in
+            do {
+                let data = try Data(contentsOf: URL(fileURLWithPath: file))
+                return try ImportSource(name: Self.name(file), bytes: Array(data))
+            } catch {
+                throw NodeError("unreadable-file", "cannot read \(file)")
+            }
+        }
+        let place = place
+        let into = into
+        let summary = try await Stop.cancelling {
+            try await World.current.lend(place) { access in
+                try await Self.bring(sources, into: into, access.node)
+            }
+        }
+        let report = ImportReport(summary)
+        try Output.show(report, json: output.json, as: report.text)
+        guard !summary.isStopped else {
+            World.current.say("stopped; the same command goes on from here")
+            throw ExitCode(130)
+        }
+    }
+
+    private static func bring(
+        _ sources: [ImportSource], into name: String, _ node: any NodeService
+    ) async throws -> ImportSummary {
+        let all = try await node.conversations()
+        if !all.contains(where: { $0.name == name || $0.id.hasPrefix(name) }) {
+            _ = try await node.newConversation(name: name, members: [])
+            World.current.say("made the conversation \(harmless(name))")
+        }
+        let line = ProgressLine()
+        let importer = Importer(node: node, conversation: name) { line.show($0) }
+        let summary = try await importer.run(sources)
+        line.end()
+        return summary
+    }
+
+    private static func name(_ file: String) -> String {
+        URL(fileURLWithPath: file).lastPathComponent
+    }
+}

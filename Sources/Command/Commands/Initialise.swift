@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct Initialise: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "make a node of your own",
+        discussion: """
+            Makes the keys, and prints the recovery code: it is shown this one time, and alone can \
+            take back your identity when all your devices are lost. Write it on paper.
+
+            Without a passphrase the keys lie in a file that only you can read.
+
+            Example:
+              parley init --name Ada
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Option(name: .long, help: "what others see you as (default: your user name)")
+    var name: String?
+    @Flag(name: .long, help: "protect the keys with a passphrase, which is asked for")
+    var passphrase = false
+
+    private var chosenName: String { name ?? World.current.environment["USER"] ?? "me" }
+
+    func validate() throws { try Check.name(chosenName, "a name") }
+
+    func run() async throws {
+        var secret: [UInt8]?
+        if let file = place.passphraseFile {
+            secret = try Passphrase.read(file: file)
+        } else if passphrase {
+            secret = try Passphrase.choose()
+        }
+        let world = World.current
+        let code = try await HomeNode.create(
+            home: place.path, name: chosenName, passphrase: secret)
+        world.say("\(harmless(chosenName))'s node is in \(harmless(place.path))")
+        world.say("Write this recovery code on paper. It is not shown again:")
+        world.write(code)
+        if secret == nil {
+            world.say("Anybody who can read this folder can read your keys: there is no passphrase")
+        }
+        world.say("Next: parley run")
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Parley
+import ParleyLocalAPI
+
+struct Read: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "read",
+        abstract: "show the newest messages, and mark them as read",
+        discussion: """
+            Others in the conversation learn that you have read it, unless --keep-unread is given. \
+            What stands above the page is shown with --before.
+
+            ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person.
+
+            Example:
+              parley read home --limit 20
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Option(name: .long, help: "how many messages, 1 to \(LocalAPI.pageMessageCountMax)")
+    var limit = 50
+    @Option(
+        name: .long,
+        help: ArgumentHelp("the page that ends where this page began", valueName: "cursor"))
+    var before: String?
+    @Flag(name: .long, help: "do not mark them as read")
+    var keepUnread = false
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        guard (1...LocalAPI.pageMessageCountMax).contains(limit) else {
+            throw ValidationError("--limit is 1 to \(LocalAPI.pageMessageCountMax)")
+        }
+        if let before, before.isEmpty || before.utf8.count > 256 {
+            throw ValidationError("--before takes what an earlier page said")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let page = try await node.messages(
+            conversation: conversation, before: before, limit: limit)
+        try Output.show(page, json: output.json, as: MessageLines.text(page.messages))
+        if !output.json {
+            if page.messages.isEmpty { World.current.say("no messages yet") }
+            if let cursor = page.cursor {
+                let name = conversation.contains(" ") ? "\"\(conversation)\"" : conversation
+                World.current.say("earlier: parley read \(harmless(name)) --before \(cursor)")
+            }
+        }
+        // After it was shown: what nobody saw is not read. An earlier page marks nothing.
+        if !keepUnread, before == nil {
+            _ = try await node.markRead(conversation: conversation)
+        }
+    }
+}

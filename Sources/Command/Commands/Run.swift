@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyLocalAPI
+
+struct Run: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "run the node until it is stopped",
+        discussion: """
+            Listens for other nodes, and for commands on this machine. Without --listen it takes \
+            the port it had before, else 7447, else any free one, on all addresses. Stop it with \
+            Ctrl-C or SIGTERM: it closes its links and loses nothing.
+
+            Example:
+              parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Option(
+        name: .long,
+        help: ArgumentHelp("an address to listen on; * stands for all", valueName: "host:port"))
+    var listen: [String] = []
+
+    func validate() throws {
+        for address in listen {
+            let port = address.split(separator: ":", omittingEmptySubsequences: false).last
+            guard address.contains(":"), let port, UInt16(port) != nil else {
+                throw ValidationError("\(address) is no address: it needs HOST:PORT")
+            }
+        }
+    }
+
+    func run() async throws {
+        let home = place.path
+        if let other = try await NodeClient.connect(home: home) {
+            await other.close()
+            throw NodeError(
+                "already-running", "a node runs in \(home) already",
+                hint: "parley status asks it how it is")
+        }
+        // From here on a signal means: end in good order.
+        let stop = Stop.signals()
+        let running = try await HomeNode.openToRun(home: home, passphrase: place.passphrase)
+        do {
+            let server = try await LocalServer.start(node: running.node, home: home)
+            do {
+                try await Port(home: home).start(running, listen: listen)
+                try await greet(running.node)
+                for await _ in stop { break }
+                World.current.say("stopping")
+            } catch {
+                await server.stop()
+                throw error
+            }
+            await server.stop()
+        } catch {
+            await running.shutdown()
+            throw error
+        }
+        await running.shutdown()
+    }
+
+    private func greet(_ node: any NodeService) async throws {
+        let status = try await node.status()
+        World.current.say("\(harmless(status.name))'s node runs in \(harmless(status.home))")
+        for address in status.addresses { World.current.write("listening on \(address)") }
+        for warning in status.warnings { World.current.say("warning: " + harmless(warning)) }
+        World.current.say("Ctrl-C stops it")
+    }
+}
+
+/// The port a node listens on, so that those who know it find it again.
+struct Port {
+    /// Tried first in a new home.
+    static let usual: UInt16 = 7447
+    let home: String
+
+    private var file: URL { URL(fileURLWithPath: home + "/port") }
+
+    /// The port of last time, where there was one.
+    var last: UInt16? {
+        // No file, or nothing sensible in it: then the usual one.
+        guard let data = try? Data(contentsOf: file), data.count < 8 else { return nil }
+        return UInt16(String(decoding: data, as: UTF8.self).prefix { $0.isNumber })
+    }
+
+    /// Listens where the person said, else on a port that stays the same.
+    func start(_ running: RunningHome, listen: [String]) async throws {
+        guard listen.isEmpty else { return try await running.start(listen) }
+        let wanted = last ?? Self.usual
+        do {
+            try await running.start(["*:\(wanted)"])
+        } catch let error as NodeError where error.code == "address-in-use" {
+            try await running.start(["*:0"])
+            World.current.say("port \(wanted) is taken; this one is kept from now on")
+        }
+        try await keep(running.node.status().addresses)
+    }
+
+    private func keep(_ addresses: [String]) async throws {
+        guard let text = addresses.first?.split(separator: ":").last, let port = UInt16(text),
+            port != last
+        else { return }
+        try Data("\(port)\n".utf8).write(to: file, options: .atomic)
+    }
+}

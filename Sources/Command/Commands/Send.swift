@@ -1,0 +1,142 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyWire
+
+struct Send: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "write a message",
+        discussion: """
+            Without a text, standard input is the message; with --lines, each line is one. When it \
+            returns, everything is saved, and leaves as soon as somebody can be reached.
+
+            Example:
+              parley send home "dinner at eight?"
+              git log --format=%s -3 | parley send team --lines
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "the text; without it, standard input")
+    var text: String?
+    @Flag(name: .long, help: "each line of standard input is a message")
+    var lines = false
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if let text { try Check.text(text) }
+        if text != nil, lines { throw ValidationError("--lines is for standard input") }
+    }
+
+    func run() async throws {
+        // Read before anything is opened: what is wrong with it is said first.
+        let texts = try Composition.texts(argument: text, areLines: lines)
+        try await World.current.lend(place) { try await send(texts, with: $0.node) }
+    }
+
+    private func send(_ texts: [String], with node: any NodeService) async throws {
+        var sent: [MessageView] = []
+        for batch in Composition.batches(texts) {
+            sent += try await node.send(conversation: conversation, texts: batch, replyTo: nil)
+        }
+        if lines, !output.json {
+            World.current.write("saved \(counted(sent.count, "message"))")
+        } else {
+            try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+        }
+    }
+}
+
+struct Reply: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reply",
+        abstract: "answer a message",
+        discussion: """
+            Without a text, standard input is the answer.
+
+            Example:
+              parley reply home 12 "yes, at eight"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+    @Argument(help: "the message's number")
+    var message: MessageNumber
+    @Argument(help: "the text; without it, standard input")
+    var text: String?
+
+    func validate() throws {
+        try Check.name(conversation, "a conversation's name")
+        if let text { try Check.text(text) }
+    }
+
+    func run() async throws {
+        let texts = try Composition.texts(argument: text, areLines: false)
+        let sent = try await World.current.lend(place) { access in
+            try await access.node.send(
+                conversation: conversation, texts: texts, replyTo: message.value)
+        }
+        try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+    }
+}
+
+/// What a person hands over to be sent.
+enum Composition {
+    /// As much as one command sends.
+    static let inputByteCountMax = 64 << 20
+    /// Messages handed to the node at once, and their bytes: escaped at worst as six letters a
+    /// byte, they still fit one line of the local socket.
+    static let batchCountMax = 256
+    static let batchByteCountMax = 1 << 20
+
+    static func texts(argument: String?, areLines: Bool) throws -> [String] {
+        if let argument { return [argument] }
+        if World.current.isInputTerminal {
+            World.current.say("Write, then end with Ctrl-D on a line of its own")
+        }
+        let bytes = try World.current.readInput(inputByteCountMax)
+        guard let input = String(validating: bytes, as: UTF8.self) else {
+            throw NodeError(
+                "not-text", "the input is no UTF-8 text",
+                hint: "iconv turns other encodings into UTF-8")
+        }
+        let lines = input.split(omittingEmptySubsequences: false) { $0.isNewline }
+        let texts = areLines ? lines.map(String.init) : [trimmed(input)]
+        let written = texts.filter { !$0.allSatisfy(\.isWhitespace) }
+        guard !written.isEmpty else { throw NodeError("empty", "there is nothing to send") }
+        for (index, text) in texts.enumerated()
+        where text.utf8.count > Limits.messageByteCountMax {
+            let place = areLines ? "line \(index + 1)" : "the input"
+            throw NodeError(
+                "too-long", "\(place) has \(text.utf8.count) bytes",
+                hint: "a message has at most \(Limits.messageByteCountMax); nothing was sent")
+        }
+        return written
+    }
+
+    /// In pieces that the node takes at once, in order.
+    static func batches(_ texts: [String]) -> [[String]] {
+        var batches: [[String]] = []
+        var byteCount = 0
+        for text in texts {
+            byteCount += text.utf8.count
+            let isFull = batches.last.map { $0.count == batchCountMax } ?? true
+            if isFull || byteCount > batchByteCountMax {
+                batches.append([])
+                byteCount = text.utf8.count
+            }
+            batches[batches.count - 1].append(text)
+        }
+        return batches
+    }
+
+    /// Without the end of the last line, which `echo` adds.
+    private static func trimmed(_ text: String) -> String {
+        text.last?.isNewline == true ? String(text.dropLast()) : text
+    }
+}

@@ -1,0 +1,119 @@
+import ArgumentParser
+import Parley
+
+struct Status: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "say how the node is doing",
+        discussion: """
+            Shows who the node is, where it listens, its links, what waits to be delivered, what \
+            was refused and why, and everything you should know.
+
+            Example:
+              parley status --json
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let status = try await node.status()
+        try Output.show(status, json: output.json, as: Self.text(status))
+    }
+
+    static func text(_ status: NodeStatus) -> String {
+        var table = Table()
+        table.add("name", status.name)
+        table.add("person", status.person)
+        table.add("device", status.device)
+        table.add("home", status.home)
+        table.add(
+            "keys",
+            status.isProtectedByPassphrase
+                ? "protected by a passphrase" : "in a file that only you can read, no passphrase")
+        let addresses = status.addresses.joined(separator: ", ")
+        table.add("listens", addresses.isEmpty ? "no: the node does not run" : addresses)
+        if status.links.isEmpty { table.add("links", "none") }
+        for link in status.links { table.add("link", "\(link.name) at \(link.address)") }
+        table.add(
+            "holds",
+            "\(counted(status.conversationCount, "conversation")), "
+                + "\(counted(status.operationCount, "operation")), "
+                + "\(bytes(status.databaseByteCount)) on disk")
+        table.add("waiting", counted(status.pendingCount, "message"))
+        for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
+            table.add("refused", "\(code): \(count)")
+        }
+        for device in status.forkedDevices { table.add("two-faced", device) }
+        if let reason = status.readOnlyReason { table.add("read only", reason) }
+        for warning in status.warnings { table.add("warning", warning) }
+        return table.text
+    }
+}
+
+struct DigestCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "digest",
+        abstract: "print one hash per conversation",
+        discussion: """
+            The hash is over all that the members of a conversation see alike. Equal hashes on two \
+            nodes mean that both show the same.
+
+            Example:
+              parley digest
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let digests = try await node.digests()
+        let table = Table(
+            digests.map { [$0.name, counted($0.operationCount, "operation"), $0.digest] })
+        try Output.show(digests, json: output.json, as: table.text)
+    }
+}
+
+struct Doctor: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "check all that is stored",
+        discussion: """
+            Reads the whole store: chains, signatures, and whether what is shown follows from the \
+            log. Changes nothing. Exits with 1 where something is wrong.
+
+            Example:
+              parley doctor
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let report = try await node.doctor()
+        let table = Table(report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] })
+        try Output.show(report, json: output.json, as: table.text)
+        guard report.checks.allSatisfy(\.isFine) else {
+            throw NodeError(
+                "damaged", "the store is damaged",
+                hint: "keep a copy of the home as it is before you do anything else")
+        }
+    }
+}
+
+/// `1 message`, `2 messages`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+/// `512 B`, `1.5 MB`.
+func bytes(_ count: Int) -> String {
+    var value = Double(count)
+    for unit in ["B", "kB", "MB", "GB"] {
+        if value < 1_000 || unit == "GB" {
+            let tenths = Int((value * 10).rounded())
+            let isWhole = unit == "B" || tenths.isMultiple(of: 10)
+            return isWhole ? "\(tenths / 10) \(unit)" : "\(tenths / 10).\(tenths % 10) \(unit)"
+        }
+        value /= 1_000
+    }
+    return "\(count) B"
+}

@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+/// Where the program starts: parses, runs, and tells what went wrong in two lines.
+@main
+enum Entry {
+    static func main() async {
+        // A reader that leaves, as `head` does, must not kill us in the middle of a transaction.
+        signal(SIGPIPE, SIG_IGN)
+        let status = await run(Array(CommandLine.arguments.dropFirst()))
+        exit(status)
+    }
+
+    /// Runs a command line. Returns its exit status: 0 done, 1 failed, 64 misused.
+    static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            var command = try ParleyCommand.parseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch {
+            return report(error)
+        }
+    }
+
+    private static func report(_ error: any Error) -> Int32 {
+        let world = World.current
+        if let error = error as? NodeError {
+            world.say("parley: error: " + harmless(error.message))
+            if let hint = error.hint { world.say("parley: hint: " + harmless(hint)) }
+            return 1
+        }
+        let status = ParleyCommand.exitCode(for: error)
+        if status.isSuccess {
+            // Help was asked for: it is what the person wants to read, and goes to stdout.
+            world.write(ParleyCommand.fullMessage(for: error))
+        } else if error is ExitCode {
+            return status.rawValue
+        } else if status == .validationFailure {
+            world.say("parley: error: " + ParleyCommand.message(for: error))
+            world.say("parley: hint: " + hint(for: error))
+        } else {
+            world.say("parley: error: \(error)")
+            world.say("parley: hint: parley status and parley doctor may say more")
+        }
+        return status.rawValue
+    }
+
+    /// The usage line of the command that was misused names its help.
+    private static func hint(for error: any Error) -> String {
+        let lines = ParleyCommand.fullMessage(for: error).split(separator: "\n")
+        let see = lines.last { $0.contains("--help") }
+        guard let start = see?.range(of: "parley"), let line = see else { return "parley --help" }
+        let command = line[start.lowerBound...].prefix { $0 != "'" }
+        return "\(command) says how it is used"
+    }
+}
+
+/// The program.
+struct ParleyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "parley",
+        abstract: "private conversations, held on your own devices",
+        discussion: """
+            A node holds your conversations, seals what leaves it, and meets other nodes whenever \
+            it can. While a node runs, commands go through it; else they open its home themselves.
+
+            The home is --home, else $PARLEY_HOME, else $XDG_DATA_HOME/parley, else \
+            ~/.local/share/parley.
+
+            Example:
+              parley init --name Ada
+              parley run &
+              parley invite
+            """,
+        version: "parley 0.1.0",
+        groupedSubcommands: [
+            CommandGroup(name: "Node:", subcommands: [Initialise.self, Run.self, Status.self]),
+            CommandGroup(
+                name: "People:",
+                subcommands: [Invite.self, Accept.self, Contacts.self, Verify.self]),
+            CommandGroup(
+                name: "Conversations:",
+                subcommands: [
+                    Conversations.self, New.self, Rename.self, Mute.self, Read.self, Follow.self,
+                ]),
+            CommandGroup(
+                name: "Messages:",
+                subcommands: [
+                    Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
+                ]),
+            CommandGroup(name: "Care:", subcommands: [DigestCommand.self, Doctor.self]),
+        ])
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import Parley
+import ParleyWire
+
+/// A command that asks a node.
+protocol NodeCommand: AsyncParsableCommand {
+    var place: HomeOptions { get }
+    /// Does its work, once the arguments are known to be good and a node answers.
+    func run(with node: any NodeService) async throws
+}
+
+extension NodeCommand {
+    func run() async throws {
+        try await World.current.lend(place) { try await run(with: $0.node) }
+    }
+}
+
+/// `--json`, as every command that shows something has it.
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "print JSON, for programs")
+    var json = false
+}
+
+/// A message by its number: `12`, or `#12` as it is shown.
+struct MessageNumber: ExpressibleByArgument, Equatable {
+    let value: Int64
+
+    init?(argument: String) {
+        guard let value = Int64(argument.hasPrefix("#") ? argument.dropFirst() : argument[...]),
+            value > 0
+        else { return nil }
+        self.value = value
+    }
+}
+
+/// Bounds on what a person may pass, checked before anything is opened.
+enum Check {
+    static func text(_ text: String) throws {
+        guard !text.allSatisfy(\.isWhitespace) else {
+            throw ValidationError("a message needs a text")
+        }
+        try bound(text, Limits.messageByteCountMax, "a message")
+    }
+
+    static func name(_ name: String, _ what: String) throws {
+        guard !name.allSatisfy(\.isWhitespace) else { throw ValidationError("\(what) is empty") }
+        try bound(name, Limits.nameByteCountMax, what)
+    }
+
+    static func emoji(_ emoji: String) throws {
+        guard !emoji.allSatisfy(\.isWhitespace) else {
+            throw ValidationError("a reaction needs an emoji")
+        }
+        try bound(emoji, Limits.emojiByteCountMax, "a reaction")
+    }
+
+    private static func bound(_ text: String, _ byteCountMax: Int, _ what: String) throws {
+        guard text.utf8.count > byteCountMax else { return }
+        throw ValidationError(
+            "\(what) has at most \(byteCountMax) bytes, this has \(text.utf8.count)")
+    }
+}

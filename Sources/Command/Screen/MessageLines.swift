@@ -1,0 +1,84 @@
+import Parley
+
+/// Messages as lines: number, time, author, text, marks; a heading where a day begins.
+///
+/// ```
+/// Sat 25 Dec 2004
+///   #7  09:14  ada  hello  ✓✓ read
+///   #8  09:15  ben  ↳ #7 hi, and welcome  (edited)
+///                   👍 ada
+/// ```
+struct MessageLines {
+    private static let authorColumnsMax = 16
+    private let clock = Clock()
+    private let authorColumns: Int
+    private let numberColumns: Int
+    private var lastDay: String?
+
+    /// Lines for these and for others like them.
+    init(for messages: [MessageView]) {
+        let authors = messages.map { columnCount(harmless($0.author)) }
+        authorColumns = min(Self.authorColumnsMax, authors.max() ?? 0)
+        numberColumns = messages.map { "#\($0.number)".count }.max() ?? 0
+    }
+
+    /// The lines of one message, after the heading of its day where that is a new one.
+    mutating func add(_ message: MessageView) -> [String] {
+        let day = clock.day(message.time)
+        let heading = day == lastDay ? [] : [day]
+        lastDay = day
+        return heading + lines(message)
+    }
+
+    /// All of them.
+    static func text(_ messages: [MessageView]) -> String {
+        var lines = MessageLines(for: messages)
+        return messages.flatMap { lines.add($0) }.joined(separator: "\n")
+    }
+
+    private func lines(_ message: MessageView) -> [String] {
+        let number = "#\(message.number)"
+        let gap = String(repeating: " ", count: max(0, numberColumns - number.count))
+        let author = message.isAction ? "*" : message.author
+        let start =
+            "  \(gap)\(number)  \(clock.time(message.time))  \(column(author, authorColumns))  "
+        let margin = String(repeating: " ", count: columnCount(start))
+        var lines = body(message)
+        lines[lines.count - 1] += marks(message)
+        if !message.reactions.isEmpty { lines.append(reactions(message)) }
+        return lines.enumerated().map { $0 == 0 ? start + $1 : margin + $1 }
+    }
+
+    private func body(_ message: MessageView) -> [String] {
+        let reply = message.replyTo.map { "↳ #\($0) " } ?? ""
+        if message.isDeleted { return [reply + "(deleted)"] }
+        guard let text = message.text, !message.isMissing else { return [reply + "(not here yet)"] }
+        let action = message.isAction ? harmless(message.author) + " " : ""
+        let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+        var shown = lines.map { harmless(String($0)) }
+        if shown.isEmpty { shown = [""] }
+        shown[0] = reply + action + shown[0]
+        return shown
+    }
+
+    private func marks(_ message: MessageView) -> String {
+        var marks: [String] = []
+        if !message.isDeleted, !message.history.isEmpty { marks.append("(edited)") }
+        if message.isImported { marks.append("(imported)") }
+        if message.isLate { marks.append("(late)") }
+        switch message.state {
+        case "saved": marks.append("✓")
+        case "delivered": marks.append("✓✓")
+        case "read": marks.append("✓✓ read")
+        case let state?: marks.append(harmless(state))
+        case nil: break
+        }
+        return marks.isEmpty ? "" : "  " + marks.joined(separator: " ")
+    }
+
+    private func reactions(_ message: MessageView) -> String {
+        message.reactions.map { reaction in
+            harmless(reaction.emoji) + " " + harmless(reaction.names.joined(separator: ", "))
+        }.joined(separator: "  ")
+    }
+}

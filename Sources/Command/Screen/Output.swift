@@ -1,0 +1,21 @@
+import Foundation
+import Parley
+
+/// Writes a value as JSON, or as the text a person reads.
+enum Output {
+    /// One line. Keys are sorted, so that two runs can be compared.
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// The value as JSON, or the text where there is any.
+    static func show(_ value: some Encodable, json isJSON: Bool, as text: String) throws {
+        if isJSON {
+            World.current.write(try json(value))
+        } else if !text.isEmpty {
+            World.current.write(text)
+        }
+    }
+}

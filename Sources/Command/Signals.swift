@@ -1,0 +1,47 @@
+import Dispatch
+import Foundation
+
+/// The wish of a person or of the system that this process end.
+enum Stop {
+    /// Yields once for each SIGINT or SIGTERM, which from now on do nothing else.
+    static func signals() -> AsyncStream<Void> {
+        AsyncStream { continuation in
+            let sources = [SIGINT, SIGTERM].map { number in
+                signal(number, SIG_IGN)
+                let source = DispatchSource.makeSignalSource(
+                    signal: number, queue: DispatchQueue.global())
+                source.setEventHandler { continuation.yield() }
+                source.resume()
+                return source
+            }
+            let owner = SignalSources(sources)
+            continuation.onTermination = { _ in owner.cancel() }
+        }
+    }
+
+    /// Runs the body; the first signal cancels it, the second ends the process at once.
+    static func cancelling<R: Sendable>(
+        _ body: @escaping @Sendable () async throws -> R
+    ) async throws -> R {
+        let work = Task { try await body() }
+        let watch = Task {
+            var count = 0
+            for await _ in signals() {
+                count += 1
+                if count > 1 { exit(130) }
+                work.cancel()
+            }
+        }
+        defer { watch.cancel() }
+        return try await work.value
+    }
+}
+
+/// Keeps the sources alive until they are cancelled.
+///
+/// Sound to send: sources are thread-safe objects of the system's library.
+private final class SignalSources: @unchecked Sendable {
+    private let sources: [any DispatchSourceSignal]
+    init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
+    func cancel() { for source in sources { source.cancel() } }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+
+/// Everything a command touches besides its arguments. Tests put their own in its place.
+struct World: Sendable {
+    /// A node to ask, and how to let go of it.
+    struct Access: Sendable {
+        var node: any NodeService
+        /// Whether a running node answers; else the home was opened for this command alone.
+        var isRunning: Bool
+        var close: @Sendable () async -> Void
+    }
+
+    @TaskLocal static var current = World()
+
+    /// One line, or several, of data.
+    var write: @Sendable (String) -> Void = { Self.put($0 + "\n", to: .standardOutput) }
+    /// A line of talk.
+    var say: @Sendable (String) -> Void = { Self.put($0 + "\n", to: .standardError) }
+    /// Talk that stays on its line, to be written over.
+    var sayInPlace: @Sendable (String) -> Void = { Self.put("\r\u{1B}[K" + $0, to: .standardError) }
+    /// All of standard input, up to a bound.
+    var readInput: @Sendable (_ byteCountMax: Int) throws -> [UInt8] = Self.readStandardInput
+    /// Whether a person reads the talk.
+    var isTalkTerminal = isatty(STDERR_FILENO) == 1
+    /// Whether a person types the input.
+    var isInputTerminal = isatty(STDIN_FILENO) == 1
+    /// Where the person is.
+    var timeZone = TimeZone.current
+    /// The variables that say where a home is.
+    var environment = ProcessInfo.processInfo.environment
+    /// Opens what answers for a home.
+    var open: @Sendable (HomeOptions) async throws -> Access = Self.openNode
+
+    /// The running node, else the home.
+    static func openNode(_ options: HomeOptions) async throws -> Access {
+        let home = options.path
+        if let client = try await NodeClient.connect(home: home) {
+            return Access(node: client, isRunning: true, close: { await client.close() })
+        }
+        return try await HomeNode.open(home: home, passphrase: options.passphrase)
+    }
+
+    /// Lends what answers for a home, and lets go of it whatever happens.
+    func lend<R: Sendable>(
+        _ place: HomeOptions, _ body: (Access) async throws -> R
+    ) async throws -> R {
+        let access = try await open(place)
+        do {
+            let result = try await body(access)
+            await access.close()
+            return result
+        } catch {
+            await access.close()
+            throw error
+        }
+    }
+
+    private static func put(_ text: String, to file: FileHandle) {
+        // A reader that has left wants nothing more; the work goes on without it.
+        try? file.write(contentsOf: Data(text.utf8))
+    }
+
+    private static func readStandardInput(byteCountMax: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let more = try FileHandle.standardInput.read(upToCount: 1 << 16), !more.isEmpty {
+            bytes += more
+            guard bytes.count <= byteCountMax else {
+                throw NodeError(
+                    "too-large", "the input has more than \(byteCountMax) bytes",
+                    hint: "send it in parts")
+            }
+        }
+        return bytes
+    }
+}

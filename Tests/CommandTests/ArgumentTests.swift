@@ -1,0 +1,115 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LocalAPITests
+@testable import parley
+
+@Suite("Arguments", .timeLimit(.minutes(1)))
+struct ArgumentTests {
+    static let long = String(repeating: "x", count: 40_000)
+
+    @Test(
+        "that are wrong are told in two lines, exit with 64, and open nothing",
+        arguments: [
+            ["fly"], ["send"], ["send", "home", ""], ["send", "home", long], ["send", long, "x"],
+            ["send", "home", "x", "--lines"], ["edit", "one", "x"], ["edit", "0", "x"],
+            ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
+            ["read", "home", "--limit", "0"],
+            ["read", "home", "--limit", "201"], ["read", "home", "--before", ""],
+            ["invite", "--hours", "0"], ["accept", ""], ["new", ""], ["new", "a", long],
+            ["rename", "home", " "], ["import", "irc", "--into", "x"],
+            ["import", "irc", "log.txt", "--into", "x"], ["run", "--listen", "nowhere"],
+            ["run", "--listen", "a:70000"], ["init", "--name", long], ["status", "--home", ""],
+        ])
+    func misuse(arguments: [String]) async {
+        let terminal = Terminal()
+        let result = await terminal.run(arguments)
+        let lines = result.talk.split(separator: "\n")
+        #expect(result.status == 64)
+        #expect(result.output.isEmpty)
+        #expect(lines.first?.hasPrefix("parley: error: ") == true)
+        #expect(lines.last?.hasPrefix("parley: hint: ") == true)
+        #expect(terminal.openCount.withLock { $0 } == 0)
+    }
+
+    @Test("a home that is asked for a conversation it does not have says what to do")
+    func unknown() async {
+        let result = await Terminal().run("read", "nowhere")
+        #expect(result.status == 1)
+        #expect(result.output.isEmpty)
+        #expect(
+            result.talk == """
+                parley: error: there is no conversation "nowhere"
+                parley: hint: parley conversations lists them
+
+                """)
+    }
+
+    @Test("help goes to standard output and succeeds")
+    func help() async {
+        let result = await Terminal().run("send", "--help")
+        #expect(result.status == 0)
+        #expect(result.talk.isEmpty)
+        #expect(result.output.contains("Example:"))
+    }
+
+    @Test("every command that shows something has --json, and it is one value")
+    func json() async throws {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "hi")
+        let reading = [
+            ["status"], ["contacts"], ["conversations"], ["read", "home"], ["verify", "ben"],
+            ["digest"], ["doctor"], ["invite"], ["accept", "x"], ["new", "n"],
+            ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
+            ["react", "1", "x"], ["delete", "1"],
+        ]
+        for arguments in reading {
+            let result = await terminal.run(arguments + ["--json"])
+            let value = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+            #expect(value is [String: Any] || value is [Any], "\(arguments)")
+            #expect(result.output.split(separator: "\n").count == 1, "\(arguments)")
+        }
+    }
+
+    @Test(
+        "name the home: option, PARLEY_HOME, XDG_DATA_HOME, then the usual place",
+        arguments: [
+            (nil, [:], "/home/ada/.local/share/parley"),
+            (nil, ["XDG_DATA_HOME": "/data"], "/data/parley"),
+            (nil, ["XDG_DATA_HOME": "data"], "/home/ada/.local/share/parley"),
+            (nil, ["XDG_DATA_HOME": "/data", "PARLEY_HOME": "/p"], "/p"),
+            (nil, ["PARLEY_HOME": ""], "/home/ada/.local/share/parley"),
+            ("/h/../i/", ["PARLEY_HOME": "/p"], "/i"),
+        ] as [(String?, [String: String], String)])
+    func home(option: String?, variables: [String: String], path: String) {
+        let environment = variables.merging(["HOME": "/home/ada"]) { given, _ in given }
+        #expect(HomeOptions.path(home: option, environment: environment) == path)
+    }
+
+    @Test("a passphrase is the first line of its file")
+    func passphrase() throws {
+        let home = try TemporaryHome()
+        let file = home.path + "/p"
+        try Data("open sesame\r\nrest".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(try Passphrase.read(file: file) == Array("open sesame".utf8))
+        try Data("\n".utf8).write(to: URL(fileURLWithPath: file))
+        #expect(throws: (any Error).self) { try Passphrase.read(file: file) }
+        #expect(throws: (any Error).self) { try Passphrase.read(file: home.path + "/none") }
+    }
+
+    @Test("many messages are handed over in bounded pieces, in order")
+    func batches() {
+        let short = (0..<600).map { "\($0)" }
+        #expect(Composition.batches(short).map(\.count) == [256, 256, 88])
+        #expect(Composition.batches(short).flatMap { $0 } == short)
+        let big = Array(repeating: String(repeating: "x", count: 32_768), count: 70)
+        #expect(Composition.batches(big).map(\.count) == [32, 32, 6])
+        #expect(Composition.batches([]).isEmpty)
+    }
+}
+
+extension Terminal {
+    func run(_ arguments: [String]) async -> Result { await run(list: arguments) }
+}

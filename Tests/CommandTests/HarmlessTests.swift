@@ -1,0 +1,64 @@
+@testable import Parley
+import Synchronization
+import Testing
+
+@testable import LocalAPITests
+@testable import parley
+
+@Suite("What others wrote", .timeLimit(.minutes(1)))
+struct HarmlessTests {
+    static let hostile = "a\u{1B}[2J\u{1B}]0;t\u{7}b\u{9B}31m\rc\u{8}\u{202E}d\u{2028}e\u{7F}\u{0}"
+
+    static func isHarmless(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { scalar in
+            scalar == "\n"
+                || ![.control, .lineSeparator, .paragraphSeparator]
+                    .contains(scalar.properties.generalCategory)
+                    && !(0x202A...0x202E).contains(scalar.value)
+                    && !(0x2066...0x2069).contains(scalar.value)
+        }
+    }
+
+    @Test("is shown with every control character in sight and without effect")
+    func shown() {
+        #expect(harmless("a\u{1B}[31m\tb\u{7F}\u{9B}\u{202E}") == "a␛[31m    b␡��")
+        #expect(harmless("Zoë 👩‍🚒 שלום 日本 e\u{301}") == "Zoë 👩‍🚒 שלום 日本 e\u{301}")
+        for value in UInt32(0)..<0x3000 {
+            guard let scalar = Unicode.Scalar(value), scalar != "\n" else { continue }
+            #expect(Self.isHarmless(harmless(String(Character(scalar)))), "\(value)")
+        }
+    }
+
+    @Test("cannot reach the terminal from a text, a name, an emoji or an error")
+    func everywhere() async {
+        let node = FakeNode()
+        var message = FakeNode.message(1, Self.hostile, author: Self.hostile, isOwn: false)
+        message.reactions = [MessageView.Reaction(emoji: Self.hostile, names: [Self.hostile])]
+        var action = message
+        (action.number, action.isAction, action.state) = (2, true, Self.hostile)
+        let messages = [message, action]
+        node.state.withLock {
+            $0.conversations = ["home", Self.hostile]
+            $0.messages = messages
+        }
+        let terminal = Terminal(node: node)
+        let commands = [
+            ["read", "home"], ["conversations"], ["contacts"], ["react", "1", Self.hostile],
+            ["read", Self.hostile + "?"], ["new", Self.hostile], ["verify", Self.hostile],
+            ["accept", "x", "--alias", Self.hostile],
+        ]
+        for command in commands {
+            let result = await terminal.run(command)
+            #expect(Self.isHarmless(result.output + result.talk), "\(command)")
+        }
+    }
+
+    @Test("is aligned by what a terminal shows, and cut where it is too long")
+    func columns() {
+        #expect(columnCount("日本") == 4)
+        #expect(columnCount("e\u{301}x") == 2)
+        #expect(column("abc", 5) == "abc  ")
+        #expect(column("abcdef", 4) == "abc…")
+        #expect(column("日本語", 4) == "日… ")
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LocalAPITests
+@testable import ParleyImporting
+@testable import parley
+
+@Suite("parley import irc", .timeLimit(.minutes(1)))
+struct ImportCommandTests {
+    static func file(_ home: TemporaryHome) throws -> String {
+        let path = home.path + "/2004-12-25.log"
+        let text = "=== a has joined #x\n[09:14] <a> one\n[09:15] <b> two\n\n"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    @Test("says what it stored, what it knew and what it skipped, and why")
+    func summary() async throws {
+        let home = try TemporaryHome()
+        let file = try Self.file(home)
+        let terminal = Terminal()
+        let first = await terminal.run("import", "irc", file, "--into", "ubuntu")
+        #expect(first.talk == "made the conversation ubuntu\n")
+        #expect(
+            first.output == """
+                stored    2 messages
+                known     0 that were in before
+                skipped   1 joins (2004-12-25.log:1)
+                skipped   1 blank lines (2004-12-25.log:4)
+                repaired  0 lines that were Latin-1
+                from      1 whole file, 4 lines
+
+                """)
+        let again = await terminal.run("import", "irc", file, "--into", "ubuntu", "--json")
+        #expect(again.talk.isEmpty)
+        #expect(again.output.contains(#""known":2"#))
+        #expect(again.output.contains(#""stored":0"#))
+    }
+
+    @Test("names a file that cannot be read")
+    func unreadable() async {
+        let result = await Terminal().run(
+            "import", "irc", "/nowhere/2004-12-25.log", "--into", "home")
+        #expect(result.status == 1)
+        #expect(result.talk == "parley: error: cannot read /nowhere/2004-12-25.log\n")
+    }
+
+    @Test("tells how far it is")
+    func progress() {
+        let progress = ImportProgress.sample
+        #expect(
+            ProgressLine.text(progress, after: .milliseconds(500))
+                == "25 %  file 1 of 2  1000 lines  2000 lines/s  2004-12-25.log")
+    }
+}
+
+extension ImportProgress {
+    fileprivate static let sample = ImportProgress(
+        fileName: "2004-12-25.log", fileNumber: 1, fileCount: 2, linesRead: 1_000,
+        lineCount: 4_000)
+}

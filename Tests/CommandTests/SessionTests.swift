@@ -1,0 +1,166 @@
+import Foundation
+import Parley
+import Synchronization
+import Testing
+
+@testable import LocalAPITests
+@testable import parley
+
+@Suite("A session", .timeLimit(.minutes(1)))
+struct SessionTests {
+    @Test("messages are written, answered, changed and read")
+    func messages() async {
+        let terminal = Terminal()
+        let sent = await terminal.run("send", "home", "dinner\nat eight?")
+        #expect(
+            sent.output == """
+                Tue 14 Nov 2023
+                  #1  23:13  ada  dinner
+                                  at eight?  ✓
+
+                """)
+        _ = await terminal.run("reply", "home", "1", "yes")
+        _ = await terminal.run("edit", "#2", "yes, with cake")
+        _ = await terminal.run("react", "1", "👍")
+        _ = await terminal.run("send", "home", "oops")
+        _ = await terminal.run("delete", "3")
+        let read = await terminal.run("read", "home")
+        #expect(
+            read.output == """
+                Tue 14 Nov 2023
+                  #1  23:13  ada  dinner
+                                  at eight?  ✓
+                                  👍 ada
+                  #2  23:13  ada  ↳ #1 yes, with cake  (edited) ✓
+                  #3  23:13  ada  (deleted)  ✓
+
+                """)
+        #expect(read.talk.isEmpty)
+        #expect(terminal.node.state.withLock { $0.readCount } == 1)
+    }
+
+    @Test("what others sent shows where it came from and what became of it")
+    func marks() async {
+        let node = FakeNode()
+        var action = FakeNode.message(7, "waves", author: "genii", isOwn: false)
+        (action.isAction, action.isImported) = (true, true)
+        var late = FakeNode.message(80, "hello", author: "Åsa", isOwn: false)
+        late.isLate = true
+        var missing = FakeNode.message(81, nil, author: "ben", isOwn: false)
+        missing.isMissing = true
+        var seen = FakeNode.message(82, "all here", author: "ada")
+        seen.state = "read"
+        node.state.withLock { $0.messages = [action, late, missing, seen] }
+        let read = await Terminal(node: node).run("read", "home")
+        #expect(
+            read.output == """
+                Tue 14 Nov 2023
+                   #7  23:13  *      genii waves  (imported)
+                  #80  23:13  Åsa    hello  (late)
+                  #81  23:13  ben    (not here yet)
+                  #82  23:13  ada    all here  ✓✓ read
+
+                """)
+    }
+
+    @Test("an earlier page is offered, and marks nothing as read")
+    func paging() async {
+        let terminal = Terminal()
+        for text in ["a", "b", "c"] { _ = await terminal.run("send", "home", text) }
+        let newest = await terminal.run("read", "home", "--limit", "2", "--keep-unread")
+        #expect(newest.talk == "earlier: parley read home --before 1\n")
+        let earlier = await terminal.run("read", "home", "--before", "1")
+        #expect(earlier.output.contains("#1"))
+        #expect(!earlier.output.contains("#2"))
+        #expect(terminal.node.state.withLock { $0.readCount } == 0)
+    }
+
+    @Test("standard input is one message, or one a line")
+    func input() async {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", input: Array("one\n\ntwo\n".utf8))
+        let lines = await terminal.run(
+            "send", "home", "--lines", input: Array("one\r\n\ntwo".utf8))
+        #expect(lines.output == "saved 2 messages\n")
+        #expect(
+            terminal.node.calls == [
+                #"send home ["one\n\ntwo"] -"#, #"send home ["one", "two"] -"#,
+            ])
+    }
+
+    @Test(
+        "input that cannot be sent as a whole is not sent at all",
+        arguments: [
+            ("", "nothing to send"), (" \n", "nothing to send"), ("\u{FF}", "no UTF-8"),
+            ("ok\n" + String(repeating: "x", count: 32_769), "line 2 has 32769 bytes"),
+        ])
+    func badInput(text: String, message: String) async {
+        let terminal = Terminal()
+        let input = text == "\u{FF}" ? [0xFF] : Array(text.utf8)
+        let result = await terminal.run("send", "home", "--lines", input: input)
+        #expect(result.status == 1)
+        #expect(result.talk.hasPrefix("parley: error: "))
+        #expect(result.talk.contains(message))
+        #expect(terminal.openCount.withLock { $0 } == 0)
+    }
+
+    @Test("people and conversations are lists whose columns stand below each other")
+    func lists() async {
+        let terminal = Terminal()
+        #expect(
+            await terminal.run("contacts").output == """
+                ben   cc  invited  not verified  not linked
+                cleo  cc  invited  not verified  not linked
+
+                """)
+        _ = await terminal.run("new", "our trip", "ben")
+        #expect(
+            await terminal.run("conversations").output == """
+                home      abababab  14 Nov 2023 23:13  2 new    ada, ben
+                our trip  abababab  14 Nov 2023 23:13  2 new    ada, ben
+
+                """)
+        let verify = await terminal.run("verify", "ben", "--equal")
+        #expect(verify.output.split(separator: "\n").count == 4)
+        #expect(terminal.node.calls == ["markVerified ben"])
+        _ = await terminal.run("mute", "home")
+        _ = await terminal.run("mute", "home", "--off")
+        #expect(terminal.node.state.withLock { $0.muted } == ["home": false])
+        #expect(await terminal.run("rename", "home", "nest").status == 0)
+        #expect(await terminal.run("send", "home", "x").status == 1)
+    }
+
+    @Test("status says everything in aligned lines")
+    func status() async {
+        let output = await Terminal().run("status").output
+        #expect(output.contains("listens  [::]:7447\n"))
+        #expect(output.contains("link     ben at 192.0.2.1:7447\n"))
+        #expect(output.contains("holds    1 conversation, 3 operations, 4.1 kB on disk\n"))
+        #expect(output.contains("refused  badSignature: 2\n"))
+        #expect(output.contains("keys     in a file that only you can read"))
+    }
+
+    @Test("doctor fails where a check fails")
+    func doctor() async {
+        let result = await Terminal().run("doctor")
+        #expect(result.status == 1)
+        #expect(result.output.contains("✗  Views follow from the log."))
+        #expect(result.talk.contains("parley: error: the store is damaged"))
+    }
+
+    @Test("follow shows what comes, in one conversation or all, and says when the node stops")
+    func follow() async {
+        let terminal = Terminal()
+        async let result = terminal.run("follow", "home", "--json")
+        while terminal.node.state.withLock({ $0.watchers.isEmpty }) { await Task.yield() }
+        terminal.node.tell(.of(FakeNode.message(1, "hi")))
+        terminal.node.stopTelling()
+        let found = await result
+        #expect(found.output.contains(#""text":"hi""#))
+        #expect(found.output.split(separator: "\n").count == 1)
+        #expect(found.talk.contains("parley: hint: parley run"))
+        #expect(found.status == 1)
+        let alone = await Terminal(isRunning: false).run("follow")
+        #expect(alone.talk.contains("the node does not run"))
+    }
+}
