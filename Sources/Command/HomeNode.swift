@@ -1,30 +1,52 @@
 import Parley
 
-/// The node of a home, opened by this very process.
+/// The node of a home, opened by this very process: the one place that knows the real node.
 enum HomeNode {
-    /// Opens it for one command.
+    /// Opens it for one command. It listens nowhere.
     static func open(
         home: String, passphrase: @Sendable () throws -> [UInt8]?
     ) async throws -> World.Access {
-        throw NodeError("unwired", "this program cannot open a home yet")
+        let node = try await node(home: home, passphrase: passphrase)
+        return World.Access(node: node, isRunning: false, close: { await node.shutdown() })
     }
 
     /// Makes a home. Returns the recovery code.
     static func create(home: String, name: String, passphrase: [UInt8]?) async throws -> String {
-        throw NodeError("unwired", "this program cannot make a home yet")
+        let settings = NodeSettings(home: home, passphrase: passphrase)
+        let (node, recoveryCode) = try await Node.create(settings, name: name)
+        await node.shutdown()
+        return recoveryCode
     }
 
     /// Opens it to run.
     static func openToRun(
         home: String, passphrase: @Sendable () throws -> [UInt8]?
     ) async throws -> RunningHome {
-        throw NodeError("unwired", "this program cannot run a home yet")
+        let node = try await node(home: home, passphrase: passphrase)
+        return RunningHome(
+            node: node, start: { try await node.start(listen: $0) },
+            shutdown: { await node.shutdown() })
+    }
+
+    /// Asks for a passphrase only where the keys need one.
+    private static func node(
+        home: String, passphrase: @Sendable () throws -> [UInt8]?
+    ) async throws -> Node {
+        do {
+            return try await Node.open(NodeSettings(home: home))
+        } catch let error as NodeError where error.code == "passphrase-needed" {
+            guard let secret = try passphrase() else { throw error }
+            return try await Node.open(NodeSettings(home: home, passphrase: secret))
+        }
     }
 }
 
 /// A node that this process runs.
 struct RunningHome: Sendable {
+    /// The node.
     var node: any NodeService
+    /// Begins to listen and to look for contacts.
     var start: @Sendable (_ listen: [String]) async throws -> Void
+    /// Ends links in good order and closes the home.
     var shutdown: @Sendable () async -> Void
 }

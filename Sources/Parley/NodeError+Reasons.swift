@@ -70,6 +70,15 @@ extension NodeError {
 
     /// What a person is told when a home does not open.
     init(_ error: HomeError) {
-        self.init("home", error.description, hint: error.hint)
+        let code =
+            switch error.code {
+            case .wrongPassphrase: "wrong-passphrase"
+            case .passphraseNeeded: "passphrase-needed"
+            case .locked: "locked"
+            case .passphraseNotUsed, .keyMissing, .keystoreBroken, .databaseOfAnotherNode,
+                .readOnly, .diskFull, .newerSchema, .databaseDamaged, .other:
+                "home"
+            }
+        self.init(code, error.description, hint: error.hint)
     }
 }

@@ -26,8 +26,8 @@ struct ImportCommandTests {
             first.output == """
                 stored    2 messages
                 known     0 that were in before
-                skipped   1 joins (2004-12-25.log:1)
-                skipped   1 blank lines (2004-12-25.log:4)
+                skipped   joins: 1 (2004-12-25.log:1)
+                skipped   blank lines: 1 (2004-12-25.log:4)
                 repaired  0 lines that were Latin-1
                 from      1 whole file, 4 lines
 

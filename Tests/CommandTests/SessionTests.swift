@@ -116,8 +116,8 @@ struct SessionTests {
         _ = await terminal.run("new", "our trip", "ben")
         #expect(
             await terminal.run("conversations").output == """
-                home      abababab  14 Nov 2023 23:13  2 new    ada, ben
-                our trip  abababab  14 Nov 2023 23:13  2 new    ada, ben
+                home      abababab  14 Nov 2023 23:13  2 new  ada, ben
+                our trip  abababab  14 Nov 2023 23:13  2 new  ada, ben
 
                 """)
         let verify = await terminal.run("verify", "ben", "--equal")

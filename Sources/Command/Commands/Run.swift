@@ -91,9 +91,10 @@ struct Port {
         let wanted = last ?? Self.usual
         do {
             try await running.start(["*:\(wanted)"])
-        } catch let error as NodeError where error.code == "address-in-use" {
+        } catch let error as NodeError where error.code == "listen" {
             try await running.start(["*:0"])
-            World.current.say("port \(wanted) is taken; this one is kept from now on")
+            World.current.say(
+                "port \(wanted) is taken: using a free one, which is kept from now on")
         }
         try await keep(running.node.status().addresses)
     }

@@ -91,7 +91,8 @@ struct Doctor: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let report = try await node.doctor()
-        let table = Table(report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] })
+        let table = Table(
+            report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] }, columnsMax: 72)
         try Output.show(report, json: output.json, as: table.text)
         guard report.checks.allSatisfy(\.isFine) else {
             throw NodeError(

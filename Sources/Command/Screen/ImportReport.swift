@@ -37,7 +37,7 @@ struct ImportReport: Encodable {
         for group in skipped {
             let places = group.examples.joined(separator: ", ")
             let more = group.count > group.examples.count ? ", …" : ""
-            table.add("skipped", "\(group.count) \(group.reason) (\(places)\(more))")
+            table.add("skipped", "\(group.reason): \(group.count) (\(places)\(more))")
         }
         table.add("repaired", "\(counted(repairedLines, "line")) that were Latin-1")
         table.add("from", "\(counted(files, "whole file")), \(counted(lines, "line"))")

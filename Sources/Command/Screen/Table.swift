@@ -1,9 +1,13 @@
-/// Rows whose columns stand below each other. The last column is not cut.
+/// Rows whose columns stand below each other. Columns in which nothing stands are left out, and
+/// the last one is not cut.
 struct Table {
-    private static let columnCountMax = 32
-    private var rows: [[String]] = []
+    private let columnCountMax: Int
+    private var rows: [[String]]
 
-    init(_ rows: [[String]] = []) { self.rows = rows }
+    init(_ rows: [[String]] = [], columnsMax columnCountMax: Int = 32) {
+        self.rows = rows
+        self.columnCountMax = columnCountMax
+    }
 
     mutating func add(_ cells: String...) { rows.append(cells) }
 
@@ -12,13 +16,13 @@ struct Table {
         let safe = rows.map { $0.map(harmless) }
         let count = safe.map(\.count).max() ?? 0
         let widths = (0..<count).map { index in
-            min(
-                Self.columnCountMax,
-                safe.map { index < $0.count ? columnCount($0[index]) : 0 }.max() ?? 0)
+            safe.map { index < $0.count ? columnCount($0[index]) : 0 }.max() ?? 0
         }
         return safe.map { cells in
-            let shown = cells.enumerated().map { index, cell in
-                index == cells.count - 1 ? cell : column(cell, widths[index])
+            let shown = cells.enumerated().compactMap { index, cell -> String? in
+                if widths[index] == 0 { return nil }
+                if index == cells.count - 1 { return cell }
+                return column(cell, min(widths[index], columnCountMax))
             }
             let line = shown.joined(separator: "  ")
             return String(line.reversed().drop { $0 == " " }.reversed())
