@@ -75,7 +75,8 @@ final class FakeNode: NodeService {
             isProtectedByPassphrase: false,
             addresses: ["[::]:7447"],
             links: [.init(name: "ben", device: "cc", address: "192.0.2.1:7447")],
-            conversationCount: 1, operationCount: 3, databaseByteCount: 4096, pendingCount: 0,
+            conversationCount: 1, operationCount: 3, databaseByteCount: 4096,
+            sentByteCount: 1_500, receivedByteCount: 20, pendingCount: 0,
             readOnlyReason: nil, refusals: ["badSignature": 2], forkedDevices: [], warnings: [])
     }
 

@@ -40,6 +40,9 @@ struct Status: NodeCommand {
             "\(counted(status.conversationCount, "conversation")), "
                 + "\(counted(status.operationCount, "operation")), "
                 + "\(bytes(status.databaseByteCount)) on disk")
+        table.add(
+            "carried",
+            "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
         table.add("waiting", counted(status.pendingCount, "message"))
         for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
             table.add("refused", "\(code): \(count)")
