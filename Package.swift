@@ -1,5 +1,4 @@
 // swift-tools-version: 6.2
-import Foundation
 import PackageDescription
 
 /// What every target of our own is built with: no warning survives, and an import that leaks
@@ -11,35 +10,21 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().path
-func exists(_ path: String) -> Bool {
-    FileManager.default.fileExists(atPath: root + "/" + path)
-}
-
-/// Rooms that this one may import, as far as they exist.
-func existing(_ dependencies: [Target.Dependency]) -> [Target.Dependency] {
-    dependencies.filter { dependency in
-        guard case .byNameItem(let name, _) = dependency, name.hasPrefix("Parley") else {
-            return true
-        }
-        let folder = String(name.dropFirst("Parley".count))
-        return exists("Sources/" + (folder.isEmpty ? "Parley" : folder))
-            || name == "ParleySimulation" && exists("Simulations/Harness")
-    }
-}
-
 /// A room: the folder `Sources/<name>` is the target `Parley<name>`.
-func room(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+///
+/// - Parameter hasPage: whether a README lies in the folder.
+func room(
+    _ name: String, _ dependencies: [Target.Dependency], path: String? = nil,
+    hasPage: Bool = false
+) -> Target {
     .target(
-        name: "Parley\(name)", dependencies: existing(dependencies),
-        path: path ?? "Sources/\(name)",
-        exclude: exists("\(path ?? "Sources/\(name)")/README.md") ? ["README.md"] : [],
-        swiftSettings: house)
+        name: "Parley\(name)", dependencies: dependencies, path: path ?? "Sources/\(name)",
+        exclude: hasPage ? ["README.md"] : [], swiftSettings: house)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: "\(name)Tests", dependencies: existing(dependencies), path: "Tests/\(name)Tests",
+        name: "\(name)Tests", dependencies: dependencies, path: "Tests/\(name)Tests",
         swiftSettings: house)
 }
 
@@ -56,8 +41,10 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium",
         providers: [.apt(["libsodium-dev"])]),
-    .target(name: "CZstd", path: "Sources/CZstd"),
-    room("Wire", []),
+    .systemLibrary(
+        name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
+        providers: [.apt(["libzstd-dev"])]),
+    room("Wire", ["CZstd"]),
     room("Sealing", ["ParleyWire", "CSodium"]),
     .target(name: "ParleyPayloads", dependencies: [protobuf], path: "Sources/Payloads"),
     room("Ledger", ["ParleyWire", "ParleySealing"]),
@@ -79,7 +66,7 @@ let targets: [Target] = [
             "ParleyNodeCore",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
-        ]),
+        ], hasPage: true),
     room("Transport", ["ParleyWire"] + nio),
     room(
         "",
@@ -98,10 +85,10 @@ let targets: [Target] = [
         ], path: "Simulations/Harness"),
     .executableTarget(
         name: "parley",
-        dependencies: existing([
+        dependencies: [
             "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench", arguments,
             logging,
-        ]), path: "Sources/Command", swiftSettings: house),
+        ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("House", []),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
@@ -115,7 +102,8 @@ let targets: [Target] = [
     tests(
         "Reconciliation",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyReconciliation",
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation",
+            "ParleyReconciliation", "ParleyNodeCore",
             "ParleySimulation",
         ]),
     tests(
@@ -142,8 +130,9 @@ let package = Package(
     name: "parley",
     products: [
         .library(name: "Parley", targets: ["Parley"]),
+        .library(name: "ParleySimulation", targets: ["ParleySimulation"]),
         .executable(name: "parley", targets: ["parley"]),
-    ].filter { $0.name == "Parley" ? exists("Sources/Parley") : exists("Sources/Command") },
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -151,6 +140,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
     ],
-    targets: targets.filter { exists($0.path ?? "") },
+    targets: targets,
     swiftLanguageModes: [.v6]
 )

@@ -94,5 +94,8 @@ struct ParleyCommand: AsyncParsableCommand {
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
             CommandGroup(name: "Care:", subcommands: [DigestCommand.self, Doctor.self]),
+            CommandGroup(
+                name: "Trying it:",
+                subcommands: [DemoCommand.self, BenchCommand.self, BenchPeerCommand.self]),
         ])
 }

@@ -129,7 +129,7 @@ extension NodeCore {
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return
         }
-        let result = try session.receive(frame, byteCount: bytes.count, store: store)
+        let result = try session.receive(frame, store: store)
         links[id]?.session = session
         switch result {
         case .success(let outputs):

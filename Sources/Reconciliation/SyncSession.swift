@@ -97,10 +97,8 @@ public struct SyncSession: Sendable {
     }
 
     /// Takes a frame from the peer.
-    ///
-    /// - Parameter byteCount: how large it was on the link, for credit.
     public mutating func receive(
-        _ frame: Frame, byteCount: Int, store: some LogStore
+        _ frame: Frame, store: some LogStore
     ) throws(StoreError) -> Result<[SessionOutput], SessionRejection> {
         if case .hello(let hello) = frame {
             guard phase == .greeting else { return .failure(.outOfOrder) }
@@ -119,8 +117,9 @@ public struct SyncSession: Sendable {
         case .want(let want):
             return .success(try received(want, store: store))
         case .operations(let operations):
+            let byteCount = operations.byteCount
             granted -= Int64(byteCount)
-            guard granted >= -Int64(Limits.frameByteCountMax) else {
+            guard granted >= -Int64(Limits.runByteCountMax) else {
                 return .failure(.overCredit)
             }
             consumed += UInt64(byteCount)
@@ -232,7 +231,7 @@ public struct SyncSession: Sendable {
                 guard let operations = try shared[number]?.nextOperations(store: store) else {
                     break
                 }
-                let size = operations.runs.reduce(64) { $0 + $1.byteCount }
+                let size = operations.byteCount
                 credit -= Int64(size)
                 sent += size
                 outputs.append(.send(.operations(operations)))
@@ -242,11 +241,9 @@ public struct SyncSession: Sendable {
     }
 }
 
-extension Run {
-    /// About how many bytes it takes on the link.
-    var byteCount: Int {
-        operations.reduce(80 + heads.count * 66) { $0 + $1.byteCount + 2 }
-    }
+extension Operations {
+    /// How many bytes it counts for credit, on both sides.
+    var byteCount: Int { runs.reduce(64) { $0 + $1.byteCount } }
 }
 
 extension SyncSession {

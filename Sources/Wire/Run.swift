@@ -57,6 +57,17 @@ public struct Run: Equatable, Sendable {
 
     /// The place of the last operation.
     public var last: UInt64 { first + UInt64(operations.count) - 1 }
+
+    /// How many bytes it counts for credit: about what it takes on a link, before compression.
+    /// Both sides compute it from the same fields, so credit never leaks away.
+    public var byteCount: Int {
+        operations.reduce(80 + heads.count * 66) { $0 + $1.byteCount + 2 }
+    }
+
+    /// Whether it travels compressed. Content alone: nothing of keys or receipts ever is.
+    var isCompressed: Bool {
+        lane == .content && operations.count >= Limits.compressedOperationCountMin
+    }
 }
 
 extension ByteWriter {
@@ -64,11 +75,28 @@ extension ByteWriter {
     mutating func run(_ run: Run) {
         identifier(run.device)
         byte(run.lane.rawValue)
-        byte(run.anchor == nil ? 0 : 1)
+        byte((run.anchor == nil ? 0 : 1) | (run.isCompressed ? 2 : 0))
         number(run.first)
         if let anchor = run.anchor { identifier(anchor) }
         number(UInt64(run.operations.count))
-        for operation in run.operations {
+        if run.isCompressed {
+            var plain = ByteWriter(capacity: run.byteCount)
+            plain.operations(run.operations)
+            let compressed = Zstandard.compress(plain.bytes)
+            number(UInt64(plain.bytes.count))
+            counted(compressed)
+        } else {
+            operations(run.operations)
+        }
+        number(UInt64(run.heads.count))
+        for head in run.heads {
+            number(head.sequence - run.first)
+            raw(head.signature.bytes)
+        }
+    }
+
+    private mutating func operations(_ operations: [Operation]) {
+        for operation in operations {
             number(UInt64(operation.byteCount) << 1 | (operation.isErased ? 1 : 0))
             raw(operation.head)
             switch operation.body {
@@ -79,11 +107,6 @@ extension ByteWriter {
             case .erased(let commitment, _, _): identifier(commitment)
             }
         }
-        number(UInt64(run.heads.count))
-        for head in run.heads {
-            number(head.sequence - run.first)
-            raw(head.signature.bytes)
-        }
     }
 }
 
@@ -93,14 +116,34 @@ extension ByteReader {
         let device: DeviceID = try identifier()
         guard let lane = Lane(rawValue: try byte()) else { throw .forbidden(field: "lane") }
         let flags = try byte()
-        guard flags <= 1 else { throw .unknownFlags(flags) }
+        guard flags <= 3 else { throw .unknownFlags(flags) }
         let first = try number()
         guard first < UInt64(Int64.max) - UInt64(Limits.runOperationCountMax) else {
             throw .forbidden(field: "first")
         }
-        let anchor: OperationID? = flags == 1 ? try identifier() : nil
+        let anchor: OperationID? = flags & 1 == 1 ? try identifier() : nil
         let count = try count("operations", atMost: Limits.runOperationCountMax)
         guard count > 0 else { throw .forbidden(field: "empty run") }
+        let operations: [Operation]
+        if flags & 2 == 2 {
+            let byteCount = try self.count("compressed run", atMost: Limits.runByteCountMax)
+            let compressed = try slice(
+                try self.count("compressed bytes", atMost: Limits.frameByteCountMax))
+            var plain = ByteReader(try Zstandard.decompress(compressed, byteCount: byteCount))
+            operations = try plain.operations(count)
+            try plain.finish()
+        } else {
+            operations = try self.operations(count)
+        }
+        let run = Run(
+            device: device, lane: lane, first: first, anchor: anchor, operations: operations,
+            heads: try heads(first: first, operationCount: count))
+        // One rule says which runs are compressed, so that a run has one form.
+        guard run.isCompressed == (flags & 2 == 2) else { throw .forbidden(field: "compression") }
+        return run
+    }
+
+    private mutating func operations(_ count: Int) throws(DecodingFailure) -> [Operation] {
         var operations: [Operation] = []
         operations.reserveCapacity(min(count, remaining / 8))
         for _ in 0..<count {
@@ -108,9 +151,7 @@ extension ByteReader {
             operations.append(
                 try Operation(transferForm: try slice(mark >> 1), isErased: mark & 1 == 1))
         }
-        return Run(
-            device: device, lane: lane, first: first, anchor: anchor, operations: operations,
-            heads: try heads(first: first, operationCount: count))
+        return operations
     }
 
     private mutating func heads(

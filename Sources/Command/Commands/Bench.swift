@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyBench
+
+/// `parley bench`: figures beside their budgets.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "measure this build on this machine",
+        discussion: """
+            Measures figures between two real processes on the real disk, each beside its budget
+            and the limit of the machine. Without names, all of them; this takes about a minute.
+            Build with `swift build -c release`: figures of a debug build say nothing.
+
+            Example:
+              parley bench append page
+              parley bench --json
+            """)
+
+    @Argument(help: "which figures; all without any")
+    var names: [String] = []
+
+    @Flag(name: .long, help: "print one JSON object a figure, for programs")
+    var json = false
+
+    func run() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("parley-bench-\(getpid())").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let world = World.current
+        let bench = Bench(folder: folder, program: "/proc/self/exe") { world.say($0) }
+        let figures = try await bench.run(names)
+        for figure in figures {
+            world.write(json ? try Self.object(figure) : Self.line(figure))
+        }
+    }
+
+    private static func object(_ figure: Figure) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(figure), as: UTF8.self)
+    }
+
+    private static func line(_ figure: Figure) -> String {
+        var text = figure.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+        text += amount(figure.value, figure.unit)
+        if let p99 = figure.p99 { text += "  p99 " + amount(p99, figure.unit) }
+        if let budget = figure.budget {
+            text += "  budget " + amount(budget, figure.unit)
+            text += figure.value <= budget ? "  met" : "  missed"
+        }
+        if let limit = figure.limit { text += "  limit " + amount(limit, figure.unit) }
+        return text + "\n    " + figure.note
+    }
+
+    private static func amount(_ value: Double, _ unit: String) -> String {
+        guard unit == "s" else { return String(format: "%.0f B", value) }
+        if value < 1e-3 { return String(format: "%.0f us", value * 1e6) }
+        if value < 1 { return String(format: "%.2f ms", value * 1e3) }
+        return String(format: "%.2f s", value)
+    }
+}
+
+/// The other process of a benchmark; not for people.
+struct BenchPeerCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench-peer", abstract: "be the other process of a benchmark",
+        discussion: "Example:\n  started by `parley bench`, never by hand", shouldDisplay: false)
+
+    @Argument(help: "the folder of its node")
+    var home: String
+
+    func run() async throws { try await BenchPeerProgram.run(home: home) }
+}
