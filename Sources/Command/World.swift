@@ -35,11 +35,34 @@ struct World: Sendable {
 
     /// The running node, else the home.
     static func openNode(_ options: HomeOptions) async throws -> Access {
-        let home = options.path
-        if let client = try await NodeClient.connect(home: home) {
-            return Access(node: client, isRunning: true, close: { await client.close() })
+        try await reach(
+            options.path,
+            running: { client in
+                Access(node: client, isRunning: true, close: { await client.close() })
+            },
+            home: { try await HomeNode.open(home: $0, passphrase: options.passphrase) })
+    }
+
+    /// Goes through the running node where one answers, else opens the home.
+    ///
+    /// A home that is in use without a node that answers belongs to a command that is about to end
+    /// or to a node that is about to run: both are waited for, a little.
+    static func reach<R: Sendable>(
+        _ home: String, running: (NodeClient) async throws -> R,
+        home open: (String) async throws -> R
+    ) async throws -> R {
+        let deadline = ContinuousClock.now + .seconds(3)
+        while true {
+            if let client = try await NodeClient.connect(home: home) {
+                return try await running(client)
+            }
+            do {
+                return try await open(home)
+            } catch let error as NodeError where error.code == "locked" {
+                guard ContinuousClock.now < deadline else { throw error }
+                try await Task.sleep(for: .milliseconds(50))
+            }
         }
-        return try await HomeNode.open(home: home, passphrase: options.passphrase)
     }
 
     /// Lends what answers for a home, and lets go of it whatever happens.

@@ -57,6 +57,7 @@ struct HarmlessTests {
     func columns() {
         #expect(columnCount("日本") == 4)
         #expect(columnCount("e\u{301}x") == 2)
+        #expect(column("abc", 0).isEmpty)
         #expect(column("abc", 5) == "abc  ")
         #expect(column("abcdef", 4) == "abc…")
         #expect(column("日本語", 4) == "日… ")

@@ -164,4 +164,22 @@ struct SessionTests {
         let alone = await Terminal(isRunning: false).run("follow")
         #expect(alone.talk.contains("the node does not run"))
     }
+
+    /// Once the first message of a stream stopped the program: no column had a width yet.
+    @Test("follow shows messages as they come, each with the name of its conversation")
+    func followForPeople() async {
+        let terminal = Terminal()
+        async let result = terminal.run("follow")
+        while terminal.node.state.withLock({ $0.watchers.isEmpty }) { await Task.yield() }
+        terminal.node.tell(.of(FakeNode.message(9, "hi", author: "ada")))
+        terminal.node.tell(.of(FakeNode.message(10, "hello", author: "benjamin", isOwn: false)))
+        terminal.node.stopTelling()
+        #expect(
+            await result.output == """
+                home: Tue 14 Nov 2023
+                home:   #9  23:13  ada  hi  ✓
+                home:   #10  23:13  benjamin  hello
+
+                """)
+    }
 }

@@ -47,10 +47,8 @@ struct Follow: AsyncParsableCommand {
             }
             guard let message = change.message else { continue }
             if names[message.conversation] == nil { names = try await Self.names(node) }
-            let prefix = only == nil ? (names[message.conversation] ?? "?") + ":" : ""
-            for line in lines.add(message) {
-                World.current.write(prefix.isEmpty ? line : harmless(prefix) + line)
-            }
+            let name = only == nil ? harmless(names[message.conversation] ?? "?") + ": " : ""
+            for line in lines.add(message) { World.current.write(name + line) }
         }
         throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
     }

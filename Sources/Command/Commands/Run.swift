@@ -33,15 +33,17 @@ struct Run: AsyncParsableCommand {
 
     func run() async throws {
         let home = place.path
-        if let other = try await NodeClient.connect(home: home) {
-            await other.close()
-            throw NodeError(
-                "already-running", "a node runs in \(home) already",
-                hint: "parley status asks it how it is")
-        }
         // From here on a signal means: end in good order.
         let stop = Stop.signals()
-        let running = try await HomeNode.openToRun(home: home, passphrase: place.passphrase)
+        let running = try await World.reach(
+            home,
+            running: { client -> RunningHome in
+                await client.close()
+                throw NodeError(
+                    "already-running", "a node runs in \(home) already",
+                    hint: "parley status asks it how it is")
+            },
+            home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {
             let server = try await LocalServer.start(node: running.node, home: home)
             do {

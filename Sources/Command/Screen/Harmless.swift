@@ -41,6 +41,7 @@ func columnCount(_ text: String) -> Int {
 /// The text, made harmless, cut to this many columns and filled up to them.
 func column(_ text: String, _ count: Int) -> String {
     var shown = harmless(text)
+    guard count > 0 else { return "" }
     if columnCount(shown) > count {
         while columnCount(shown) > count - 1 { shown.removeLast() }
         shown += "…"

@@ -11,19 +11,24 @@ import Parley
 struct MessageLines {
     private static let authorColumnsMax = 16
     private let clock = Clock()
-    private let authorColumns: Int
-    private let numberColumns: Int
+    private var authorColumns = 0
+    private var numberColumns = 0
     private var lastDay: String?
 
-    /// Lines for these and for others like them.
+    /// Lines for these, and for others that follow: columns widen where they have to.
     init(for messages: [MessageView]) {
-        let authors = messages.map { columnCount(harmless($0.author)) }
-        authorColumns = min(Self.authorColumnsMax, authors.max() ?? 0)
-        numberColumns = messages.map { "#\($0.number)".count }.max() ?? 0
+        for message in messages { widen(for: message) }
+    }
+
+    private mutating func widen(for message: MessageView) {
+        let author = columnCount(harmless(message.author))
+        authorColumns = max(authorColumns, min(Self.authorColumnsMax, author))
+        numberColumns = max(numberColumns, "#\(message.number)".count)
     }
 
     /// The lines of one message, after the heading of its day where that is a new one.
     mutating func add(_ message: MessageView) -> [String] {
+        widen(for: message)
         let day = clock.day(message.time)
         let heading = day == lastDay ? [] : [day]
         lastDay = day
