@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ParleyPayloads
 import ParleySealing
 public import ParleyLedger
@@ -72,13 +71,13 @@ public struct Genesis: Equatable, Sendable {
     public func draft() -> Draft {
         var payload = PayloadGenesis()
         payload.kind = UInt32(kind.rawValue)
-        payload.creator = .init(creator.bytes)
-        payload.random = .init(random)
+        payload.creator = field(creator.bytes)
+        payload.random = field(random)
         payload.founders = founders.map { founder in
             var entry = PayloadFounder()
-            entry.person = .init(founder.person.bytes)
+            entry.person = field(founder.person.bytes)
             entry.role = UInt32(founder.role.rawValue)
-            entry.identity = founder.identity.map { .init($0) }
+            entry.identity = founder.identity.map { field($0) }
             entry.name = founder.name
             return entry
         }
@@ -90,22 +89,23 @@ public struct Genesis: Equatable, Sendable {
     public init(payload: [UInt8]) throws(GenesisRejection) {
         guard let message = Payload.decode(PayloadGenesis.self, payload),
             let kind = UInt8(exactly: message.kind).flatMap(SpaceKind.init),
-            let creator = DeviceID(message.creator), message.random.count == 16,
+            let creator = DeviceID(fieldBytes(message.creator)),
+            fieldBytes(message.random).count == 16,
             message.founders.count <= Limits.founderCountMax
         else { throw .malformed }
         var founders: [Founder] = []
         for entry in message.founders {
-            guard let person = PersonID(entry.person),
+            guard let person = PersonID(fieldBytes(entry.person)),
                 let role = UInt8(exactly: entry.role).flatMap(Role.init),
                 entry.name.utf8.count <= Limits.nameByteCountMax
             else { throw .malformed }
             founders.append(
                 Founder(
                     person: person, role: role, name: entry.name,
-                    identity: entry.identity.map { Array($0) }))
+                    identity: entry.identity.map { fieldBytes($0) }))
         }
         self.init(
-            kind: kind, creator: creator, random: Array(message.random), founders: founders)
+            kind: kind, creator: creator, random: fieldBytes(message.random), founders: founders)
     }
 
     /// The roster that a space starts with.
@@ -139,6 +139,7 @@ public struct Genesis: Equatable, Sendable {
         var members: [Member] = []
         for founder in founders {
             guard
+                // Whatever is wrong with it, the space is refused.
                 let identity = try? IdentityLog(operations: founder.identity),
                 identity.person == founder.person
             else { throw .unprovenDevices }

@@ -23,8 +23,8 @@ public enum Limits {
     /// What the operations of a compressed run may grow to: told before it is opened, and checked
     /// before anything is allocated.
     public static let runByteCountMax = 512 * 1024
-    /// Runs of lane 1 with at least so many operations are compressed; shorter ones gain nothing.
-    public static let compressedOperationCountMin = 16
+    /// Runs of lane 1 with more operations than this are compressed; shorter ones gain nothing.
+    public static let uncompressedOperationCountMax = 15
     /// Runs in one frame.
     public static let runCountMax = 4096
     /// Operations in one run.

@@ -66,7 +66,7 @@ public struct Run: Equatable, Sendable {
 
     /// Whether it travels compressed. Content alone: nothing of keys or receipts ever is.
     var isCompressed: Bool {
-        lane == .content && operations.count >= Limits.compressedOperationCountMin
+        lane == .content && operations.count > Limits.uncompressedOperationCountMax
     }
 }
 

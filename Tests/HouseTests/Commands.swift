@@ -32,6 +32,8 @@ struct CommandDeclaration: Equatable {
                     abstract: value(of: "abstract", in: body),
                     discussion: value(of: "discussion", in: body)))
             index = end
+            // A command that is not shown is not for people.
+            if body.contains("shouldDisplay: false") { found.removeLast() }
         }
         return found
     }

@@ -30,8 +30,8 @@ func eventually(
             for await _ in changes where try await condition(node) { return true }
             return false
         }
-        // The one deadline of the test: it only ever ends a failure.
         group.addTask {
+            // The one deadline of the test: it only ever ends a failure.
             try await Task.sleep(for: .seconds(seconds))
             return false
         }

@@ -30,6 +30,7 @@ struct BenchCommand: AsyncParsableCommand {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
+        // What is left behind of a temporary folder harms nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let world = World.current
         let bench = Bench(folder: folder, program: "/proc/self/exe") { world.say($0) }

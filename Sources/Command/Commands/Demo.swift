@@ -100,6 +100,7 @@ struct Demo {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: false,
             attributes: [.posixPermissions: 0o700])
+        // What is left behind of a temporary folder harms nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var nodes: [Node] = []
         for name in Self.names { nodes.append(try await begin(name, in: folder)) }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import ParleyPayloads
 public import ParleyLedger
 import ParleyRoster
@@ -33,7 +32,7 @@ public struct Mute: Equatable, Sendable {
 
     init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadMute.self, payload),
-            let space = SpaceID(message.space)
+            let space = SpaceID(fieldBytes(message.space))
         else { return nil }
         self.init(space: space, isOn: message.on)
     }
@@ -41,7 +40,7 @@ public struct Mute: Equatable, Sendable {
     /// The operation that says this, in the own space.
     public func draft() -> Draft {
         var message = PayloadMute()
-        message.space = .init(space.bytes)
+        message.space = field(space.bytes)
         message.on = isOn
         return Draft(kind: .mute, lane: .shared, payload: Payload.encode(message))
     }
@@ -97,7 +96,8 @@ public struct Contact: Equatable, Sendable {
 
     init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadContact.self, payload),
-            let person = PersonID(message.person), let root = Digest(message.root),
+            let person = PersonID(fieldBytes(message.person)),
+            let root = Digest(fieldBytes(message.root)),
             message.alias.utf8.count <= Limits.nameByteCountMax
         else { return nil }
         self.init(
@@ -108,8 +108,8 @@ public struct Contact: Equatable, Sendable {
     /// The operation that says this, in the own space.
     public func draft() -> Draft {
         var message = PayloadContact()
-        message.person = .init(person.bytes)
-        message.root = .init(root.bytes)
+        message.person = field(person.bytes)
+        message.root = field(root.bytes)
         message.alias = alias
         message.accepted = isAccepted
         message.verified = isVerified
