@@ -9,9 +9,7 @@ import ParleyWire
 extension Node: NodeService {
     private func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
         do {
-            return try await running.read { store, core in
-                try body(Views(store: store, core: core))
-            }
+            return try await running.read { try body($0) }
         } catch let error as StoreError {
             throw NodeError(error)
         }
@@ -252,10 +250,8 @@ extension Node: NodeService {
             // Called in the node's actor right after the commit, so this reads what was shown.
             running.assumeIsolated { node in
                 // A node that is shutting down shows nothing more.
-                try? node.read { store, core in
-                    for view in Views(store: store, core: core).views(of: changes) {
-                        continuation.yield(view)
-                    }
+                try? node.read { views in
+                    for view in views.views(of: changes) { continuation.yield(view) }
                 }
             }
             if linksChanged { continuation.yield(ChangeView(kind: "link")) }

@@ -44,6 +44,7 @@ actor RunningNode {
     private nonisolated let inbox = Mutex(Inbox())
 
     private var core: NodeCore
+    private let rosters = RosterCache()
     /// Nil once the node was shut down: letting go of it releases the folder.
     private var opened: SQLiteStore?
     private var random = SystemRandom()
@@ -92,9 +93,9 @@ actor RunningNode {
     }
 
     /// Reads the store and the core between two steps.
-    func read<R: Sendable>(_ body: (SQLiteStore, NodeCore) throws -> R) throws -> R {
+    func read<R: Sendable>(_ body: (Views) throws -> R) throws -> R {
         guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        return try body(opened, core)
+        return try body(Views(store: opened, core: core, rosters: rosters))
     }
 
     func connect(_ outlet: any LinkOutlet) { self.outlet = outlet }

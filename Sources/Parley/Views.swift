@@ -11,6 +11,7 @@ import ParleyWire
 struct Views {
     let store: SQLiteStore
     let core: NodeCore
+    let rosters: RosterCache
 
     var ownPerson: PersonID { core.node.person }
 
@@ -83,7 +84,7 @@ struct Views {
     // MARK: Conversations
 
     func roster(of space: SpaceRecord) throws -> Roster? {
-        try RosterReader.roster(of: space, in: store)
+        try rosters.roster(of: space, in: store)
     }
 
     func conversations() throws -> [ConversationView] {
@@ -224,5 +225,29 @@ enum Cursor {
                 "bad-cursor", "“\(text)” is no cursor.",
                 hint: "Use the `cursor` of an earlier page as it is.")
         }
+    }
+}
+
+/// Rosters that were read before: reading one verifies the signatures of everybody's identity.
+///
+/// A roster is a function of the control operations, so one is kept as long as there are no more
+/// of those. It belongs to the node's actor and is used there alone.
+final class RosterCache {
+    private struct Kept {
+        var controlCount: UInt64
+        var roster: Roster?
+    }
+    /// Beyond this many spaces it begins anew.
+    private static let countMax = 1024
+    private var kept: [SpaceID: Kept] = [:]
+
+    func roster(of space: SpaceRecord, in store: some LogStore) throws(StoreError) -> Roster? {
+        var count: UInt64 = 0
+        for log in try store.logs(in: space.number) where log.lane == .control { count += log.end }
+        if let known = kept[space.id], known.controlCount == count { return known.roster }
+        let roster = try RosterReader.roster(of: space, in: store)
+        if kept.count >= Self.countMax { kept.removeAll() }
+        kept[space.id] = Kept(controlCount: count, roster: roster)
+        return roster
     }
 }
