@@ -75,6 +75,22 @@ public final class MemoryStore: TransactionalStore {
         unsafeUndo = []
     }
 
+    /// Everything that a store holds at one moment.
+    public struct Snapshot {
+        let contents: Contents
+    }
+
+    /// A copy of everything that is committed.
+    public func snapshot() -> Snapshot { Snapshot(contents: contents) }
+
+    /// Puts a copy in the place of everything that is stored.
+    public func restore(_ snapshot: Snapshot) {
+        contents = snapshot.contents
+        undo = []
+        unsafeUndo = []
+        durability = nil
+    }
+
     // MARK: Transactions
 
     /// Begins a transaction; there is no other open.

@@ -62,10 +62,15 @@ public final class SimulatedNode {
         }
     }
 
+    /// The store is set back to what it was when the copy was made, as from an old backup.
+    ///
+    /// Start the node again before anything else: what it remembers is of another store.
+    public func setBack(to copy: MemoryStore.Snapshot) { store.restore(copy) }
+
     /// The process dies and starts again; with the power, commits that were not durable are lost.
-    func restart(losingPower: Bool) {
+    func restart(losingPower: Bool, rejoin: Rejoin?) {
         if losingPower { store.losePower() } else { store.rollback() }
-        core = NodeCore(identity: identity)
+        core = NodeCore(identity: identity, rejoin: rejoin)
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }

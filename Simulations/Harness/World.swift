@@ -134,7 +134,11 @@ public final class World {
     public func heal() { separated = [] }
 
     /// A node's process dies and starts again at once.
-    public func restart(_ node: SimulatedNode, losingPower: Bool = false) {
+    ///
+    /// - Parameter rejoin: what its shell found out about the store being behind.
+    public func restart(
+        _ node: SimulatedNode, losingPower: Bool = false, rejoin: Rejoin? = nil
+    ) {
         let index = index(of: node)
         for wire in wires.values.sorted(by: { $0.near.link < $1.near.link })
         where wire.near.node == index || wire.far.node == index {
@@ -142,7 +146,7 @@ public final class World {
         }
         events.removeAll { $0.node == index }
         timers[index] = [:]
-        node.restart(losingPower: losingPower)
+        node.restart(losingPower: losingPower, rejoin: rejoin)
         offer(.started, to: index)
     }
 

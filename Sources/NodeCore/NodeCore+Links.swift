@@ -131,6 +131,7 @@ extension NodeCore {
         }
         let result = try session.receive(frame, store: store)
         links[id]?.session = session
+        try compareOwn(frame, on: id, store)
         switch result {
         case .success(let outputs):
             try perform(outputs, on: id, at: now, store, &random, &effects)

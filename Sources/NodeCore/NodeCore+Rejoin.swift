@@ -1,7 +1,41 @@
 import ParleyLedger
+import ParleyReconciliation
 import ParleyWire
 
 extension NodeCore {
+    /// Looks at what a peer says it holds of this device's own logs.
+    mutating func compareOwn(
+        _ frame: Frame, on id: LinkID, _ store: some Store
+    ) throws(StoreError) {
+        switch frame {
+        case .frontier(let frontier):
+            guard let space = try store.space(frontier.space) else { return }
+            for lane in Lane.allCases {
+                let log = OperationHash.log(
+                    space: space.id, device: identity.device, lane: lane)
+                let tag = LogTag(log)
+                guard let entry = frontier.entries.first(where: { $0.tag == tag }) else { continue }
+                let end = try store.log(tag, in: space.number)?.end ?? 0
+                if entry.sequence >= end { foundAhead(tag, end: entry.sequence + 1) }
+            }
+            if frontier.isComplete { try heardFromPeer(store) }
+        case .spaces:
+            let spaces = try store.spaces().filter { $0.kind != .own }
+            if spaces.contains(where: { links[id]?.session?.isEqual($0.number) == true }) {
+                try heardFromPeer(store)
+            }
+        default:
+            return
+        }
+    }
+
+    /// A peer has shown what it holds: whatever it did not list, it does not have either.
+    private mutating func heardFromPeer(_ store: some Store) throws(StoreError) {
+        guard rejoin?.needsPeer == true else { return }
+        rejoin?.needsPeer = false
+        try finishRejoin(store)
+    }
+
     /// A peer listed more of an own log than is held here: nothing is written until it is back,
     /// or this device would write a second history.
     mutating func foundAhead(_ tag: LogTag, end: UInt64) {

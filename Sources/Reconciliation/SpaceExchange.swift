@@ -34,6 +34,9 @@ struct SpaceExchange: Sendable {
 
     init(_ space: SpaceRecord) { self.space = space }
 
+    /// The peer's digests were our own at least once on this link.
+    private(set) var wasEqual = false
+
     var hasAnnouncements: Bool { !unannounced.isEmpty }
 
     // MARK: What the peer holds
@@ -43,6 +46,7 @@ struct SpaceExchange: Sendable {
         var ends: [LogTag: UInt64] = [:]
         for log in try store.logs(in: space.number) where log.end > 0 { ends[log.tag] = log.end }
         peerEnds = ends
+        wasEqual = true
         unsent = []
         unannounced = []
         windows = [:]

@@ -178,6 +178,9 @@ public struct SyncSession: Sendable {
         return outputs
     }
 
+    /// Whether the peer showed the very digests that this node had.
+    public func isEqual(_ space: SpaceNumber) -> Bool { shared[space]?.wasEqual == true }
+
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space] != nil }
 

@@ -1,0 +1,77 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Rejoin")
+struct RejoinTests {
+    @Test("a store that was set back writes nothing until it has its own past back")
+    func setBack() throws {
+        let world = World(seed: 41)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        try world.type("before the copy", on: ann, in: space)
+        world.run(for: 1_000)
+        let copy = ann.store.snapshot()
+        try world.type("after the copy", on: ann, in: space)
+        world.run(for: 1_000)
+        world.cut(ann, ben)
+        ann.setBack(to: copy)
+        world.restart(ann, rejoin: Rejoin(reason: "behind", ends: [:], needsPeer: true))
+        #expect(throws: CommandRefusal.rejoining) {
+            try world.type("a second history", on: ann, in: space)
+        }
+        world.heal()
+        world.run(for: 400_000)
+        #expect(ann.core.rejoin == nil)
+        #expect(try ann.texts(in: space) == ["before the copy", "after the copy"])
+        try world.type("and on", on: ann, in: space)
+        world.run(for: 2_000)
+        #expect(try ann.digest(of: space) == ben.digest(of: space))
+        #expect(try ben.store.forks().isEmpty)
+    }
+
+    /// The store noticed nothing; the peer's frontier tells.
+    @Test("a peer that holds more of a node's own log stops it from writing")
+    func toldByPeer() throws {
+        let world = World(seed: 42)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        let copy = ann.store.snapshot()
+        for count in 0..<2_000 { try world.type("\(count)", on: ann, in: space) }
+        world.run(for: 2_000)
+        world.cut(ann, ben)
+        ann.setBack(to: copy)
+        world.restart(ann)
+        world.heal()
+        var wasStopped = false
+        for _ in 0..<40_000 {
+            world.run(for: 5)
+            wasStopped = wasStopped || ann.core.rejoin != nil
+            if try ann.texts(in: space).count == 1000, ann.core.rejoin == nil { break }
+        }
+        #expect(wasStopped)
+        #expect(ann.core.rejoin == nil)
+        try world.type("and on", on: ann, in: space)
+        world.run(for: 5_000)
+        #expect(try ann.digest(of: space) == ben.digest(of: space))
+        #expect(try ben.store.forks().isEmpty)
+    }
+
+    @Test("a node whose guard is gone writes again once a peer shows the same")
+    func equalPeer() throws {
+        let world = World(seed: 43)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        world.restart(ann, rejoin: Rejoin(reason: "no guard", ends: [:], needsPeer: true))
+        #expect(ann.core.rejoin != nil)
+        world.run(for: 400_000)
+        #expect(ann.core.rejoin == nil)
+        try world.type("here again", on: ann, in: space)
+    }
+}
