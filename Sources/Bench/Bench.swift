@@ -106,7 +106,9 @@ public struct Bench: Sendable {
             Figure(
                 "bytes-wire", samples: [result.bytes / count], unit: "bytes", budget: 120,
                 limit: text,
-                note: "all bytes received, for each message of \(Int(text)) bytes; not compressed"),
+                note:
+                    "all bytes received, for each message of \(Int(text)) bytes; runs are compressed"
+            ),
         ]
     }
 }

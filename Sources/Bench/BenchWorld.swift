@@ -150,24 +150,3 @@ final class BenchWorld {
         return CatchUp(first50: first, whole: whole, bytes: bytes)
     }
 }
-
-/// Text that compresses about as badly as what people write.
-struct WordStream {
-    private static let words = [
-        "the", "a", "I", "you", "it", "is", "not", "what", "there", "kernel", "install", "thanks",
-        "maybe", "tomorrow", "driver", "works", "again", "why", "because", "with", "package",
-        "hello", "please", "try", "reboot", "ok", "screen", "really", "wonder", "late", "coffee",
-    ]
-    private var state: UInt64 = 88_172_645_463_325_252
-
-    mutating func text(_ byteCount: Int) -> String {
-        var text = ""
-        while text.utf8.count < byteCount {
-            state ^= state << 13
-            state ^= state >> 7
-            state ^= state << 17
-            text += Self.words[Int(state % UInt64(Self.words.count))] + " "
-        }
-        return String(text.prefix(byteCount))
-    }
-}

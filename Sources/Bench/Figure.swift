@@ -19,6 +19,23 @@ public struct Figure: Codable, Equatable, Sendable {
     /// Where the time goes, or what the limit is.
     public var note: String
 
+    private enum CodingKeys: String, CodingKey {
+        case name, value, unit, p99, n, budget, limit, note
+    }
+
+    /// Every key is always there; what was not measured or has no bound is `null`.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(name, forKey: .name)
+        try container.encode(value, forKey: .value)
+        try container.encode(unit, forKey: .unit)
+        try container.encode(p99, forKey: .p99)
+        try container.encode(n, forKey: .n)
+        try container.encode(budget, forKey: .budget)
+        try container.encode(limit, forKey: .limit)
+        try container.encode(note, forKey: .note)
+    }
+
     init(
         _ name: String, samples: [Double], unit: String, budget: Double? = nil,
         limit: Double? = nil, note: String

@@ -12,11 +12,15 @@ import Synchronization
 final class LinkDriver: ConnectionHandler {
     /// Frames that may wait in the node's inbox before reading pauses.
     static let pendingFrameMax = 64
+    /// A sending key is used for so long at most, in milliseconds: 10 minutes. Heartbeats see to it
+    /// that something is sent.
+    static let rekeyInterval: UInt64 = 600_000
 
     private struct State {
         var link: Link
         var connection: Connection?
         var isAuthenticated = false
+        var rekeyedAt = SystemClock.now.monotonic
         var pendingFrames = 0
         var isPaused = false
     }
@@ -119,9 +123,15 @@ final class LinkDriver: ConnectionHandler {
     func send(_ frames: [[UInt8]]) {
         guard let connection = state.withLock({ $0.connection }) else { return }
         connection.perform {
-            let sealed = self.state.withLock { $0.link.seal(frames) }
-            connection.send(sealed)
+            connection.send(self.state.withLock { Self.seal(frames, &$0) })
         }
+    }
+
+    private static func seal(_ frames: [[UInt8]], _ state: inout State) -> [UInt8] {
+        let now = SystemClock.now.monotonic
+        guard now > state.rekeyedAt + rekeyInterval else { return state.link.seal(frames) }
+        state.rekeyedAt = now
+        return state.link.rekey() + state.link.seal(frames)
     }
 
     /// Ends the connection after what was sent.
