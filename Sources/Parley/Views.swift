@@ -12,6 +12,13 @@ struct Views {
     let store: SQLiteStore
     let core: NodeCore
     let rosters: RosterCache
+    private let names = NameCache()
+
+    init(store: SQLiteStore, core: NodeCore, rosters: RosterCache) {
+        self.store = store
+        self.core = core
+        self.rosters = rosters
+    }
 
     var ownPerson: PersonID { core.node.person }
 
@@ -20,6 +27,13 @@ struct Views {
     /// What one calls a person: an alias, else the name on their card, else the name that a
     /// conversation began with, else the start of their identifier.
     func name(of person: PersonID, in roster: Roster? = nil) throws -> String {
+        if let known = names.known[person] { return known }
+        let name = try readName(of: person, in: roster)
+        names.known[person] = name
+        return name
+    }
+
+    private func readName(of person: PersonID, in roster: Roster?) throws -> String {
         if let alias = try contact(person)?.alias, !alias.isEmpty { return alias }
         let name = try CardReader.name(of: person, store)
         if !name.isEmpty { return name }
@@ -226,6 +240,11 @@ enum Cursor {
                 hint: "Use the `cursor` of an earlier page as it is.")
         }
     }
+}
+
+/// Names that were read before, for the length of one reading of the store.
+private final class NameCache {
+    var known: [PersonID: String] = [:]
 }
 
 /// Rosters that were read before: reading one verifies the signatures of everybody's identity.
