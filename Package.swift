@@ -124,6 +124,12 @@ let targets: [Target] = [
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),
+    tests(
+        "Process",
+        [
+            "ParleyWire", "ParleySealing", "ParleyNodeCore", "ParleyTransport", "Parley",
+            "ParleyLocalAPI", "parley",
+        ]),
 ]
 
 let package = Package(

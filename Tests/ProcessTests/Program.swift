@@ -1,0 +1,168 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Synchronization
+
+/// A process of the built program.
+final class Program: Sendable {
+    /// The program lies beside the tests: both come out of one build.
+    static let path: String = {
+        let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let beside = own.deletingLastPathComponent().appendingPathComponent("parley").path
+        if FileManager.default.isExecutableFile(atPath: beside) { return beside }
+        return URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().path + "/.build/debug/parley"
+    }()
+
+    private struct State {
+        var output = ""
+        var status: Int32?
+        var watchers: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+    let processID: Int32
+
+    init(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.path)
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try Self.whileStarting.withLock { _ in try process.run() }
+        processID = process.processIdentifier
+        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
+            let bytes = handle.availableData
+            if bytes.isEmpty { handle.readabilityHandler = nil }
+            self?.tell { $0.output += String(decoding: bytes, as: UTF8.self) }
+        }
+        process.terminationHandler = { [weak self] process in
+            let status =
+                process.terminationReason == .exit
+                ? process.terminationStatus : -process.terminationStatus
+            self?.tell { $0.status = status }
+        }
+        // It may have ended before anybody listened.
+        if !process.isRunning { process.terminationHandler?(process) }
+    }
+
+    private static let whileStarting = Mutex(())
+
+    /// What it wrote until now, to both outputs.
+    var output: String { state.withLock { $0.output } }
+
+    /// How it ended, or nil; the number of a signal is negative.
+    var status: Int32? { state.withLock { $0.status } }
+
+    private func tell(_ change: (inout State) -> Void) {
+        let watchers = state.withLock { state in
+            change(&state)
+            return state.watchers
+        }
+        for watcher in watchers { watcher.yield() }
+    }
+
+    private func signals() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        state.withLock { $0.watchers.append(continuation) }
+        return stream
+    }
+
+    /// Waits until it has written this, or has ended.
+    func says(_ text: String) async throws {
+        try await eventually("“\(text)” of \(Self.path)", after: [signals()]) {
+            output.contains(text) || status != nil
+        }
+        guard output.contains(text) else { throw Late(description: "it ended: \(output)") }
+    }
+
+    /// Waits until it has ended; returns how.
+    @discardableResult
+    func ended(within seconds: Double = 60) async throws -> Int32 {
+        try await eventually("the end of a process", within: seconds, after: [signals()]) {
+            status != nil
+        }
+        return status ?? 0
+    }
+
+    func signal(_ number: Int32) { kill(processID, number) }
+
+    /// Runs a command to its end.
+    static func run(_ arguments: String...) async throws -> (status: Int32, output: String) {
+        let program = try Program(arguments)
+        let status = try await program.ended()
+        return (status, program.output)
+    }
+}
+
+/// A node in a process of its own, which can be killed and come back.
+actor NodeProcess {
+    nonisolated let home: String
+    nonisolated let address: String
+    private var program: Program?
+    private(set) var client: NodeClient?
+
+    /// Makes the home; the node does not run yet.
+    init(home: String, name: String, port: UInt16) async throws {
+        self.home = home
+        address = "127.0.0.1:\(port)"
+        let made = try await Program.run("init", "--home", home, "--name", name)
+        guard made.status == 0 else { throw Late(description: made.output) }
+    }
+
+    /// Runs it, and waits until it answers.
+    @discardableResult
+    func start() async throws -> NodeClient {
+        let program = try Program(["run", "--home", home, "--listen", address])
+        self.program = program
+        try await program.says("listening on")
+        guard let client = try await NodeClient.connect(home: home) else {
+            throw Late(description: "no socket: \(program.output)")
+        }
+        self.client = client
+        return client
+    }
+
+    /// Kills it, wherever it is.
+    func kill() async throws { _ = try await end(SIGKILL) }
+
+    /// Ends it in good order. Returns its exit status.
+    func stop() async throws -> Int32 { try await end(SIGTERM) }
+
+    private func end(_ signal: Int32) async throws -> Int32 {
+        guard let program else { return 0 }
+        program.signal(signal)
+        let status = try await program.ended()
+        await client?.close()
+        client = nil
+        self.program = nil
+        return status
+    }
+
+    deinit { program?.signal(SIGKILL) }
+}
+
+/// Ports of this machine that nobody is on, below those that the system gives out itself.
+enum FreePort {
+    static func some() throws -> UInt16 {
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 20_000..<32_000)
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            let isFree = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+            if isFree { return port }
+        }
+        throw Late(description: "no free port")
+    }
+}

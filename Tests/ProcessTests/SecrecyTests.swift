@@ -1,0 +1,243 @@
+import Foundation
+@testable import Parley
+import ParleyNodeCore
+import ParleyTransport
+import Synchronization
+import Testing
+
+/// Stands between two nodes, passes everything on, and keeps a copy.
+final class RecordingProxy: Sendable {
+    private let transport = Transport(threadCount: 1)
+    private let target: Endpoint
+    private let bytes = Mutex<[UInt8]>([])
+    private let pumps = Mutex<[Task<Void, Never>]>([])
+
+    init(to target: String) throws { self.target = try Endpoint(target) }
+
+    /// What passed, both ways.
+    var recorded: [UInt8] { bytes.withLock { $0 } }
+
+    /// Who is at either end is not for it to know.
+    private static let limits: TransportLimits = {
+        var limits = TransportLimits()
+        limits.handshakeTimeMax = nil
+        return limits
+    }()
+
+    /// Begins; returns where.
+    func listen() async throws -> String {
+        let limits = Self.limits
+        let listener = try await transport.listen(
+            on: Endpoint("127.0.0.1:0"), limits: limits
+        ) { [weak self] in
+            let (near, far) = (Side(), Side())
+            if let self { self.join(near, far, limits) }
+            return near
+        }
+        return "\(try #require(listener.endpoints.first))"
+    }
+
+    private func join(_ near: Side, _ far: Side, _ limits: TransportLimits) {
+        let record: @Sendable ([UInt8]) -> Void = { [weak self] bytes in
+            self?.bytes.withLock { $0 += bytes }
+        }
+        near.meet(far, record)
+        far.meet(near, record)
+        let pump = Task { [transport, target] in
+            // Where the target is not reached, the near side is told so by being closed.
+            let reached = try? await transport.dial(target, limits: limits, handler: far)
+            if reached == nil { near.hangUp() }
+        }
+        pumps.withLock { $0.append(pump) }
+    }
+
+    func shutdown() async { await transport.shutdown() }
+
+    /// One of the two connections; what it hears, the other says.
+    private final class Side: ConnectionHandler {
+        private struct State {
+            var connection: Connection?
+            var early: [[UInt8]] = []
+            var isOver = false
+            var other: Side?
+            var record: @Sendable ([UInt8]) -> Void = { _ in }
+        }
+        private let state = Mutex(State())
+
+        func meet(_ other: Side, _ record: @escaping @Sendable ([UInt8]) -> Void) {
+            state.withLock { ($0.other, $0.record) = (other, record) }
+        }
+
+        func opened(_ connection: Connection) {
+            let (early, isOver) = state.withLock { state in
+                state.connection = connection
+                defer { state.early = [] }
+                return (state.early, state.isOver)
+            }
+            for bytes in early { connection.send(bytes) }
+            if isOver { connection.close() }
+        }
+
+        func received(_ bytes: [UInt8]) {
+            let (other, record) = state.withLock { ($0.other, $0.record) }
+            record(bytes)
+            other?.say(bytes)
+        }
+
+        private func say(_ bytes: [UInt8]) {
+            let connection = state.withLock { state in
+                if state.connection == nil { state.early.append(bytes) }
+                return state.connection
+            }
+            connection?.send(bytes)
+        }
+
+        func hangUp() {
+            let connection = state.withLock { state in
+                state.isOver = true
+                return state.connection
+            }
+            connection?.close()
+        }
+
+        func becameWritable() {}
+
+        func closed(_ reason: CloseReason) {
+            let other = state.withLock { state in
+                defer { state.other = nil }
+                return state.other
+            }
+            other?.hangUp()
+        }
+    }
+}
+
+@Suite("Secrecy", .timeLimit(.minutes(2)))
+struct SecrecyTests {
+    /// Words that occur nowhere else.
+    enum Canary: String, CaseIterable {
+        case ownName = "Quetzalbird-Ann"
+        case peerName = "Xylophagous-Ben"
+        case alias = "Zwischenfall-Alias"
+        case conversation = "Jackdaws-Sphinx-Group"
+        case renamed = "Vexillology-Renamed"
+        case text = "pterodactyl-umbrella-text"
+        case edited = "ornithopter-edited-text"
+        case deleted = "wheelbarrow-deleted-text"
+        case reply = "marzipan-reply-text"
+        case imported = "chrysanthemum-imported"
+        case author = "NickOfTheImported"
+        case emoji = "🦩🦚"
+        case passphrase = "correct-horse-battery-canary"
+    }
+
+    /// Bytes that would give a canary away: as it is, in small letters, and in UTF-16.
+    static let needles: [(name: String, bytes: [UInt8])] = Canary.allCases.flatMap { canary in
+        let text = canary.rawValue
+        return [
+            ("\(canary)", Array(text.utf8)),
+            ("\(canary), small", Array(text.lowercased().utf8)),
+            ("\(canary), UTF-16", text.utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }),
+        ]
+    }
+
+    static func found(in bytes: [UInt8]) -> [String] {
+        let data = Data(bytes)
+        return needles.filter { data.range(of: Data($0.bytes)) != nil }.map(\.name)
+    }
+
+    /// What is found in the files of a home, and how many bytes were looked at.
+    static func look(in home: String) throws -> (found: [String], files: [String: Int]) {
+        var found: [String] = []
+        var files: [String: Int] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: home).sorted() {
+            let path = home + "/" + name
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular else { continue }
+            let bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+            files[name] = bytes.count
+            found += Self.found(in: bytes).map { "\($0) in \(name)" }
+            #expect(Self.found(in: Array(name.utf8)).isEmpty)
+        }
+        return (found, files)
+    }
+
+    @Test("no word and no name is in a file of a node or on the wire")
+    func canaries() async throws {
+        let folder = try TemporaryFolder()
+        let annSettings = NodeSettings(home: folder.home("a"))
+        let benSettings = NodeSettings(
+            home: folder.home("b"), passphrase: Array(Canary.passphrase.rawValue.utf8))
+        let (ann, _) = try await Node.create(annSettings, name: Canary.ownName.rawValue)
+        let (ben, _) = try await Node.create(benSettings, name: Canary.peerName.rawValue)
+        let address = try #require(try await ann.start(listen: ["127.0.0.1:0"]).first)
+        let proxy = try RecordingProxy(to: address)
+        // Ann's card names the proxy, and ben listens nowhere: all they say passes through it.
+        let between = try await proxy.listen()
+        _ = try await ann.running.perform(.setProfile(name: nil, addresses: [between]))
+        let invite = try await ann.invite(hours: 1)
+        _ = try await ben.accept(link: invite.link, alias: Canary.alias.rawValue)
+        try await eventually("they meet", on: [ann, ben]) {
+            try await ben.conversations().contains { $0.name == Canary.alias.rawValue }
+        }
+        try await Self.talk(ann, ben)
+        // Looking finds what is there.
+        #expect(Self.found(in: Array("a \(Canary.reply.rawValue) b".utf8)).first == "reply")
+        #expect(proxy.recorded.count > 5_000)
+        #expect(Self.found(in: proxy.recorded) == [])
+        for home in [annSettings.home, benSettings.home] {
+            let running = try Self.look(in: home)
+            #expect(running.found == [])
+            #expect(running.files["database-wal"] ?? 0 > 10_000)
+        }
+        await ann.shutdown()
+        await ben.shutdown()
+        await proxy.shutdown()
+        for home in [annSettings.home, benSettings.home] {
+            let ended = try Self.look(in: home)
+            #expect(ended.found == [])
+            #expect(ended.files["database"] ?? 0 > 10_000)
+        }
+        #expect(Self.found(in: proxy.recorded) == [])
+    }
+
+    /// Says every canary, and sees to it that the other has them all.
+    private static func talk(_ ann: Node, _ ben: Node) async throws {
+        let group = try await ann.newConversation(
+            name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue]
+        ).id
+        let sent = try await ann.send(
+            conversation: group,
+            texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" },
+            replyTo: nil)
+        _ = try await ann.edit(message: sent[0].number, text: Canary.edited.rawValue)
+        _ = try await ann.delete(message: sent[1].number)
+        _ = try await ann.react(message: sent[2].number, emoji: Canary.emoji.rawValue, on: true)
+        try await ann.rename(conversation: group, to: Canary.renamed.rawValue)
+        _ = try await ann.importMessages(
+            ImportBatch(
+                conversation: group, fileHash: String(repeating: "ab", count: 32),
+                throughLine: 200,
+                rows: (1...200).map { line in
+                    ImportBatch.Row(
+                        line: line, author: Canary.author.rawValue,
+                        time: 1_200_000_000_000 + UInt64(line) * 1000,
+                        text: "\(Canary.imported.rawValue) \(line)", isAction: false)
+                }))
+        try await eventually("ben has it all", on: [ann, ben]) {
+            let (mine, theirs) = (try await ann.digests(), try await ben.digests())
+            let digest = mine.first { $0.conversation == group }?.digest
+            return digest != nil && theirs.contains { $0.digest == digest }
+        }
+        let page = try await ben.messages(conversation: group, before: nil, limit: 300)
+        let heard = try #require(page.messages.first { $0.text == Canary.edited.rawValue })
+        #expect(page.messages.contains { $0.author == Canary.author.rawValue })
+        _ = try await ben.send(
+            conversation: group, texts: [Canary.reply.rawValue], replyTo: heard.number)
+        _ = try await ben.markRead(conversation: group)
+        try await eventually("ann has the reply", on: [ann]) {
+            try await ann.messages(conversation: group, before: nil, limit: 300).messages
+                .contains { $0.text == Canary.reply.rawValue }
+        }
+    }
+}
