@@ -80,6 +80,13 @@ public struct ByteReader: Sendable {
         }
     }
 
+    /// A place in a log: small enough that adding two of them cannot overflow.
+    mutating func place() throws(DecodingFailure) -> UInt64 {
+        let value = try number()
+        guard value < Limits.placeMax else { throw .forbidden(field: "place") }
+        return value
+    }
+
     /// A LEB128 number that stands for a count or a length, at most `limit`.
     public mutating func count(
         _ field: StaticString, atMost limit: Int

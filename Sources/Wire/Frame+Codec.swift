@@ -207,8 +207,9 @@ extension ByteReader {
         let space: SpaceID = try identifier()
         let flags = try byte()
         guard flags <= 1 else { throw .unknownFlags(flags) }
+        var room = Limits.runByteCountMax
         let runs = try list("runs", atMost: Limits.runCountMax) { reader throws(DecodingFailure) in
-            try reader.run()
+            try reader.run(room: &room)
         }
         return Operations(space: space, endsAnswer: flags == 1, runs: runs)
     }
@@ -239,13 +240,6 @@ extension ByteReader {
             flag == 1
             ? Introduction.Redemption(invite: try uint64(), proof: try identifier()) : nil
         return Introduction(card: Array(card), redemption: redemption)
-    }
-
-    /// A place in a log: small enough that adding two of them cannot overflow.
-    private mutating func place() throws(DecodingFailure) -> UInt64 {
-        let value = try number()
-        guard value < 1 << 62 else { throw .forbidden(field: "place") }
-        return value
     }
 
     private mutating func list<Element>(

@@ -8,6 +8,8 @@ public enum Limits {
     public static let dependencyCountMax = 16
     /// Operations that an operation may be about.
     public static let referenceCountMax = 8
+    /// Places in a log stay below 2^62, so that adding two of them cannot overflow.
+    public static let placeMax: UInt64 = 1 << 62
     /// The salt of a payload commitment.
     public static let saltByteCount = 16
     /// A wall clock in Unix milliseconds stays below 2^43 (the year 2248), so that

@@ -156,7 +156,7 @@ extension ByteReader {
         for _ in 0..<count {
             list.append(
                 OperationReference(
-                    tag: LogTag(try uint64()), sequence: try number(), check: try check()))
+                    tag: LogTag(try uint64()), sequence: try place(), check: try check()))
         }
         return list
     }

@@ -112,7 +112,10 @@ extension ByteWriter {
 
 extension ByteReader {
     /// A run, in the same order.
-    mutating func run() throws(DecodingFailure) -> Run {
+    ///
+    /// - Parameter room: bytes that compressed runs of the frame may still grow to. One bound for
+    ///   all of them: a few bytes each would otherwise grow to gigabytes.
+    mutating func run(room: inout Int) throws(DecodingFailure) -> Run {
         let device: DeviceID = try identifier()
         guard let lane = Lane(rawValue: try byte()) else { throw .forbidden(field: "lane") }
         let flags = try byte()
@@ -126,7 +129,8 @@ extension ByteReader {
         guard count > 0 else { throw .forbidden(field: "empty run") }
         let operations: [Operation]
         if flags & 2 == 2 {
-            let byteCount = try self.count("compressed run", atMost: Limits.runByteCountMax)
+            let byteCount = try self.count("compressed run", atMost: room)
+            room -= byteCount
             let compressed = try slice(
                 try self.count("compressed bytes", atMost: Limits.frameByteCountMax))
             var plain = ByteReader(try Zstandard.decompress(compressed, byteCount: byteCount))

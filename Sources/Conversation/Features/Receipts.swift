@@ -73,7 +73,7 @@ enum ReceiptsRule: MergeRule {
             let person = context.person(writing: applied.log)
         else { return [] }
         // A place that no log can have is a lie about everything below it.
-        let possible = { (progress: Receipts.Progress) in progress.sequence < 1 << 62 }
+        let possible = { (progress: Receipts.Progress) in progress.sequence < Limits.placeMax }
         for progress in receipts.read.filter(possible) {
             try store.raise(
                 Mark(
