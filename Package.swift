@@ -92,7 +92,9 @@ let targets: [Target] = [
     tests("Wire", ["ParleyWire"]),
     tests("House", []),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
-    tests("Ledger", ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleySimulation"]),
+    tests(
+        "Ledger",
+        ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore", "ParleySimulation"]),
     tests(
         "Conversation",
         [

@@ -25,6 +25,8 @@ struct SpaceExchange: Sendable {
     /// The lowest place that was asked for, by log.
     private var asked: [LogTag: UInt64] = [:]
     private(set) var openWantCount = 0
+    /// The peer was told all tips and asked for the rest, and nothing has come of it yet.
+    private var isAsking = false
     /// The peer could not answer: it is not asked again on this link.
     private var cannotFill = false
 
@@ -62,8 +64,12 @@ struct SpaceExchange: Sendable {
         for entry in frontier.entries {
             let log = try store.log(entry.tag, in: space.number)
             if entry.sequence >= log?.end ?? 0 { isBehind = true }
-            ends[entry.tag] = max(ends[entry.tag] ?? 0, entry.sequence + 1)
             unannounced.remove(entry.tag)
+            // Tips of logs that nobody has must not fill the memory.
+            guard ends[entry.tag] != nil || ends.count < Limits.frontierEntryCountMax else {
+                continue
+            }
+            ends[entry.tag] = max(ends[entry.tag] ?? 0, entry.sequence + 1)
         }
         if frontier.isComplete {
             if frontier.asksForMissing {
@@ -79,8 +85,19 @@ struct SpaceExchange: Sendable {
         } else if peerEnds != nil {
             peerEnds = ends
         }
-        return isBehind
+        // Its tips crossed with ours: asked once more, it would send everything once more.
+        defer { if frontier.isComplete { isAsking = false } }
+        return isBehind && !(isAsking && frontier.isComplete)
     }
+
+    /// Our tips, with a request for what lies above them.
+    mutating func request(store: some LogStore) throws(StoreError) -> Frontier {
+        isAsking = true
+        return try Frontier(of: space, asksForMissing: true, in: store)
+    }
+
+    /// Operations came: what was asked for is on its way.
+    mutating func receivedOperations() { isAsking = false }
 
     /// The peer knows nothing of the space.
     mutating func assumeMissing(store: some LogStore) throws(StoreError) {

@@ -53,6 +53,8 @@ public struct SyncSession: Sendable {
     public static let creditInitial: UInt64 = 1 << 20
     /// Credit is renewed in steps of this many bytes.
     static let creditStep: UInt64 = 128 << 10
+    /// More than this is never believed, so that sums cannot overflow.
+    static let creditMax: UInt64 = 1 << 40
 
     private enum Phase: Sendable, Equatable {
         /// Our greeting is out; theirs is due.
@@ -103,7 +105,7 @@ public struct SyncSession: Sendable {
         if case .hello(let hello) = frame {
             guard phase == .greeting else { return .failure(.outOfOrder) }
             phase = .open
-            credit = Int64(clamping: hello.credit)
+            credit = Int64(clamping: min(hello.credit, Self.creditMax))
             return .success([])
         }
         guard phase == .open else { return .failure(.outOfOrder) }
@@ -128,7 +130,7 @@ public struct SyncSession: Sendable {
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):
             credit = min(
-                credit.addingReportingOverflow(Int64(clamping: bytes)).partialValue, 1 << 40)
+                credit + Int64(clamping: min(bytes, Self.creditMax)), Int64(Self.creditMax))
             return .success([])
         case .error(let error):
             return .success([.refused(error)])
@@ -159,11 +161,10 @@ public struct SyncSession: Sendable {
     public mutating func ask(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        guard phase == .open, let exchange = shared[space] else { return [] }
-        return [
-            .send(
-                .frontier(try Frontier(of: exchange.space, asksForMissing: true, in: store)))
-        ]
+        guard phase == .open, let request = try shared[space]?.request(store: store) else {
+            return []
+        }
+        return [.send(.frontier(request))]
     }
 
     /// Asks for the newest parts of holes; at most two questions are open at a time.
@@ -332,9 +333,9 @@ extension SyncSession {
     private mutating func received(
         _ operations: Operations, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        guard operations.endsAnswer, let space = try store.space(operations.space) else {
-            return [.ingest(operations)]
-        }
+        guard let space = try store.space(operations.space) else { return [.ingest(operations)] }
+        shared[space.number]?.receivedOperations()
+        guard operations.endsAnswer else { return [.ingest(operations)] }
         shared[space.number]?.answered(isEmpty: operations.runs.isEmpty)
         return [.ingest(operations), .answered(space.number)]
     }

@@ -1,0 +1,295 @@
+import ParleyLedger
+import ParleyNodeCore
+@testable import ParleyReconciliation
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Sync session")
+struct SyncSessionTests {
+    @Test(
+        "two who hold the same say so in a few bytes, however long the history", arguments: [1, 8])
+    func inSync(spaces: Int) throws {
+        let pair = try Pair(seed: 1, spaces: spaces)
+        for number in 1...spaces { try pair.ann.write(300, in: number) }
+        try pair.open()
+        #expect(try pair.isInSync())
+        let again = try Pair(copying: pair)
+        try again.open()
+        for end in [again.ann, again.ben] {
+            #expect(end.operationFrames.isEmpty)
+            #expect(end.sent.count == 2, "a greeting and a list of spaces")
+            #expect(end.sentByteCount < 40 + 60 * spaces)
+        }
+        #expect((again.ann.sentByteCount + again.ben.sentByteCount) / spaces < 200)
+    }
+
+    @Test("each gets what the other wrote, and nothing is sent twice")
+    func bothWays() throws {
+        let pair = try Pair(seed: 3, spaces: 2)
+        try pair.ann.write(40)
+        try pair.ben.write(30)
+        try pair.ben.write(20, in: 2)
+        try pair.open()
+        #expect(try pair.isInSync())
+        #expect(operationCount(pair.ann.sent) == 40)
+        #expect(operationCount(pair.ben.sent) == 50)
+    }
+
+    @Test("what is written while the link is up goes at once")
+    func live() throws {
+        let pair = try Pair(seed: 5)
+        try pair.open()
+        for _ in 0..<5 {
+            try pair.ann.write(1)
+            try pair.ann.flush()
+            try pair.run()
+        }
+        #expect(try pair.isInSync())
+        #expect(operationCount(pair.ann.sent) == 5)
+        #expect(pair.ben.operationFrames.isEmpty)
+    }
+
+    @Test("where much is missing the newest come first and the rest from the top down")
+    func newestFirst() throws {
+        let pair = try Pair(seed: 7)
+        try pair.ann.write(3000)
+        try pair.open()
+        #expect(try pair.isInSync())
+        let runs = pair.ann.sent.flatMap { frame in
+            if case .operations(let operations) = frame { operations.runs } else { [Run]() }
+        }
+        #expect(runs[0].first == 2500 && runs[0].anchor != nil)
+        #expect(operationCount(pair.ann.sent) == 3000)
+        let backfill = runs.drop { $0.first >= 2500 }.map(\.first)
+        #expect(backfill == backfill.sorted(by: >))
+        let wants = pair.ben.sent.filter { if case .want = $0 { true } else { false } }
+        #expect(!wants.isEmpty)
+    }
+
+    @Test("a session that was cut anywhere goes on in the next where it stopped")
+    func resuming() throws {
+        for cut in [1, 2, 3, 5, 8] {
+            let pair = try Pair(seed: 9)
+            try pair.ann.write(2500)
+            try pair.ann.open()
+            try pair.ben.open()
+            for _ in 0..<cut {
+                for frame in pair.ann.takeFrames() { try pair.ben.receive(frame) }
+                for frame in pair.ben.takeFrames() { try pair.ann.receive(frame) }
+            }
+            let next = try Pair(copying: pair)
+            try next.open()
+            #expect(try next.isInSync(), "cut after \(cut) rounds")
+        }
+    }
+
+    @Test("a heartbeat that differs is answered with the list of spaces")
+    func heartbeat() throws {
+        let pair = try Pair(seed: 11)
+        try pair.ann.write(3)
+        try pair.open()
+        let count = pair.ann.sent.count
+        guard case .send(let same) = try pair.ben.session.heartbeat(store: pair.ben.store) else {
+            return
+        }
+        try pair.ann.receive(same)
+        #expect(pair.ann.sent.count == count)
+        try pair.ann.receive(.heartbeat(Digest(reinterpreting: pair.ann.key.device)))
+        #expect(pair.ann.sent.count == count + 1)
+    }
+
+    private func operationCount(_ frames: [Frame]) -> Int {
+        frames.reduce(0) { count, frame in
+            guard case .operations(let operations) = frame else { return count }
+            return operations.runs.reduce(count) { $0 + $1.operations.count }
+        }
+    }
+}
+
+@Suite("Credit of a session")
+struct SessionCreditTests {
+    private let hello = Frame.hello(
+        Hello(capabilities: 0, wallClock: 1, generation: 1, credit: 0))
+
+    private func front(of end: End) throws -> Frame {
+        .frontier(
+            Frontier(
+                space: try end.space().id, isComplete: true, asksForMissing: true, entries: []))
+    }
+
+    @Test("nothing is sent without credit")
+    func none() throws {
+        let end = try End(seed: 13)
+        try end.write(5)
+        try end.open()
+        try end.receive(hello)
+        try end.receive(try front(of: end))
+        #expect(end.operationFrames.isEmpty)
+        try end.receive(.credit(1))
+        #expect(end.operationFrames.count == 1)
+    }
+
+    @Test("a sender charges itself what the receiver counts, to the byte")
+    func exact() throws {
+        let end = try End(seed: 15)
+        try end.open()
+        try end.receive(hello)
+        try end.receive(.spaces(Spaces(salt: 0, entries: [])))
+        try end.receive(.credit(1))
+        for count in 1...50 {
+            try end.write(1)
+            try end.flush()
+            #expect(end.operationFrames.count == count)
+            guard case .operations(let operations)? = end.operationFrames.last else { return }
+            // It stood at 1 before: this puts it back to 1.
+            try end.receive(.credit(UInt64(operations.byteCount)))
+        }
+    }
+
+    @Test("credit that overflows any sum is as good as much credit")
+    func overflow() throws {
+        let end = try End(seed: 17)
+        try end.open()
+        try end.receive(
+            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: .max)))
+        for _ in 0..<5 { try end.receive(.credit(.max)) }
+        try end.write(5)
+        try end.receive(try front(of: end))
+        #expect(!end.operationFrames.isEmpty && end.rejection == nil)
+    }
+
+    @Test("who sends more than was granted is cut off")
+    func over() throws {
+        let end = try End(seed: 19)
+        try end.open()
+        try end.receive(hello)
+        let text = try Operation.make(
+            OperationHeader(kind: OperationKind(rawValue: 64), wallClock: 0, clock: 0),
+            payload: [UInt8](repeating: 0, count: 40_000))
+        let run = Run(
+            device: end.key.device, lane: .content, first: 0, anchor: nil,
+            operations: Array(repeating: text, count: 5), heads: [])
+        let operations = Operations(space: End.spaceID(9), endsAnswer: false, runs: [run])
+        var taken = 0
+        while case .success = try end.session.receive(.operations(operations), store: end.store) {
+            taken += operations.byteCount
+            guard taken < 4 << 20 else { break }
+        }
+        // What was granted, and one frame that may have crossed.
+        #expect(taken <= 1 << 20 + Limits.runByteCountMax && taken > 1 << 20)
+    }
+}
+
+@Suite("Hostile sessions")
+struct HostileSessionTests {
+    private func opened(seed: UInt64, operations: Int) throws -> End {
+        let end = try End(seed: seed)
+        try end.write(operations)
+        try end.open()
+        try end.receive(
+            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: 1 << 20)))
+        return end
+    }
+
+    @Test("nothing comes before the greeting, and no second one after it")
+    func order() throws {
+        let frames: [Frame] = [
+            .spaces(Spaces(salt: 0, entries: [])), .credit(1), .bye,
+            .heartbeat(Digest(reinterpreting: End.spaceID(1))),
+        ]
+        for frame in frames {
+            let end = try End(seed: 21)
+            try end.open()
+            try end.receive(frame)
+            #expect(end.rejection == .outOfOrder)
+        }
+        let end = try opened(seed: 22, operations: 1)
+        try end.receive(
+            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: 1)))
+        #expect(end.rejection == .outOfOrder)
+    }
+
+    @Test("who claims to hold what nobody wrote gets nothing, until they tell the truth")
+    func lyingFrontier() throws {
+        let end = try opened(seed: 23, operations: 10)
+        let tag = try #require(try end.log(of: end.key.device)).tag
+        let front = { (entries: [Frontier.Entry]) in
+            Frame.frontier(
+                Frontier(
+                    space: End.spaceID(1), isComplete: true, asksForMissing: true,
+                    entries: entries))
+        }
+        try end.receive(front([.init(tag: tag, sequence: Limits.placeMax - 1, check: 0)]))
+        #expect(end.operationFrames.isEmpty)
+        try end.write(1)
+        try end.flush()
+        #expect(end.operationFrames.isEmpty)
+        try end.receive(front([]))
+        #expect(!end.operationFrames.isEmpty && end.rejection == nil)
+    }
+
+    @Test("tips of invented logs do not fill the memory")
+    func inventedLogs() throws {
+        let end = try opened(seed: 25, operations: 1)
+        for block in 0..<6 as Range<UInt64> {
+            let entries = (0..<4096 as Range<UInt64>).map {
+                Frontier.Entry(tag: LogTag(block << 32 | $0), sequence: 5, check: 0)
+            }
+            let frontier = Frontier(
+                space: End.spaceID(1), isComplete: block == 0, asksForMissing: false,
+                entries: entries)
+            try end.receive(.frontier(frontier))
+        }
+        let exchange = try #require(end.session.shared[SpaceNumber(1)])
+        let ends = Mirror(reflecting: exchange).children.first { $0.label == "peerEnds" }
+        let count = (ends?.value as? [LogTag: UInt64])?.count
+        #expect(try #require(count) <= Limits.frontierEntryCountMax)
+    }
+
+    @Test("questions about places that nobody has are answered with nothing")
+    func absurdWants() throws {
+        let end = try opened(seed: 27, operations: 10)
+        let tag = try #require(try end.log(of: end.key.device)).tag
+        for range in [0...Limits.placeMax, 10...10, 1 << 40...1 << 41] as [ClosedRange<UInt64>] {
+            for tag in [tag, LogTag(7)] {
+                let before = end.sent.count
+                try end.receive(
+                    .want(
+                        Want(
+                            space: End.spaceID(1), limit: 4096,
+                            ranges: [
+                                .init(tag: tag, first: range.lowerBound, last: range.upperBound)
+                            ])))
+                guard case .operations(let answer) = end.sent.last else {
+                    Issue.record("no answer to \(range)")
+                    continue
+                }
+                #expect(end.sent.count == before + 1)
+                #expect(answer.runs.isEmpty && answer.endsAnswer)
+            }
+        }
+    }
+
+    @Test("frames about spaces that are not shared change nothing")
+    func foreignSpaces() throws {
+        let end = try opened(seed: 29, operations: 3)
+        let count = end.sent.count
+        let strange = End.spaceID(77)
+        try end.receive(
+            .frontier(
+                Frontier(space: strange, isComplete: true, asksForMissing: true, entries: [])))
+        try end.receive(.want(Want(space: strange, limit: 1, ranges: [])))
+        try end.receive(.acknowledge(Acknowledgement(space: strange, entries: [])))
+        #expect(end.sent.count == count && end.rejection == nil)
+    }
+}
+
+extension Pair {
+    /// New sessions between the stores of another pair.
+    fileprivate init(copying pair: Pair) throws {
+        self = pair
+        for (salt, end) in [ann, ben].enumerated() { end.restart(salt: UInt64(salt)) }
+    }
+}
