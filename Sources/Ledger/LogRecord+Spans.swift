@@ -9,9 +9,15 @@ extension LogRecord {
             tipClock: last.operation.header.clock)
     }
 
-    /// Whether the operations join what is held without a second hole.
+    /// Whether the operations join what is held, on the same branch and without a second hole.
+    ///
+    /// Asked where something may have come between proving and storing them.
     public func canHold(_ run: VerifiedRun) -> Bool {
-        if spans.contains(where: { $0.first <= run.last && run.first <= $0.last }) { return false }
+        for span in spans {
+            if span.first <= run.last && run.first <= span.last { return false }
+            if span.last + 1 == run.first, span.tip != run.anchor { return false }
+            if run.last + 1 == span.first, span.anchor != run.operations.last?.id { return false }
+        }
         return spans.count < 2
             || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }

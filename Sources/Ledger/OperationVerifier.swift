@@ -134,9 +134,10 @@ public struct OperationVerifier {
         let isVouchedFor = above.map { $0.first == range.upperBound } ?? false
         guard let end = isVouchedFor ? range.upperBound : heads.last.map({ $0.sequence + 1 })
         else { throw .unsigned }
-        let follows =
-            range.lowerBound == 0 || held.contains { $0.last + 1 == range.lowerBound }
-        guard follows || isVouchedFor || (above == nil && held.count < 2) else {
+        let follows = held.contains { $0.last + 1 == range.lowerBound }
+        // Even the beginning of the log: beside two stretches it would be a third.
+        let mayStandAlone = held.count < 2 && (above == nil || range.lowerBound == 0)
+        guard follows || isVouchedFor || mayStandAlone else {
             throw .wouldLeaveGap
         }
         let offset = Int(range.lowerBound - run.first)
