@@ -70,11 +70,26 @@ enum EditRule: MergeRule {
 /// The message that an operation is about.
 enum Target {
     /// Who wrote it, or nil where nobody in the roster did.
+    ///
+    /// Since history is fetched backwards it may come later, even as the first of its log. Then
+    /// the log is opened empty: it remembers how far it was named, so that the message is looked
+    /// at when it comes.
     static func author(
         of target: OperationReference, _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> PersonID? {
-        guard let log = try store.log(target.tag, in: context.space.number) else { return nil }
-        return context.person(writing: log)
+        let space = context.space
+        if let log = try store.log(target.tag, in: space.number) {
+            return context.person(writing: log)
+        }
+        for device in context.roster.members.flatMap(\.devices) {
+            let id = OperationHash.log(space: space.id, device: device, lane: .content)
+            guard LogTag(id) == target.tag else { continue }
+            var log = try store.addLog(id, device: device, lane: .content, in: space.number)
+            log.coveredEnd = target.sequence + 1
+            try store.update(log)
+            return context.person(writing: log)
+        }
+        return nil
     }
 
     /// What screens must draw again.

@@ -102,7 +102,9 @@ enum TextRule: MergeRule {
         } else {
             flags.insert(.bodyless)
         }
-        if applied.isBackfill, try Deletion.covers(operation, in: context.space, store: store) {
+        if try mayBeDeleted(applied, in: store),
+            try Deletion.covers(operation, in: context.space, store: store)
+        {
             try Deletion.erase(applied.number, operation.operation, in: store)
             order = operation.orderKey
             flags = .deleted
@@ -122,6 +124,16 @@ enum TextRule: MergeRule {
             order.clock = origin.time << 16
         }
         return order
+    }
+
+    /// Whether something that was applied before it may have deleted it. Where nothing named the
+    /// place, as with almost all that arrives, no entry has to be looked for.
+    private static func mayBeDeleted(
+        _ applied: AppliedOperation, in store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        if applied.isBackfill { return true }
+        let log = try store.log(applied.log.number)
+        return applied.operation.sequence < log?.coveredEnd ?? 0
     }
 
     private static func isLate(

@@ -1,0 +1,186 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Features of a conversation")
+struct FeatureTests {
+    let cast: Cast
+
+    init() throws { cast = try Cast(seed: 99) }
+
+    @Test("an edit is shown with its history, and only its author's counts")
+    func edits() throws {
+        let message = try cast.cara.say("helo")
+        try cast.cara.write(MessageEdit(text: "hello").draft(of: message))
+        try cast.meet()
+        for writer in [cast.ann, cast.ben, cast.dan] {
+            try writer.write(MessageEdit(text: "forged").draft(of: message))
+        }
+        try cast.meet()
+        for writer in cast.all {
+            let shown = try #require(try writer.replica.messages().first)
+            #expect(shown.text == "hello" && shown.history == ["helo"])
+        }
+    }
+
+    @Test("a member cannot delete what others wrote, an admin can, and its text is gone")
+    func deletions() throws {
+        let message = try cast.cara.say("secret")
+        try cast.meet()
+        try cast.dan.write(MessageDeletion.draft(of: message))
+        try cast.meet()
+        #expect(try cast.ann.replica.texts() == ["secret"])
+        try cast.ben.write(MessageDeletion.draft(of: message))
+        try cast.meet()
+        for writer in cast.all {
+            #expect(try writer.replica.texts() == [nil])
+            let store = writer.replica.store
+            let log = try #require(try store.log(message.tag, in: writer.replica.space.number))
+            let stored = try #require(try store.operation(at: message.sequence, in: log.number))
+            #expect(stored.operation.isErased)
+        }
+    }
+
+    @Test("a deletion wins over an edit that was written at the same time")
+    func deletionWins() throws {
+        let message = try cast.cara.say("one")
+        try cast.meet()
+        try cast.ann.write(MessageDeletion.draft(of: message))
+        let edit = try cast.cara.write(MessageEdit(text: "two").draft(of: message))
+        try cast.meet()
+        for writer in cast.all {
+            #expect(try writer.replica.messages().map(\.text) == [nil])
+            let store = writer.replica.store
+            let log = try #require(try store.log(edit.tag, in: writer.replica.space.number))
+            let stored = try store.operation(at: edit.sequence, in: log.number)
+            #expect(stored?.operation.isErased == true)
+        }
+    }
+
+    @Test("a deletion that is held before its message erases it when it comes")
+    func deletionFirst() throws {
+        let message = try cast.cara.say("never seen")
+        try cast.meet()
+        try cast.cara.write(MessageDeletion.draft(of: message))
+        try cast.cara.say("newest")
+        let replica = try cast.newReplica(seed: 1)
+        let log = try cast.cara.logs()[0]
+        // As it travelled before the deletion, with its text.
+        let held = try #require(
+            try cast.ann.replica.store.log(
+                message.tag, in: cast.ann.replica.space.number))
+        let full = try #require(
+            try cast.ann.replica.store.operation(at: 0, in: held.number)
+        ).operation
+        #expect(full.payload != nil)
+        var first = log[0].run
+        first.operations = [full]
+        for parcel in [log[2], log[1]] { #expect(try replica.receive(parcel)) }
+        #expect(try replica.texts() == ["newest"])
+        #expect(try replica.receive(Parcel(run: first)))
+        #expect(try replica.texts() == [nil, "newest"])
+        #expect(try replica.messages().first?.flags.contains(.deleted) == true)
+    }
+
+    /// Ben deleted what Cara wrote and wrote on. A newcomer took Ben's newest message first, then
+    /// the deletion below it, before anything of Cara's: it did not know whose message it was,
+    /// forgot the deletion, and showed for good what nobody else saw.
+    @Test(
+        "a deletion or an edit below the newest counts though the log it is about is unknown",
+        arguments: [0, 1])
+    func unknownLog(extra: Int) throws {
+        for count in 0..<extra { try cast.cara.say("before \(count)") }
+        let message = try cast.cara.say("unwanted")
+        try cast.meet()
+        try cast.ben.write(MessageDeletion.draft(of: message))
+        try cast.ben.say("newest")
+        let replica = try cast.newReplica(seed: 1)
+        let ben = try cast.ben.logs()[0]
+        #expect(try replica.receive(ben[1]))
+        #expect(try replica.receive(ben[0]))
+        for parcel in try cast.cara.logs()[0] { #expect(try replica.receive(parcel)) }
+        try cast.meet()
+        #expect(try replica.texts().contains("unwanted") == false)
+        #expect(try replica.digest() == cast.ann.replica.digest())
+    }
+
+    @Test("for each person and emoji the last toggle counts")
+    func reactions() throws {
+        let message = try cast.ann.say("lunch?")
+        try cast.meet()
+        for writer in [cast.ben, cast.cara] {
+            try writer.write(Reaction(emoji: "+", isOn: true).draft(to: message))
+        }
+        try cast.cara.write(Reaction(emoji: "+", isOn: false).draft(to: message))
+        try cast.meet()
+        let shown = try #require(try cast.dan.replica.messages().first)
+        #expect(shown.reactions.map(\.emoji) == ["+"])
+        #expect(shown.reactions.map(\.persons) == [[cast.ben.replica.person]])
+    }
+
+    @Test("of two names given at once one is shown everywhere, and a new one replaces both")
+    func names() throws {
+        let name = { (writer: Writer) in
+            try Overview.name(of: writer.replica.space.number, in: writer.replica.store)
+        }
+        let rename = { (writer: Writer, name: String) in
+            let previous = try Overview.nameReferences(
+                of: writer.replica.space.number, in: writer.replica.store)
+            try writer.write(ConversationName(name: name).draft(replacing: previous))
+        }
+        // Ann's clock is far ahead: it wins, but does not pin the name.
+        cast.ann.wallClock += 500_000
+        _ = try rename(cast.ann, "trip")
+        _ = try rename(cast.ben, "journey")
+        _ = try rename(cast.cara, "not an admin")
+        try cast.meet()
+        for writer in cast.all { #expect(try name(writer) == "trip") }
+        _ = try rename(cast.ben, "voyage")
+        try cast.meet()
+        for writer in cast.all { #expect(try name(writer) == "voyage") }
+        #expect(
+            try Overview.nameReferences(
+                of: cast.dan.replica.space.number, in: cast.dan.replica.store
+            ).count == 1)
+    }
+
+    @Test("unread counts leave out own and deleted messages, and fall as one reads")
+    func unread() throws {
+        let first = try cast.ann.say("one")
+        let second = try cast.ann.say("two")
+        try cast.ann.say("three")
+        try cast.dan.say("mine")
+        try cast.meet()
+        #expect(try cast.dan.replica.unreadCount() == 3)
+        try cast.ann.write(MessageDeletion.draft(of: second))
+        try cast.meet()
+        #expect(try cast.dan.replica.unreadCount() == 2)
+        let progress = Receipts.Progress(tag: first.tag, sequence: first.sequence)
+        try cast.dan.write(Receipts(read: [progress]).draft())
+        #expect(try cast.dan.replica.unreadCount() == 1)
+        let rest = try Overview.unreadProgress(
+            of: cast.dan.replica.space, roster: cast.roster, ownPerson: cast.dan.replica.person,
+            in: cast.dan.replica.store)
+        try cast.dan.write(Receipts(read: rest).draft())
+        #expect(try cast.dan.replica.unreadCount() == 0)
+        try cast.meet()
+        let read = try cast.ann.replica.messages().first { $0.text == "one" }
+        #expect(read?.state == .read)
+    }
+
+    @Test("operations under another authority, in another lane, or that nobody knows, do nothing")
+    func unentitled() throws {
+        let before = try cast.ann.replica.digest()
+        var draft = TextMessage(text: "in the wrong lane").draft()
+        draft.lane = .shared
+        try cast.ann.write(draft)
+        try cast.ann.write(
+            Draft(kind: OperationKind(rawValue: 9999), lane: .content, payload: [1]))
+        try cast.ann.write(Draft(kind: .text, lane: .content, payload: [0xff]))
+        #expect(try cast.ann.replica.digest() == before)
+    }
+}

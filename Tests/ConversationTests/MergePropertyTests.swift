@@ -1,0 +1,110 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Merging, as properties")
+struct MergePropertyTests {
+    /// Four people who do everything there is to do, now and then hearing of each other.
+    private func story(seed: UInt64) throws -> Cast {
+        let cast = try Cast(seed: seed)
+        var random = SeededRandom(seed: seed)
+        var messages: [OperationReference] = []
+        for step in 0..<60 {
+            let writer = cast.all[Int(random.next() % 4)]
+            if random.next() % 3 == 0 { try writer.catchUp(with: cast.all) }
+            let known = try messages.filter { message in
+                let log = try writer.replica.store.log(message.tag, in: writer.replica.space.number)
+                return log.map { $0.end > message.sequence } ?? false
+            }
+            let written = try writer.act(step, on: known.randomElement(using: &random), &random)
+            if let written { messages.append(written) }
+        }
+        return cast
+    }
+
+    @Test(
+        "any order of delivery gives the same views, and so does folding them anew",
+        arguments: 1...12 as ClosedRange<UInt64>)
+    func anyOrder(seed: UInt64) throws {
+        let cast = try story(seed: seed)
+        try cast.meet()
+        let expected = try cast.ann.replica.digest()
+        for writer in cast.all { #expect(try writer.replica.digest() == expected, "seed \(seed)") }
+        for order in 0..<8 as Range<UInt64> {
+            let replica = try cast.newReplica(seed: order)
+            try cast.deliverAll(to: replica, seed: seed << 8 | order)
+            #expect(try replica.digest() == expected, "seed \(seed), order \(order)")
+            try replica.rebuild()
+            #expect(try replica.digest() == expected, "seed \(seed), order \(order), rebuilt")
+        }
+    }
+
+    @Test("what comes twice changes nothing", arguments: [21, 22, 23] as [UInt64])
+    func repeats(seed: UInt64) throws {
+        let cast = try story(seed: seed)
+        try cast.meet()
+        let replica = try cast.newReplica(seed: 1)
+        try cast.deliverAll(to: replica, seed: seed)
+        let digest = try replica.digest()
+        for parcel in try cast.all.flatMap({ try $0.logs() }).flatMap({ $0 }) {
+            #expect(try replica.receive(parcel))
+        }
+        #expect(try replica.digest() == digest, "seed \(seed)")
+        try replica.rebuild()
+        try replica.rebuild()
+        #expect(try replica.digest() == digest, "seed \(seed)")
+    }
+
+    @Test("folding anew keeps unread counts and states", arguments: [31, 32] as [UInt64])
+    func rebuilding(seed: UInt64) throws {
+        let cast = try story(seed: seed)
+        try cast.meet()
+        for writer in cast.all {
+            let (messages, unread) = (
+                try writer.replica.messages(), try writer.replica.unreadCount()
+            )
+            try writer.replica.rebuild()
+            #expect(try writer.replica.unreadCount() == unread, "seed \(seed)")
+            let rebuilt = try writer.replica.messages()
+            #expect(rebuilt.map(\.text) == messages.map(\.text), "seed \(seed)")
+            #expect(rebuilt.map(\.state) == messages.map(\.state), "seed \(seed)")
+        }
+    }
+}
+
+extension Writer {
+    /// One of the things that people do. Returns the message, if it wrote one.
+    fileprivate func act(
+        _ step: Int, on target: OperationReference?, _ random: inout SeededRandom
+    ) throws -> OperationReference? {
+        // Clocks that jump about, but no further than what draws others along.
+        wallClock += random.next() % 20_000
+        if random.next() % 8 == 0 { wallClock -= min(wallClock, random.next() % 300_000) }
+        guard let target else { return try say("message \(step)") }
+        switch random.next() % 10 {
+        case 0, 1: return try say("message \(step)")
+        case 2: return try say("reply \(step)", replyingTo: target)
+        case 3:
+            let origin = ImportedOrigin(
+                author: "old \(step)", time: random.next() % 1_700_000_000_000, isAction: false)
+            return try write(TextMessage(text: "import \(step)", origin: origin).draft())
+        case 4, 5: try write(MessageEdit(text: "edit \(step)").draft(of: target))
+        case 6: try write(MessageDeletion.draft(of: target))
+        case 7:
+            let reaction = Reaction(emoji: ["+", "-"][step % 2], isOn: random.next() % 3 > 0)
+            try write(reaction.draft(to: target))
+        case 8:
+            let previous = try Overview.nameReferences(
+                of: replica.space.number, in: replica.store)
+            try write(ConversationName(name: "name \(step)").draft(replacing: previous))
+        default:
+            let progress = Receipts.Progress(tag: target.tag, sequence: target.sequence)
+            try write(Receipts(read: [progress], delivered: [progress]).draft())
+        }
+        return nil
+    }
+}
