@@ -22,8 +22,8 @@ public enum Limits {
     public static let frameByteCountMax = 256 * 1024
     /// What a sender fills a frame with operations up to: small enough to interleave.
     public static let operationsFrameByteCount = 64 * 1024
-    /// What the operations of a compressed run may grow to: told before it is opened, and checked
-    /// before anything is allocated.
+    /// What the compressed runs of one frame may grow to, together: told before each is opened, and
+    /// checked before anything is allocated.
     public static let runByteCountMax = 512 * 1024
     /// Runs of lane 1 with more operations than this are compressed; shorter ones gain nothing.
     public static let uncompressedOperationCountMax = 15
