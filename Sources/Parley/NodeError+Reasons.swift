@@ -75,9 +75,15 @@ extension NodeError {
             case .wrongPassphrase: "wrong-passphrase"
             case .passphraseNeeded: "passphrase-needed"
             case .locked: "locked"
-            case .passphraseNotUsed, .keyMissing, .keystoreBroken, .databaseOfAnotherNode,
-                .readOnly, .diskFull, .newerSchema, .databaseDamaged, .other:
-                "home"
+            case .passphraseNotUsed: "passphrase-not-used"
+            case .keyMissing: "key-missing"
+            case .keystoreBroken: "keystore-broken"
+            case .databaseOfAnotherNode: "foreign-database"
+            case .readOnly: "read-only"
+            case .diskFull: "disk-full"
+            case .newerSchema: "newer"
+            case .databaseDamaged: "damaged"
+            case .other: "home"
             }
         self.init(code, error.description, hint: error.hint)
     }

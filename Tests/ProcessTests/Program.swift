@@ -104,6 +104,7 @@ actor NodeProcess {
     nonisolated let address: String
     private var program: Program?
     private(set) var client: NodeClient?
+    var processID: Int32? { program?.processID }
 
     /// Makes the home; the node does not run yet.
     init(home: String, name: String, port: UInt16) async throws {

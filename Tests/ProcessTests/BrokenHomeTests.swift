@@ -1,0 +1,201 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("A home that something is wrong with", .serialized, .timeLimit(.minutes(3)))
+struct BrokenHomeTests {
+    /// The code with which a home is refused.
+    private func refusal(_ settings: NodeSettings) async throws -> NodeError {
+        try #require(await #expect(throws: NodeError.self) { _ = try await Node.open(settings) })
+    }
+
+    /// A node that has written a few messages and was closed.
+    private func made(_ home: String, passphrase: String? = nil) async throws -> NodeSettings {
+        let settings = NodeSettings(home: home, passphrase: passphrase.map { Array($0.utf8) })
+        let (node, _) = try await Node.create(settings, name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        _ = try await node.send(conversation: "notes", texts: ["one", "two"], replyTo: nil)
+        await node.shutdown()
+        return settings
+    }
+
+    private func examine(_ settings: NodeSettings) async throws {
+        let node = try await Node.open(settings)
+        let page = try await node.messages(conversation: "notes", before: nil, limit: 10)
+        #expect(page.messages.map(\.text) == ["one", "two"])
+        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await node.status().readOnlyReason == nil)
+        await node.shutdown()
+    }
+
+    @Test("is not opened with a wrong passphrase or none, and nothing is changed by trying")
+    func passphrase() async throws {
+        let folder = try TemporaryFolder()
+        let settings = try await made(folder.home("a"), passphrase: "right")
+        let wrong = NodeSettings(home: settings.home, passphrase: Array("wrong".utf8))
+        #expect(try await refusal(wrong).code == "wrong-passphrase")
+        #expect(try await refusal(NodeSettings(home: settings.home)).code == "passphrase-needed")
+        let file = folder.path + "/passphrase"
+        try Data("wrong\n".utf8).write(to: URL(fileURLWithPath: file))
+        let told = try await Program.run(
+            "status", "--home", settings.home, "--passphrase-file", file)
+        #expect(told.status == 1)
+        #expect(told.output.contains("parley: error: the passphrase does not open"))
+        #expect(told.output.contains("parley: hint: try again"))
+        try await examine(settings)
+    }
+
+    @Test("with a broken keystore is refused, and whole again once that is put back")
+    func keystore() async throws {
+        let folder = try TemporaryFolder()
+        let settings = try await made(folder.home("a"))
+        let file = URL(fileURLWithPath: settings.home + "/keystore")
+        let whole = try Data(contentsOf: file)
+        for place in [0, 5, 9, whole.count / 2, whole.count - 1] {
+            var broken = whole
+            broken[place] ^= 0x40
+            try broken.write(to: file)
+            #expect(try await refusal(settings).code == "keystore-broken", "at \(place)")
+        }
+        try whole.prefix(20).write(to: file)
+        #expect(try await refusal(settings).code == "keystore-broken")
+        try FileManager.default.removeItem(at: file)
+        #expect(try await refusal(settings).code == "key-missing")
+        try whole.write(to: file)
+        try await examine(settings)
+    }
+
+    @Test("with the database of another node, or one that is none, is refused")
+    func foreignDatabase() async throws {
+        let folder = try TemporaryFolder()
+        let (own, other) = (try await made(folder.home("a")), try await made(folder.home("b")))
+        let file = URL(fileURLWithPath: own.home + "/database")
+        let mine = try Data(contentsOf: file)
+        try Data(contentsOf: URL(fileURLWithPath: other.home + "/database")).write(to: file)
+        #expect(try await refusal(own).code == "foreign-database")
+        try Data(repeating: 7, count: 8192).write(to: file)
+        #expect(try await refusal(own).code == "damaged")
+        try mine.write(to: file)
+        try await examine(own)
+        try await examine(other)
+    }
+
+    @Test("in use by a process is refused to a second one, which is told by whom")
+    func locked() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("a"), name: "ann", port: try FreePort.some())
+        let client = try await node.start()
+        let process = try #require(await node.processID)
+        let error = try await refusal(NodeSettings(home: node.home))
+        #expect(error.code == "locked")
+        #expect(error.message.contains("process \(process)"))
+        let second = try await Program.run("run", "--home", node.home)
+        #expect(second.status == 1)
+        #expect(second.output.contains("parley: error: "))
+        #expect(try await client.status().name == "ann")
+        #expect(try await node.stop() == 0)
+        await (try await Node.open(NodeSettings(home: node.home))).shutdown()
+    }
+
+    @Test(
+        "that may not be written is refused and left as it is",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func readOnly() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 16)
+        defer { disk.unmount() }
+        let settings = try await made(folder.path + "/disk/a")
+        try disk.makeReadOnly()
+        #expect(try await refusal(settings).code == "read-only")
+        try disk.makeWritable()
+        try await examine(settings)
+    }
+
+    @Test(
+        "on a full disk is read on, refuses to write, and goes on once there is room",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func fullDisk() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 12)
+        defer { disk.unmount() }
+        let settings = try await made(folder.path + "/disk/a")
+        let node = try await Node.open(settings)
+        try disk.fill()
+        // What is written goes over room that the database has already, as long as that lasts.
+        var saved = ["one", "two"]
+        var failure: NodeError?
+        while failure == nil, saved.count < 1_000 {
+            let text = "\(saved.count) " + String(repeating: "x", count: 20_000)
+            do {
+                _ = try await node.send(conversation: "notes", texts: [text], replyTo: nil)
+                saved.append(text)
+            } catch let error as NodeError {
+                failure = error
+            }
+        }
+        #expect(failure?.code == "disk-full")
+        let known = saved
+        func newest(_ node: Node) async throws -> [String?] {
+            try await node.messages(conversation: "notes", before: nil, limit: 1000)
+                .messages.map(\.text)
+        }
+        #expect(try await newest(node) == known)
+        #expect(try await node.status().warnings.contains { $0.contains("store failed") })
+        try disk.free()
+        _ = try await node.send(conversation: "notes", texts: ["there is room"], replyTo: nil)
+        #expect(try await newest(node) == known + ["there is room"])
+        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+        await node.shutdown()
+        let again = try await Node.open(settings)
+        #expect(try await newest(again) == known + ["there is room"])
+        #expect(try await again.status().readOnlyReason == nil)
+        await again.shutdown()
+    }
+}
+
+/// A file system in memory of a few megabytes; only the administrator may mount one.
+struct SmallDisk {
+    static let canMount: Bool = {
+        guard let folder = try? TemporaryFolder(),
+            let disk = try? SmallDisk(at: folder.path + "/disk", megabytes: 1)
+        else { return false }
+        disk.unmount()
+        return true
+    }()
+
+    private let path: String
+
+    init(at path: String, megabytes: Int) throws {
+        self.path = path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Self.run("/bin/mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "tmpfs", path)
+    }
+
+    func makeReadOnly() throws { try Self.run("/bin/mount", "-o", "remount,ro", path) }
+
+    func makeWritable() throws { try Self.run("/bin/mount", "-o", "remount,rw", path) }
+
+    /// Leaves no byte free.
+    func fill() throws {
+        let handle = fopen(path + "/filler", "w")
+        defer { fclose(handle) }
+        while fputs(String(repeating: "x", count: 4096), handle) >= 0, fflush(handle) == 0 {}
+    }
+
+    /// Gives that room back.
+    func free() throws { try FileManager.default.removeItem(atPath: path + "/filler") }
+
+    func unmount() { try? Self.run("/bin/umount", "-l", path) }
+
+    private static func run(_ program: String, _ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Late(description: program) }
+    }
+}
