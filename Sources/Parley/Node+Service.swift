@@ -237,7 +237,13 @@ extension Node: NodeService {
     public func digests() async throws -> [DigestView] { try await read { try $0.digests() } }
 
     /// Checks the store: chains, signatures, views against the log.
-    public func doctor() async throws -> DoctorReport { try await read { try $0.doctor() } }
+    public func doctor() async throws -> DoctorReport {
+        do {
+            return try await running.examine()
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
 
     // MARK: Changes
 

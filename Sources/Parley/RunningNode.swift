@@ -95,7 +95,15 @@ actor RunningNode {
     /// Reads the store and the core between two steps.
     func read<R: Sendable>(_ body: (Views) throws -> R) throws -> R {
         guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        return try body(Views(store: opened, core: core, rosters: rosters))
+        return try opened.reading {
+            try body(Views(store: opened, core: core, rosters: rosters))
+        }
+    }
+
+    /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.
+    func examine() throws -> DoctorReport {
+        guard let opened else { throw NodeError("stopped", "The node is shut down.") }
+        return try Views(store: opened, core: core, rosters: rosters).doctor()
     }
 
     func connect(_ outlet: any LinkOutlet) { self.outlet = outlet }

@@ -112,6 +112,20 @@ public final class SQLiteStore: TransactionalStore {
         try commit()
     }
 
+    /// Reads one state of the store, however many questions that takes.
+    ///
+    /// Without it each question is a transaction of its own and locks the file anew. A write
+    /// inside is a mistake of the caller.
+    public func reading<R>(_ body: () throws -> R) throws -> R {
+        guard !isInTransaction else { return try body() }
+        try connection.execute("BEGIN DEFERRED", "beginning to read")
+        defer {
+            // Nothing was written, so nothing can be lost by an end that fails.
+            do { try connection.execute("COMMIT", "ending to read") } catch {}
+        }
+        return try body()
+    }
+
     /// Checks that a write belongs to a transaction.
     @inline(__always)
     func writes() {
