@@ -1,0 +1,145 @@
+import Foundation
+import Parley
+import Testing
+
+/// Ann, whose files are meddled with, and ben, who knows what she wrote.
+struct SetBackPair {
+    let folder: TemporaryFolder
+    let settings: NodeSettings
+    let ben: Node
+
+    var home: String { settings.home }
+    private var copy: String { folder.home("copy") }
+
+    /// Both have met; then a copy of ann's home is made, and ann writes on.
+    init(written texts: [String], after earlier: [String]) async throws {
+        folder = try TemporaryFolder()
+        settings = NodeSettings(home: folder.home("a"))
+        (ben, _) = try await Node.create(NodeSettings(home: folder.home("b")), name: "ben")
+        try await ben.start(listen: ["127.0.0.1:0"])
+        var (ann, _) = try await Node.create(settings, name: "ann")
+        _ = try await ann.accept(link: try await ben.invite(hours: 1).link, alias: nil)
+        let first = ann
+        try await eventually("they meet", on: [ann, ben]) {
+            try await first.conversations().contains { $0.name == "ben" }
+        }
+        try await says(earlier, ann)
+        await ann.shutdown()
+        try FileManager.default.copyItem(atPath: settings.home, toPath: copy)
+        ann = try await Node.open(settings)
+        try await says(texts, ann)
+        await ann.shutdown()
+    }
+
+    /// Ann writes, and ben has it.
+    private func says(_ texts: [String], _ ann: Node) async throws {
+        guard !texts.isEmpty else { return }
+        _ = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        try await eventually("ben has it", on: [ben, ann]) {
+            let page = try await ben.messages(conversation: "ann", before: nil, limit: 1000)
+            let pending = try await ann.status().pendingCount
+            return page.messages.last?.text == texts.last && pending == 0
+        }
+    }
+
+    /// Puts files of the copy in the place of what is there.
+    func setBack(_ isMeant: (String) -> Bool) throws {
+        let manager = FileManager.default
+        for name in try manager.contentsOfDirectory(atPath: home) where isMeant(name) {
+            try manager.removeItem(atPath: home + "/" + name)
+        }
+        for name in try manager.contentsOfDirectory(atPath: copy) where isMeant(name) {
+            try manager.copyItem(atPath: copy + "/" + name, toPath: home + "/" + name)
+        }
+    }
+
+    /// Ann has it all back, writes on, and there is one history.
+    func isWhole(_ ann: Node, _ texts: [String]) async throws {
+        try await eventually("ann has her past back", on: [ann, ben]) {
+            let page = try await ann.messages(conversation: "ben", before: nil, limit: 1000)
+            let reason = try await ann.status().readOnlyReason
+            return page.messages.map(\.text) == texts && reason == nil
+        }
+        _ = try await ann.send(conversation: "ben", texts: ["and on"], replyTo: nil)
+        try await eventually("both agree", on: [ann, ben]) {
+            let (mine, theirs) = (try await ann.digests(), try await ben.digests())
+            return mine.map(\.digest) == theirs.map(\.digest)
+        }
+        for node in [ann, ben] {
+            #expect(try await node.status().forkedDevices.isEmpty)
+            #expect(try await node.status().refusals["forked-log"] == nil)
+            #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+        }
+        await ann.shutdown()
+        let again = try await Node.open(settings)
+        #expect(try await again.status().readOnlyReason == nil)
+        await again.shutdown()
+        await ben.shutdown()
+    }
+
+    /// Ann may read, and is told why she may not write.
+    func isReadOnly(_ ann: Node, because reason: String) async throws {
+        let status = try await ann.status()
+        #expect(status.readOnlyReason?.contains(reason) == true)
+        #expect(status.warnings.contains { $0.contains(reason) })
+        let error = await #expect(throws: NodeError.self) {
+            _ = try await ann.send(conversation: "ben", texts: ["a fork"], replyTo: nil)
+        }
+        #expect(error?.code == "rejoining")
+        #expect(error?.hint != nil)
+        _ = try await ann.messages(conversation: "ben", before: nil, limit: 10)
+    }
+
+    /// Opens ann while ben cannot be reached, looks, and lets them meet.
+    func open(_ look: (Node) async throws -> Void) async throws -> Node {
+        ben.setOffline(true)
+        let ann = try await Node.open(settings)
+        try await look(ann)
+        ben.setOffline(false)
+        // Ann tries again in a second or two; taking back being offline means: try now.
+        ann.setOffline(true)
+        ann.setOffline(false)
+        return ann
+    }
+}
+
+@Suite("A home that was set back", .serialized, .timeLimit(.minutes(2)))
+struct SetBackTests {
+    static let texts = (1...700).map { "after the copy \($0)" }
+
+    @Test(
+        "with a guard that remembers more writes nothing until it has its own past back",
+        arguments: [[], ["before the copy"]])
+    func database(earlier: [String]) async throws {
+        let pair = try await SetBackPair(written: Self.texts, after: earlier)
+        try pair.setBack { $0.hasPrefix("database") }
+        let ann = try await pair.open { try await pair.isReadOnly($0, because: "logs end before") }
+        try await pair.isWhole(ann, earlier + Self.texts)
+    }
+
+    @Test("as a whole takes back what its peer holds, and forks nothing")
+    func wholeHome() async throws {
+        let pair = try await SetBackPair(written: Self.texts, after: ["before the copy"])
+        try pair.setBack { _ in true }
+        let ann = try await pair.open { ann in
+            // Nothing on this machine knows of it.
+            let reason = try await ann.status().readOnlyReason
+            #expect(reason == nil)
+        }
+        try await pair.isWhole(ann, ["before the copy"] + Self.texts)
+    }
+
+    @Test("without a guard, or with a broken one, writes again after it has met its peer")
+    func noGuard() async throws {
+        for isMissing in [true, false] {
+            let pair = try await SetBackPair(written: ["two"], after: ["one"])
+            let file = pair.home + "/guard"
+            try FileManager.default.removeItem(atPath: file)
+            if !isMissing { try Data(repeating: 9, count: 64).write(to: URL(filePath: file)) }
+            let ann = try await pair.open {
+                try await pair.isReadOnly($0, because: "the guard file")
+            }
+            try await pair.isWhole(ann, ["one", "two"])
+        }
+    }
+}
