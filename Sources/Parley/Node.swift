@@ -133,6 +133,7 @@ public final class Node: Sendable {
     @discardableResult
     public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
         let reachable = try await network.listen(on: addresses)
+        // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
         return reachable
     }

@@ -22,6 +22,7 @@ extension Views {
         return unique.compactMap { change in
             switch change {
             case .message(let space, let number):
+                // One that cannot be read any more is left out.
                 guard let message = try? message(number) else { return nil }
                 return ChangeView(
                     kind: "message", conversation: id(of: space), message: message, name: nil)
@@ -32,8 +33,10 @@ extension Views {
                 return ChangeView(
                     kind: "receipts", conversation: id(of: space), message: nil, name: nil)
             case .contact(let person):
+                // Without a name it is still a change.
+                let name = try? name(of: person)
                 return ChangeView(
-                    kind: "contact", conversation: nil, message: nil, name: try? name(of: person))
+                    kind: "contact", conversation: nil, message: nil, name: name)
             }
         }
     }
