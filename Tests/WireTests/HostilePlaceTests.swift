@@ -1,0 +1,37 @@
+import ParleyWire
+import Testing
+
+@Suite("Places that no log can have")
+struct HostilePlaceTests {
+    /// One operation that named the last number there is stopped every node that merged it.
+    @Test("are refused in what an operation names", arguments: [UInt64.max, 1 << 62])
+    func references(place: UInt64) {
+        let cause = OperationReference(
+            tag: LogTag(1), sequence: place, check: Check(high: 0, low: 0))
+        #expect(throws: DecodingFailure.forbidden(field: "place")) {
+            try Operation.make(
+                OperationHeader(
+                    kind: OperationKind(rawValue: 64), wallClock: 1, clock: 1 << 16,
+                    dependencies: [cause]))
+        }
+    }
+
+    /// A frame of a quarter megabyte could hold a thousand runs that open to half a megabyte each.
+    @Test("a frame does not open to much more than one run may")
+    func openedRuns() throws {
+        let device = try #require(DeviceID([UInt8](repeating: 3, count: 32)))
+        let space = try #require(SpaceID([UInt8](repeating: 4, count: 32)))
+        let operation = try Operation.make(
+            OperationHeader(kind: OperationKind(rawValue: 64), wallClock: 1, clock: 1 << 16),
+            payload: [UInt8](repeating: 0, count: 24 << 10))
+        let run = Run(
+            device: device, lane: .content, first: 0, anchor: nil,
+            operations: Array(repeating: operation, count: 16), heads: [])
+        let frame = Frame.operations(
+            Operations(
+                space: space, endsAnswer: false, runs: Array(repeating: run, count: 100)))
+        let bytes = frame.encoded()
+        #expect(bytes.count < Limits.frameByteCountMax)
+        #expect(throws: DecodingFailure.self) { try Frame.decode(bytes) }
+    }
+}
