@@ -44,7 +44,8 @@ public final class SimulatedNode {
     }
 
     /// One input in one transaction. Where the store fails, nothing happened.
-    func step(_ input: Input, at now: Instant) -> [Effect] {
+    /// - Returns: nil where it failed.
+    func step(_ input: Input, at now: Instant) -> [Effect]? {
         let before = core
         do {
             try store.begin(input.isOwn ? .full : .normal)
@@ -58,7 +59,7 @@ public final class SimulatedNode {
             store.rollback()
             core = before
             failedStepCount += 1
-            return []
+            return nil
         }
     }
 

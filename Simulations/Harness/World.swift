@@ -164,6 +164,12 @@ public final class World {
                 frameCount += 1
                 byteCount += bytes.count
             }
+            if case .linkClosed(let link) = event.input { wires[link] = nil }
+            if case .linkOpened(let link, let peer) = event.input, wires[link] == nil {
+                // It was cut before the handshake was through.
+                if peer.isInitiator { offer(.dialFailed(peer.device), to: event.node) }
+                continue
+            }
             offer(event.input, to: event.node)
         }
         now = end
@@ -198,10 +204,30 @@ public final class World {
         let node = nodes[index]
         let wall = Int64(World.epoch + now) + node.clockSkew
         let moment = Instant(monotonic: now, wall: UInt64(max(0, wall)))
-        perform(node.step(input, at: moment), of: index)
+        if let effects = node.step(input, at: moment) {
+            perform(effects, of: index)
+        } else {
+            recover(input, of: index)
+        }
         // A shell makes received operations durable as soon as nothing more waits; here: at once.
         if node.core.hasUnacknowledged, (try? node.store.makeDurable()) != nil {
-            perform(node.step(.madeDurable, at: moment), of: index)
+            perform(node.step(.madeDurable, at: moment) ?? [], of: index)
+        }
+    }
+
+    /// What every shell does when the store failed.
+    private func recover(_ input: Input, of index: Int) {
+        var again: [Input] = []
+        switch input.recovery {
+        case .again(let inputs): again = inputs
+        case .hangUp(let link, let inputs):
+            close(link)
+            again = inputs
+        case .refuse, .drop: break
+        }
+        for input in again {
+            let order = schedule(input, for: index, at: now + Recovery.pause)
+            if case .timer(let timer) = input { timers[index, default: [:]][timer] = order }
         }
     }
 
@@ -209,7 +235,7 @@ public final class World {
         for effect in effects {
             switch effect {
             case .send(let link, let bytes): send(bytes, on: link, from: index)
-            case .hangUp(let link, _): close(link)
+            case .hangUp(let link, _): hangUp(link)
             case .dial(let target): dial(target, from: index)
             case .timer(let timer, let time):
                 timers[index, default: [:]][timer] = schedule(
@@ -230,10 +256,21 @@ public final class World {
         let arrival = max(now + randomDelay(), wire.lastArrival[isNear ? 0 : 1])
         wire.lastArrival[isNear ? 0 : 1] = arrival
         wires[link] = wire
-        if link != target.link { wires[target.link] = wire }
+        if wires[target.link] != nil { wires[target.link] = wire }
         schedule(.frame(target.link, bytes), for: target.node, at: arrival)
     }
 
+    /// One side ends the link: what it sent still arrives.
+    private func hangUp(_ link: LinkID) {
+        guard let wire = wires.removeValue(forKey: link) else { return }
+        let isNear = wire.near.link == link
+        let (end, other) = isNear ? (wire.near, wire.far) : (wire.far, wire.near)
+        schedule(.linkClosed(link), for: end.node, at: now)
+        let arrival = max(now, wire.lastArrival[isNear ? 0 : 1])
+        schedule(.linkClosed(other.link), for: other.node, at: arrival)
+    }
+
+    /// The link is cut: what is under way is lost.
     private func close(_ link: LinkID) {
         guard let wire = wires[link] else { return }
         for end in [wire.near, wire.far] {

@@ -100,6 +100,36 @@ public enum Input: Sendable {
     case madeDurable
 }
 
+/// What a shell does with an input whose step the store made fail.
+public enum Recovery: Sendable {
+    /// Offer these inputs once more after ``pause``: nobody else will.
+    case again([Input])
+    /// End the link: what the frame held is asked for anew on the next one.
+    case hangUp(LinkID, then: [Input])
+    /// Tell who wanted it that it was not done.
+    case refuse(CommandID)
+    /// It comes again by itself.
+    case drop
+
+    /// How long a shell waits before it offers an input again, in milliseconds.
+    public static let pause: UInt64 = 1_000
+}
+
+extension Input {
+    /// What becomes of this input when its step failed. A timer that fired and was lost would be
+    /// taken for one that is still set, a link that ended for one that is open, and a device that
+    /// was not reached for one that is being dialled: each for ever.
+    public var recovery: Recovery {
+        switch self {
+        case .started, .linkClosed, .dialFailed, .networkChanged, .timer: .again([self])
+        case .linkOpened(let link, let peer): .hangUp(link, then: [.dialFailed(peer.device)])
+        case .frame(let link, _): .hangUp(link, then: [])
+        case .command(let id, _): .refuse(id)
+        case .madeDurable: .drop
+        }
+    }
+}
+
 /// Why the core ends a link.
 public enum HangUpReason: Equatable, Sendable {
     /// The peer broke the protocol.

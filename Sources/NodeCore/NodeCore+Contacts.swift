@@ -1,9 +1,9 @@
 import ParleyReconciliation
 import ParleyConversation
-public import ParleyLedger
+import ParleyLedger
 import ParleyRoster
 import ParleySealing
-public import ParleyWire
+import ParleyWire
 
 extension NodeCore {
     /// Whether a person may talk to this node: oneself, and accepted contacts.
@@ -51,11 +51,19 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links[id] else { return }
         let person = link.peer.person
-        guard let card = CardReader.card(introduction.card, of: link.peer) else {
+        guard let card = CardReader.card(introduction.card, of: person) else {
             try count(.card, store)
             return hangUp(id, .stranger, &effects)
         }
-        if let redemption = introduction.redemption {
+        let isKnown = try isAccepted(person, store)
+        if rejoin != nil, !isKnown {
+            // Taking somebody in writes operations. They come again.
+            return hangUp(id, .ended, &effects)
+        }
+        if let redemption = introduction.redemption, isKnown {
+            // Our answer was lost with the last link. The invite must not stay open all the same.
+            _ = try redeem(redemption, by: link.peer, at: now, store)
+        } else if let redemption = introduction.redemption {
             guard try redeem(redemption, by: link.peer, at: now, store) else {
                 try count(.invite, store)
                 effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
@@ -63,17 +71,20 @@ extension NodeCore {
             }
             try CardReader.keep(card, store)
             try accept(link.peer, alias: "", at: now, store, &random, &effects)
+            try store.setValue(nil, .introduction, person.bytes)
             try introduce(on: id, invite: nil, store, &effects)
             try admit(id, at: now, store, &random, &effects)
             return try meet(link.peer, at: now, store, &random, &effects)
         }
         if let invite = try pendingInvite(of: person, store) {
             try CardReader.keep(card, store)
-            try accept(link.peer, alias: invite.alias, at: now, store, &random, &effects)
+            if !isKnown {
+                try accept(link.peer, alias: invite.alias, at: now, store, &random, &effects)
+            }
             try store.setValue(nil, .introduction, person.bytes)
             return try admit(id, at: now, store, &random, &effects)
         }
-        guard try isAccepted(person, store) else {
+        guard isKnown else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)
@@ -126,17 +137,20 @@ extension NodeCore {
             ], at: now, store, &random, &effects)
     }
 
+    func ownFounder(_ store: some Store) throws(StoreError) -> Founder {
+        Founder(
+            person: identity.person, role: .owner,
+            name: try CardReader.name(of: identity.person, store), identity: identity.operations)
+    }
+
     /// A new space with these persons and oneself as its owner.
     mutating func createSpace(
         _ kind: SpaceKind, with others: [Founder], at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> SpaceRecord {
-        let own = Founder(
-            person: identity.person, role: .owner,
-            name: try CardReader.name(of: identity.person, store), identity: identity.operations)
         let genesis = Genesis(
             kind: kind, creator: identity.device, random: random.bytes(16),
-            founders: others + [own])
+            founders: others + [try ownFounder(store)])
         let space = try store.addSpace(genesis.space, kind: kind)
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: now.wall)
@@ -203,51 +217,4 @@ struct PendingInvite {
     }
 
     var bytes: [UInt8] { secret + alias.utf8 }
-}
-
-/// What the node needs of people's cards.
-public enum CardReader {
-    /// The card in these bytes, if it is the peer's and every part of it holds.
-    static func card(_ bytes: [UInt8], of peer: LinkPeer) -> Card? {
-        // Why a card does not hold is not told: the link ends, and the refusal is counted.
-        guard let card = try? Card(bytes: bytes), card.person == peer.person,
-            let identity = try? IdentityLog(operations: card.identity),
-            identity.person == peer.person
-        else { return nil }
-        return try? card.verified(by: identity)
-    }
-
-    /// Merges a card that holds into what is known of the person.
-    static func keep(_ card: Card, _ store: some NodeStore) throws(StoreError) {
-        var merged = card
-        if let bytes = try store.value(.card, card.person.bytes),
-            let known = try? Card(bytes: bytes)
-        {
-            merged = known.merged(with: card).card
-        }
-        try store.setValue(merged.encoded, .card, card.person.bytes)
-    }
-
-    /// What a person calls themself, or nothing where no card is known.
-    public static func name(
-        of person: PersonID, _ store: some NodeStore
-    ) throws(StoreError) -> String {
-        try store.value(.card, person.bytes).flatMap { try? Card(bytes: $0) }?.name ?? ""
-    }
-
-    /// Where a person's devices were last known to be.
-    public static func addresses(
-        of person: PersonID, _ store: some NodeStore
-    ) throws(StoreError) -> [String] {
-        let card = try store.value(.card, person.bytes).flatMap { try? Card(bytes: $0) }
-        return card?.parts.flatMap(\.addresses) ?? []
-    }
-
-    /// Devices of a card that have an address.
-    static func targets(of bytes: [UInt8]) -> [DialTarget] {
-        guard let card = try? Card(bytes: bytes) else { return [] }
-        return card.parts.filter { !$0.addresses.isEmpty }.map {
-            DialTarget(device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses)
-        }
-    }
 }

@@ -14,10 +14,15 @@ struct Dialing: Sendable {
         failureCount += 1
     }
 
+    /// A link came about. One that ends before the peer has greeted counts as a failure, or a
+    /// stranger would be dialled every second for ever.
     mutating func isLinked() {
         isUnderway = false
-        failureCount = 0
+        failureCount += 1
     }
+
+    /// The peer takes this node in.
+    mutating func isWelcome() { failureCount = 0 }
 
     mutating func wasLost() { isUnderway = false }
 

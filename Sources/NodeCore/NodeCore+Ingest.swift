@@ -180,10 +180,11 @@ extension NodeCore {
                 set(.receipts, in: Self.receiptDelay, at: now, &effects)
             }
             sources[space.number]?.lastProgress = now.monotonic
+            sources[space.number]?.fruitlessCount = 0
             try finishRejoin(store)
         }
         if ingested.isDisconnected {
-            try mayHold(space.number, link: id, at: now, store, &effects)
+            try wasDisconnected(space.number, link: id, at: now, store, &effects)
         }
         try fillHoles(of: space.number, from: id, at: now, store, &effects)
     }
@@ -206,12 +207,17 @@ extension NodeCore {
         _ id: SpaceID, from run: Run, link: CoreLink, _ linkID: LinkID, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard run.lane == .control, run.first == 0,
-            link.introducedCount < Self.introducedCountMax,
+            link.adoptedCount < Self.introducedCountMax,
+            // What proves nothing makes no space, whatever is wrong with it.
             let piece = try? OperationVerifier.verify(run, in: id, held: []).first,
             let first = piece.operations.first,
+            // As above.
             let roster = try? Genesis.roster(from: first, by: run.device, in: id),
-            roster.contains(identity.device), roster.contains(link.peer.device)
+            // Under their own names: a founder could claim a device for somebody else.
+            roster.member(with: identity.device)?.person == identity.person,
+            roster.member(with: link.peer.device)?.person == link.peer.person
         else { return false }
+        links[linkID]?.adoptedCount += 1
         let space = try store.addSpace(id, kind: roster.kind)
         rosters[space.number] = roster
         for linkID in links.keys.sorted() {

@@ -14,8 +14,14 @@ struct CoreLink: Sendable {
     var lastHeard: UInt64
     /// Logs received on this link whose safe storage was not acknowledged yet.
     var unacknowledged: [SpaceNumber: Set<LogTag>] = [:]
+    /// Spaces of which the peer may hold something, to be asked for once their source is done.
+    var unasked: Set<SpaceNumber> = []
     /// Spaces introduced unasked.
     var introducedCount = 0
+    /// Spaces that the peer introduced.
+    var adoptedCount = 0
+    /// It is being hung up: what still comes is not looked at.
+    var isEnding = false
 }
 
 extension NodeCore {
@@ -70,7 +76,7 @@ extension NodeCore {
         _ id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let link = links[id], link.session == nil else { return }
+        guard let link = links[id], link.session == nil, !link.isEnding else { return }
         let hello = Hello(
             capabilities: 0, wallClock: now.wall, generation: try generation(store, &random),
             credit: SyncSession.creditInitial)
@@ -92,8 +98,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
         for space in sources.keys.sorted() where sources[space]?.link == id {
-            sources[space] = nil
-            try findSource(of: space, besides: id, at: now, store, &effects)
+            try lostSource(of: space, at: now, store, &effects)
         }
         effects.append(.linksChanged)
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
@@ -105,7 +110,7 @@ extension NodeCore {
         _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard links[id] != nil else { return }
+        guard let link = links[id], !link.isEnding else { return }
         links[id]?.lastHeard = now.monotonic
         let frame: Frame
         do {
@@ -118,17 +123,20 @@ extension NodeCore {
         switch frame {
         case .introduce(let introduction):
             return try introduced(introduction, on: id, at: now, store, &random, &effects)
-        case .error, .bye:
-            if frame == .bye { hangUp(id, .ended, &effects) }
-            return
+        case .bye:
+            return hangUp(id, .ended, &effects)
+        case .error(let error):
+            return try refused(error, by: link.peer, store, &effects)
         default:
             break
         }
         guard var session = links[id]?.session else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
-            return
+            return hangUp(id, .stranger, &effects)
         }
+        // Greeting is what only a peer does that takes this node in: dialling may be eager again.
+        if case .hello = frame { dialing[link.peer.device]?.isWelcome() }
         let result = try session.receive(frame, store: store)
         links[id]?.session = session
         try compareOwn(frame, on: id, store)
@@ -144,16 +152,31 @@ extension NodeCore {
         }
     }
 
-    func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
+    /// Ends a link. It is forgotten once the shell says that it is closed; until then it counts as
+    /// a link, and nothing is taken from it or sent on it.
+    mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
+        links[id]?.isEnding = true
+        links[id]?.session = nil
         effects.append(.hangUp(id, reason))
     }
 
-    func breach(
+    /// An invite that the inviter does not take will not be taken tomorrow either.
+    private func refused(
+        _ error: WireError, by peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard error == .inviteRefused, try pendingInvite(of: peer.person, store) != nil else {
+            return
+        }
+        try store.setValue(nil, .introduction, peer.person.bytes)
+        effects.append(.changed([.contact(peer.person)]))
+    }
+
+    mutating func breach(
         _ breach: SessionBreach, _ refusal: Refusal, on id: LinkID, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
         try count(refusal, store)
-        effects.append(.hangUp(id, .breach(breach)))
+        hangUp(id, .breach(breach), &effects)
     }
 
     mutating func perform(
@@ -266,9 +289,9 @@ extension NodeCore {
         _ acknowledgement: Acknowledgement, by id: LinkID, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let link = links[id], let space = try store.space(acknowledgement.space) else {
-            return
-        }
+        guard let link = links[id], let space = try store.space(acknowledgement.space),
+            link.session?.shares(space.number) == true
+        else { return }
         for entry in acknowledgement.entries {
             guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
             else { continue }

@@ -9,7 +9,9 @@ extension NodeCore {
     ) throws(StoreError) {
         switch frame {
         case .frontier(let frontier):
-            guard let space = try store.space(frontier.space) else { return }
+            guard let space = try store.space(frontier.space),
+                links[id]?.session?.shares(space.number) == true
+            else { return }
             for lane in Lane.allCases {
                 let log = OperationHash.log(
                     space: space.id, device: identity.device, lane: lane)

@@ -6,7 +6,22 @@ import ParleyWire
 /// sent twice.
 struct SpaceSource: Sendable {
     var link: LinkID
+    /// When it last delivered something, or was made the source.
     var lastProgress: UInt64
+    /// When it was last asked for all that is missing.
+    var lastAsked: UInt64
+    /// How often in a row a source was given up without having delivered anything.
+    var fruitlessCount: UInt64 = 0
+    /// A hole was open: once it is closed, there may be more above it.
+    var hadHole = false
+    /// Something of it did not join what is held: it is asked again when its time is over.
+    var mustAskAgain = false
+
+    /// How long it may deliver nothing: 3 s, 6 s … 3 min. What nobody holds is not asked for at
+    /// every moment, and still asked for one day.
+    var patience: UInt64 { NodeCore.sourcePatience << min(fruitlessCount, 6) }
+
+    func isSpent(at time: UInt64) -> Bool { time >= lastProgress + patience }
 }
 
 extension NodeCore {
@@ -18,24 +33,61 @@ extension NodeCore {
         _ space: SpaceNumber, link id: LinkID, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        if let source = sources[space], source.link != id, links[source.link] != nil { return }
-        sources[space] = SpaceSource(link: id, lastProgress: now.monotonic)
-        set(.source(space), in: Self.sourcePatience, at: now, &effects)
-        for output in try links[id]?.session?.ask(space, store: store) ?? [] {
-            if case .send(let frame) = output { effects.append(.send(id, frame.encoded())) }
+        if let source = sources[space], source.link != id, links[source.link]?.session != nil {
+            // It need not send what the source does, but must send what it writes from now on.
+            links[id]?.unasked.insert(space)
+            let outputs = try links[id]?.session?.tell(space, store: store) ?? []
+            return send(outputs, on: id, &effects)
         }
-        try fillHoles(of: space, from: id, at: now, store, &effects)
+        guard links[id]?.session != nil else { return }
+        try makeSource(
+            SpaceSource(link: id, lastProgress: now.monotonic, lastAsked: now.monotonic),
+            of: space, at: now, store, &effects)
     }
 
-    /// Asks the source for the holes of a space; once there is none, whether there is more above.
+    /// Operations of the space did not join what is held. The source is asked again, but not for
+    /// every frame that was under way: it would send all of them over and over.
+    mutating func wasDisconnected(
+        _ space: SpaceNumber, link id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let source = sources[space], source.link == id,
+            now.monotonic < source.lastAsked + Self.sourcePatience
+        else { return try mayHold(space, link: id, at: now, store, &effects) }
+        sources[space]?.mustAskAgain = true
+    }
+
+    private mutating func makeSource(
+        _ source: SpaceSource, of space: SpaceNumber, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        sources[space] = source
+        links[source.link]?.unasked.remove(space)
+        set(.source(space), in: source.patience, at: now, &effects)
+        links[source.link]?.session?.forgetQuestions(space)
+        let outputs = try links[source.link]?.session?.ask(space, store: store) ?? []
+        send(outputs, on: source.link, &effects)
+        try fillHoles(of: space, from: source.link, at: now, store, &effects)
+    }
+
+    /// Asks the source for the holes of a space; once they are closed, whether there is more
+    /// above.
     mutating func fillHoles(
         of space: SpaceNumber, from id: LinkID, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard sources[space]?.link == id, links[id]?.session != nil else { return }
-        guard try store.logs(in: space).contains(where: { !$0.isWhole }) else { return }
-        for output in try links[id]?.session?.fillHoles(space, store: store) ?? [] {
-            if case .send(let frame) = output { effects.append(.send(id, frame.encoded())) }
+        guard let source = sources[space], source.link == id, links[id]?.session != nil else {
+            return
+        }
+        if try hasHole(space, store) {
+            sources[space]?.hadHole = true
+            let outputs = try links[id]?.session?.fillHoles(space, store: store) ?? []
+            send(outputs, on: id, &effects)
+        } else if source.hadHole {
+            sources[space]?.hadHole = false
+            sources[space]?.mustAskAgain = false
+            sources[space]?.lastAsked = now.monotonic
+            send(try links[id]?.session?.ask(space, store: store) ?? [], on: id, &effects)
         }
     }
 
@@ -44,23 +96,54 @@ extension NodeCore {
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let source = sources[space] else { return }
-        if now.monotonic < source.lastProgress + Self.sourcePatience {
-            let wait = source.lastProgress + Self.sourcePatience - now.monotonic
+        guard source.isSpent(at: now.monotonic) else {
+            let wait = source.lastProgress + source.patience - now.monotonic
             return set(.source(space), in: wait, at: now, &effects)
         }
         sources[space] = nil
-        try findSource(of: space, besides: source.link, at: now, store, &effects)
+        let hasHole = try hasHole(space, store)
+        let isUnasked = links.values.contains { $0.unasked.contains(space) }
+        guard source.mustAskAgain || hasHole || isUnasked else { return }
+        try replace(source, of: space, at: now, store, &effects)
     }
 
-    /// Asks another linked peer, if something is known to be missing.
-    mutating func findSource(
-        of space: SpaceNumber, besides former: LinkID, at now: Instant, _ store: some Store,
+    /// Asks another linked peer for what is missing of a space. Where there is no other, the same
+    /// once more: it may have got since then what it could not give.
+    private mutating func replace(
+        _ former: SpaceSource, of space: SpaceNumber, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard try store.logs(in: space).contains(where: { !$0.isWhole }) else { return }
-        for id in links.keys.sorted() where id != former {
-            guard links[id]?.session?.shares(space) == true else { continue }
-            return try mayHold(space, link: id, at: now, store, &effects)
+        let able = links.keys.sorted().filter { links[$0]?.session?.shares(space) == true }
+        // Who said that it holds more; then the next in turn: two that lack the same must not hide
+        // a third that has it.
+        let unasked = able.first { links[$0]?.unasked.contains(space) == true }
+        guard let next = unasked ?? able.first(where: { $0 > former.link }) ?? able.first else {
+            return
+        }
+        var source = SpaceSource(
+            link: next, lastProgress: now.monotonic, lastAsked: now.monotonic)
+        source.fruitlessCount = unasked == nil ? former.fruitlessCount + 1 : 0
+        try makeSource(source, of: space, at: now, store, &effects)
+    }
+
+    /// A source is gone: somebody else is asked, if it was delivering or something is known to be
+    /// missing.
+    mutating func lostSource(
+        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let source = sources.removeValue(forKey: space) else { return }
+        let hasHole = try hasHole(space, store)
+        guard hasHole || !source.isSpent(at: now.monotonic) else { return }
+        try replace(source, of: space, at: now, store, &effects)
+    }
+
+    private func hasHole(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
+        try store.logs(in: space).contains { !$0.isWhole }
+    }
+
+    func send(_ outputs: [SessionOutput], on id: LinkID, _ effects: inout [Effect]) {
+        for output in outputs {
+            if case .send(let frame) = output { effects.append(.send(id, frame.encoded())) }
         }
     }
 }

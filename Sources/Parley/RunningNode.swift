@@ -185,16 +185,26 @@ actor RunningNode {
     private func failed(_ input: Input, _ error: StoreError) {
         lastFailure = error
         logger.error("a step failed", metadata: ["error": "\(error)"])
-        switch input {
-        case .command(let id, _):
-            waiting.removeValue(forKey: id)?.resume(throwing: NodeError(error))
-        case .frame(let link, _):
-            // What it held is not stored: the peer must not believe so, and sends it again on
-            // the next link.
+        switch input.recovery {
+        case .again(let inputs):
+            offerLater(inputs)
+        case .hangUp(let link, let inputs):
             outlet?.hangUp(link)
-        default:
+            offerLater(inputs)
+        case .refuse(let id):
+            waiting.removeValue(forKey: id)?.resume(throwing: NodeError(error))
+        case .drop:
             break
         }
+    }
+
+    private func offerLater(_ inputs: [Input]) {
+        for input in inputs { offer(input, in: Recovery.pause) }
+    }
+
+    private func offer(_ input: Input, in milliseconds: UInt64) {
+        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
+        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.offer(input) }
     }
 
     /// What is done when nothing waits, and at the latest after a second.
@@ -272,11 +282,7 @@ actor RunningNode {
     }
 
     private func set(_ timer: TimerID, at time: UInt64) {
-        let delay = time > now.monotonic ? time - now.monotonic : 0
-        executor.queue.asyncAfter(deadline: .now() + .milliseconds(Int(clamping: delay))) {
-            [weak self] in
-            self?.offer(.timer(timer))
-        }
+        offer(.timer(timer), in: time > now.monotonic ? time - now.monotonic : 0)
     }
 
     private nonisolated var now: Instant { SystemClock.now }

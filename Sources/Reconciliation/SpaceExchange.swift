@@ -7,6 +7,8 @@ struct SpaceExchange: Sendable {
     static let windowOperationCount = 500
     /// How many operations one question about holes asks for.
     static let wantOperationCount = 2048
+    /// Larger holes count as this large when a question is divided among them.
+    private static let holeOperationCountMax: UInt64 = 1 << 32
     /// How many questions may be open.
     static let openWantCountMax = 2
 
@@ -27,6 +29,8 @@ struct SpaceExchange: Sendable {
     private(set) var openWantCount = 0
     /// The peer was told all tips and asked for the rest, and nothing has come of it yet.
     private var isAsking = false
+    /// The peer was told what is held here.
+    var hasTold = false
     /// The peer could not answer: it is not asked again on this link.
     private var cannotFill = false
 
@@ -143,12 +147,14 @@ struct SpaceExchange: Sendable {
         let ends = peerEnds ?? [:]
         unsent = []
         windows = [:]
+        let isMuch = UInt64(2 * Self.windowOperationCount)
         var missing: UInt64 = 0
         for log in try store.logs(in: space.number) where log.end > ends[log.tag] ?? 0 {
             unsent.insert(log.tag)
-            if log.lane == .content { missing += log.end - (ends[log.tag] ?? 0) }
+            // Places are the author's word: their sum need not fit a number.
+            if log.lane == .content { missing += min(isMuch + 1, log.end - (ends[log.tag] ?? 0)) }
         }
-        guard missing > UInt64(2 * Self.windowOperationCount) else { return }
+        guard missing > isMuch else { return }
         let newest = try store.newestPlaces(in: space.number, count: Self.windowOperationCount)
         for tag in unsent {
             guard let log = try store.log(tag, in: space.number), log.lane == .content else {
@@ -251,6 +257,13 @@ struct SpaceExchange: Sendable {
 
     // MARK: Asking for what is missing here
 
+    /// What was asked for and did not come may be asked for again.
+    mutating func forgetQuestions() {
+        asked = [:]
+        openWantCount = 0
+        cannotFill = false
+    }
+
     mutating func answered(isEmpty: Bool) {
         openWantCount = max(0, openWantCount - 1)
         if isEmpty { cannotFill = true }
@@ -271,10 +284,14 @@ struct SpaceExchange: Sendable {
         }
         guard !holes.isEmpty else { return nil }
         holes = Array(holes.prefix(Limits.wantRangeCountMax))
-        let total = holes.reduce(0) { $0 + UInt64($1.range.count) }
-        let ranges = holes.map { hole in
-            let share = UInt64(Self.wantOperationCount) * UInt64(hole.range.count) / total
-            let count = min(UInt64(hole.range.count), max(32, share))
+        // An author may leave a hole of any size: what is added and multiplied here is bounded.
+        let sizes = holes.map { hole in
+            min(hole.range.upperBound - hole.range.lowerBound, Self.holeOperationCountMax) + 1
+        }
+        let total = sizes.reduce(0, +)
+        let ranges = zip(holes, sizes).map { hole, size in
+            let share = UInt64(Self.wantOperationCount) * size / total
+            let count = min(size, max(32, share))
             let first = hole.range.upperBound - (count - 1)
             asked[hole.tag] = first
             return Want.Range(tag: hole.tag, first: first, last: hole.range.upperBound)

@@ -164,7 +164,26 @@ public struct SyncSession: Sendable {
         guard phase == .open, let request = try shared[space]?.request(store: store) else {
             return []
         }
+        shared[space]?.hasTold = true
         return [.send(.frontier(request))]
+    }
+
+    /// Tells the peer once what is held of a space, without asking for what is missing: others
+    /// send that. From then on the peer sends what it writes.
+    public mutating func tell(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard phase == .open, let exchange = shared[space], !exchange.hasTold else { return [] }
+        shared[space]?.hasTold = true
+        return [
+            .send(
+                .frontier(try Frontier(of: exchange.space, asksForMissing: false, in: store)))
+        ]
+    }
+
+    /// What was asked for and did not come may be asked for again.
+    public mutating func forgetQuestions(_ space: SpaceNumber) {
+        shared[space]?.forgetQuestions()
     }
 
     /// Asks for the newest parts of holes; at most two questions are open at a time.
@@ -319,7 +338,9 @@ extension SyncSession {
         else { return [] }
         let isBehind = try exchange.received(frontier, store: store)
         shared[space.number] = exchange
-        return isBehind ? [.missing(space.number)] : []
+        if isBehind { return [.missing(space.number)] }
+        // Digests that were equal here and not there: the peer must know as well what to send.
+        return frontier.isComplete ? try tell(space.number, store: store) : []
     }
 
     private mutating func received(

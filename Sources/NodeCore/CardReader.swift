@@ -1,0 +1,56 @@
+import ParleySealing
+public import ParleyLedger
+public import ParleyWire
+
+/// What the node needs of people's cards.
+public enum CardReader {
+    /// The card in these bytes, if it is this person's and every part of it holds.
+    static func card(_ bytes: [UInt8], of person: PersonID) -> Card? {
+        guard let card = card(bytes), card.person == person,
+            // Why a card does not hold is not told: who brought it is turned away, and counted.
+            let identity = try? IdentityLog(operations: card.identity),
+            identity.person == person
+        else { return nil }
+        // As above.
+        return try? card.verified(by: identity)
+    }
+
+    /// The card in these bytes, whether or not it holds.
+    private static func card(_ bytes: [UInt8]) -> Card? {
+        // Bytes that are no card are nobody's card; why they are none helps no caller.
+        try? Card(bytes: bytes)
+    }
+
+    /// What is kept of a person's card; it was verified before.
+    static func kept(of person: PersonID, _ store: some NodeStore) throws(StoreError) -> Card? {
+        try store.value(.card, person.bytes).flatMap { card($0) }
+    }
+
+    /// Merges a card that holds into what is known of the person.
+    static func keep(_ card: Card, _ store: some NodeStore) throws(StoreError) {
+        let merged = try kept(of: card.person, store)?.merged(with: card).card ?? card
+        try store.setValue(merged.encoded, .card, card.person.bytes)
+    }
+
+    /// What a person calls themself, or nothing where no card is known.
+    public static func name(
+        of person: PersonID, _ store: some NodeStore
+    ) throws(StoreError) -> String {
+        try kept(of: person, store)?.name ?? ""
+    }
+
+    /// Where a person's devices were last known to be.
+    public static func addresses(
+        of person: PersonID, _ store: some NodeStore
+    ) throws(StoreError) -> [String] {
+        try kept(of: person, store)?.parts.flatMap(\.addresses) ?? []
+    }
+
+    /// Devices of a card that have an address.
+    static func targets(of bytes: [UInt8]) -> [DialTarget] {
+        guard let card = card(bytes) else { return [] }
+        return card.parts.filter { !$0.addresses.isEmpty }.map {
+            DialTarget(device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses)
+        }
+    }
+}

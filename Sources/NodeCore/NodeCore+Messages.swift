@@ -1,0 +1,111 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+extension NodeCore {
+    mutating func send(
+        _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard !messages.isEmpty else { return .failure(.empty) }
+        for message in messages {
+            if let refusal = Self.refusal(text: message.text) { return .failure(refusal) }
+        }
+        var reference: OperationReference?
+        if let parent {
+            guard let target = try target(parent, store), target.space == space else {
+                return .failure(.unknownMessage)
+            }
+            reference = target.reference
+        }
+        guard try mayWrite(in: space, store) else { return .failure(.notAllowed) }
+        let drafts = messages.map { $0.draft(replyingTo: reference) }
+        let applied = try write(drafts, in: space, at: now, store, &random, &effects)
+        return .success(.messages(applied.filter { $0.isKind(.text) }.map(\.number)))
+    }
+
+    mutating func importRows(
+        _ rows: [ImportedRow], through throughLine: Int, of hash: Digest, to id: SpaceID,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard try mayWrite(in: space, store) else { return .failure(.notAllowed) }
+        for row in rows {
+            if let refusal = Self.refusal(text: row.message.text) { return .failure(refusal) }
+        }
+        let known = try ImportProgress.line(of: hash, in: id, store)
+        let new = rows.filter { $0.line > known }
+        if !new.isEmpty {
+            _ = try write(
+                new.map { $0.message.draft() }, in: space, at: now, store, &random, &effects)
+        }
+        if throughLine > known { try ImportProgress.set(throughLine, of: hash, in: id, store) }
+        effects.append(.commitFully)
+        return .success(.imported(stored: new.count, known: rows.count - new.count))
+    }
+
+    private func knownRoster(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Roster? {
+        if let roster = rosters[space.number] { return roster }
+        return try RosterReader.roster(of: space, in: store)
+    }
+
+    private func mayWrite(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let roster = try knownRoster(of: space, store)
+        return roster?.member(identity.person).map { $0.role >= .member } ?? false
+    }
+
+    /// Writes one operation about a message.
+    ///
+    /// - Parameter byAuthor: true where only its author may, false where an admin may as well,
+    ///   nil where everyone may.
+    mutating func change(
+        _ number: OperationNumber, byAuthor: Bool?, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect],
+        _ draft: (OperationReference) -> Draft, unless refusal: () -> CommandRefusal?
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let target = try target(number, store) else { return .failure(.unknownMessage) }
+        if let refusal = refusal() { return .failure(refusal) }
+        if target.isDeleted { return .failure(.deleted) }
+        let roster = try roster(of: target.space, store)
+        let own = roster?.member(identity.person)
+        let isAuthor = target.author == identity.person
+        let isAdmin = target.space.kind == .group && own.map { $0.role >= .admin } ?? false
+        guard byAuthor == nil || isAuthor || (byAuthor == false && isAdmin) else {
+            return .failure(.notAllowed)
+        }
+        _ = try write(
+            [draft(target.reference)], in: target.space, at: now, store, &random, &effects)
+        return .success(.messages([number]))
+    }
+
+    private struct CommandTarget {
+        var space: SpaceRecord
+        var reference: OperationReference
+        var author: PersonID
+        var isDeleted: Bool
+    }
+
+    private func target(
+        _ number: OperationNumber, _ store: some Store
+    ) throws(StoreError) -> CommandTarget? {
+        guard let stored = try store.operation(number), stored.operation.header.kind == .text,
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            let roster = try knownRoster(of: space, store),
+            let author = roster.member(with: log.device)?.person
+        else { return nil }
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        return CommandTarget(
+            space: space, reference: reference, author: author,
+            isDeleted: try Overview.isDeleted(reference, in: space.number, store: store))
+    }
+}

@@ -1,0 +1,82 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+extension NodeCore {
+    /// Stores, signs and merges operations of this device, and hands them to every link.
+    mutating func write(
+        _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> [AppliedOperation] {
+        guard let roster = try roster(of: space, store) else { return [] }
+        let context = try context(of: space, roster: roster, store)
+        let author = LogAuthor(
+            key: identity.key, space: space, authority: roster.authority, wallClock: now.wall)
+        let applied = try author.append(drafts, to: store, using: &random)
+        var changes: [ViewChange] = []
+        for operation in applied { changes += try Merge.apply(operation, context, in: store) }
+        effects.append(.commitFully)
+        effects.append(.changed(changes))
+        try grew(
+            Set(applied.map(\.log.tag)), in: space, isOwn: true, from: nil, at: now, store,
+            &effects)
+        return applied
+    }
+
+    /// Says what was delivered since the last receipts.
+    mutating func writeReceipts(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for number in unreceipted.sorted() {
+            guard rejoin == nil, let space = try store.space(number) else { continue }
+            var delivered: [Receipts.Progress] = []
+            let actor = Digest(reinterpreting: identity.device)
+            for log in try store.logs(in: number) where log.lane == .content {
+                guard log.device != identity.device, log.isWhole, let place = log.wholeThrough
+                else { continue }
+                let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
+                if said.map({ $0 < place }) ?? true {
+                    delivered.append(.init(tag: log.tag, sequence: place))
+                }
+            }
+            guard !delivered.isEmpty else { continue }
+            _ = try write(
+                [Receipts(delivered: delivered).draft()], in: space, at: now, store, &random,
+                &effects)
+        }
+        unreceipted.removeAll()
+    }
+
+    // MARK: What is refused before anything is written
+
+    static func refusal(text: String) -> CommandRefusal? {
+        if text.isEmpty { return .empty }
+        guard text.utf8.count <= Limits.messageByteCountMax else {
+            return .tooLong(byteCount: text.utf8.count, limit: Limits.messageByteCountMax)
+        }
+        return nil
+    }
+
+    /// Why a name cannot be one, or nil.
+    public static func refusal(name: String) -> CommandRefusal? {
+        if name.isEmpty { return .empty }
+        guard name.utf8.count <= Limits.nameByteCountMax else {
+            return .tooLong(byteCount: name.utf8.count, limit: Limits.nameByteCountMax)
+        }
+        return nil
+    }
+
+    static func refusal(emoji: String) -> CommandRefusal? {
+        if emoji.isEmpty { return .empty }
+        guard emoji.utf8.count <= Limits.emojiByteCountMax else {
+            return .tooLong(byteCount: emoji.utf8.count, limit: Limits.emojiByteCountMax)
+        }
+        return nil
+    }
+}
+
+extension AppliedOperation {
+    func isKind(_ kind: OperationKind) -> Bool { operation.operation.header.kind == kind }
+}
