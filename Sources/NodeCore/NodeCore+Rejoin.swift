@@ -54,11 +54,16 @@ extension NodeCore {
     /// Ends the rejoin once everything known to exist was taken back.
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
         guard let rejoin, !rejoin.needsPeer else { return }
+        var ends = rejoin.ends
         for space in try store.spaces() {
             for log in try store.logs(in: space.number) where log.device == identity.device {
-                guard log.isWhole, log.end >= rejoin.ends[log.tag] ?? 0 else { return }
+                guard log.isWhole, log.end >= ends.removeValue(forKey: log.tag) ?? 0 else {
+                    return
+                }
             }
         }
+        // A log of which nothing at all is here has not come back either.
+        guard ends.isEmpty else { return }
         self.rejoin = nil
     }
 }

@@ -62,6 +62,36 @@ struct RejoinTests {
         #expect(try ben.store.forks().isEmpty)
     }
 
+    /// Whichever log comes first, the other's must not end the wait for it.
+    @Test(
+        "a log that is wholly missing is waited for as well",
+        arguments: [55, 57] as [UInt64])
+    func missingLog(seed: UInt64) throws {
+        let world = World(seed: seed)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        let copy = ann.store.snapshot()
+        for count in 0..<400 {
+            let text = "\(count) " + String(repeating: "x", count: 1000)
+            try world.type(text, on: ann, in: space)
+            try world.type(text, on: ben, in: space)
+        }
+        world.run(for: 5_000)
+        world.cut(ann, ben)
+        let number = try #require(try ann.store.space(space)?.number)
+        let own = try ann.store.logs(in: number).filter { $0.device == ann.core.node.device }
+        let ends = Dictionary(uniqueKeysWithValues: own.map { ($0.tag, $0.end) })
+        ann.setBack(to: copy)
+        world.restart(ann, rejoin: Rejoin(reason: "behind", ends: ends, needsPeer: false))
+        world.heal()
+        for _ in 0..<400_000 where ann.core.rejoin != nil { world.run(for: 1) }
+        #expect(ann.core.rejoin == nil)
+        for log in own {
+            #expect(try ann.store.log(log.tag, in: number)?.end ?? 0 >= log.end)
+        }
+    }
+
     @Test("a node whose guard is gone writes again once a peer shows the same")
     func equalPeer() throws {
         let world = World(seed: 43)

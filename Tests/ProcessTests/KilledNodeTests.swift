@@ -171,6 +171,32 @@ struct KilledNodeTests {
         }
     }
 
+    @Test("that are told to stop while they write end in good order, and lose nothing either")
+    func stops() async throws {
+        var random = SeededRandom(seed: 7)
+        let pair = try await ProcessPair()
+        let saved = SavedTexts()
+        for round in 0..<10 {
+            let client = await pair.ann.client
+            async let writing: Void = Self.write("stop \(round)", through: client, into: saved)
+            let moment = Int.random(in: 0...60, using: &random)
+            // As for a kill: sleep is what makes the moment random.
+            try await Task.sleep(for: .milliseconds(moment))
+            #expect(try await pair.ann.stop() == 0)
+            try await pair.ann.start()
+            await writing
+            #expect(try await pair.ann.client?.status().readOnlyReason == nil)
+        }
+        try await pair.agree(within: 60)
+        try await pair.stopAndCheck()
+        for node in [pair.ann, pair.ben] {
+            let client = try #require(await node.client)
+            let written = try await everyMessage(of: client, in: "log").compactMap(\.text)
+            #expect(saved.all.subtracting(written).isEmpty)
+            _ = try await node.stop()
+        }
+    }
+
     /// Real logs, where this machine has them.
     static let logFiles: [String] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -193,10 +219,17 @@ struct KilledNodeTests {
         _ = try await pair.ben.stop()
         try await Self.bring(Self.logFiles, into: pair.ann.home)
         try await pair.ben.start()
-        for _ in 0..<6 { try await pair.killOne(using: &random, within: 700) }
+        var held: [Int] = []
+        for _ in 0..<50 {
+            try await pair.killOne(using: &random, within: 40)
+            held.append(try await pair.ben.client?.status().operationCount ?? 0)
+        }
         let count = try await pair.agree(within: 240)
-        print("\(count) operations on both")
+        let interrupted = held.count { $0 < count * 9 / 10 }
+        print("\(count) operations on both; \(interrupted) kills hit the sync: \(held)")
         #expect(count > 10_000)
+        #expect(interrupted > 0)
+        try await pair.stopAndCheck()
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 }
