@@ -17,8 +17,8 @@ func eventually(
     let listeners = signals.map { signal in
         Task { for await _ in signal { continuation.yield() } }
     }
-    // The one deadline of the wait: it only ever ends a failure.
     let alarm = Task {
+        // The one deadline of the wait: it only ever ends a failure.
         try await Task.sleep(for: .seconds(seconds))
         continuation.finish()
     }
