@@ -121,6 +121,12 @@ let targets: [Target] = [
             "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
+    tests(
+        "Simulation",
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyNodeCore", "ParleySimulation",
+        ]),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),

@@ -49,6 +49,19 @@ public final class MemoryStore: TransactionalStore {
     /// How many calls were made, transactions included; rollbacks do not count.
     public private(set) var callCount = 0
 
+    /// Whether somebody outside looks on: then no call counts, and none fails.
+    public var isObserved = false
+
+    /// How many operations are stored: their rows are numbered from 1 without a hole.
+    public var operationCount: Int { contents.operations.count }
+
+    /// Another store with the same contents, to try something on.
+    public func copy() -> MemoryStore {
+        let copy = MemoryStore(locatorSeed: locatorSeed)
+        copy.contents = contents
+        return copy
+    }
+
     /// Whether a transaction is open.
     public var isInTransaction: Bool { durability != nil }
 
@@ -135,6 +148,7 @@ public final class MemoryStore: TransactionalStore {
 
     /// Counts a call, and fails it where that was asked for.
     func called(_ attempt: String) throws(StoreError) {
+        if isObserved { return }
         callCount += 1
         guard let failure, callCount >= failure.call else { return }
         self.failure = nil

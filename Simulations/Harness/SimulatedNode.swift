@@ -22,29 +22,37 @@ public final class SimulatedNode {
     var replies: [CommandID: Result<CommandReply, CommandRefusal>] = [:]
     /// How often the store failed and the step was undone.
     public private(set) var failedStepCount = 0
-    /// How far ahead of the world's the wall clock of this node is, in milliseconds.
-    public var clockSkew: Int64 = 0
+    /// The clocks of its machine.
+    public var clock = NodeClock()
+    /// The death that is planned for it, if any.
+    public var plannedDeath: PlannedDeath?
+    /// Whether its process is not running.
+    public private(set) var isDown = false
+    /// How often its process has died: what was meant for an earlier life no longer happens.
+    public private(set) var life = 0
+    /// Whether received operations wait for the disk.
+    var awaitsDisk = false
 
     private var random: SeededRandom
 
-    /// A node with keys of its own from this stream.
-    init(name: String, seed: UInt64) throws {
+    /// A node with keys of its own, and streams that no other node shares.
+    init(name: String, seed: UInt64, index: Int) throws {
         self.name = name
-        random = SeededRandom(seed: seed)
-        let root = DeviceSigningKey.generate(using: &random)
-        let key = DeviceSigningKey.generate(using: &random)
-        let noise = DeviceNoiseKey.generate(using: &random)
+        random = SeededRandom(seed: seed, purpose: "node \(index), core")
+        var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
+        let root = DeviceSigningKey.generate(using: &keys)
+        let key = DeviceSigningKey.generate(using: &keys)
+        let noise = DeviceNoiseKey.generate(using: &keys)
         let log = try IdentityLog.founded(
-            root: root, device: key, noiseKey: noise.publicKey, time: 0, using: &random)
+            root: root, device: key, noiseKey: noise.publicKey, time: 0, using: &keys)
         identity = NodeIdentity(
             person: log.person, root: Digest(reinterpreting: log.root), operations: log.encoded,
             key: key, noiseKey: noise.publicKey)
-        store = MemoryStore(locatorSeed: seed)
+        store = MemoryStore(locatorSeed: keys.next())
         core = NodeCore(identity: identity)
     }
 
-    /// One input in one transaction. Where the store fails, nothing happened.
-    /// - Returns: nil where it failed.
+    /// One input in one transaction. Where the store fails nothing happened, and nil is returned.
     func step(_ input: Input, at now: Instant) -> [Effect]? {
         let before = core
         do {
@@ -63,15 +71,33 @@ public final class SimulatedNode {
         }
     }
 
+    /// One step nearer to the planned death; returns it where it is due now.
+    func countDown() -> PlannedDeath? {
+        guard let death = plannedDeath else { return nil }
+        plannedDeath?.stepCount -= 1
+        guard death.stepCount <= 1 else { return nil }
+        plannedDeath = nil
+        return death
+    }
+
     /// The store is set back to what it was when the copy was made, as from an old backup.
     ///
     /// Start the node again before anything else: what it remembers is of another store.
     public func setBack(to copy: MemoryStore.Snapshot) { store.restore(copy) }
 
-    /// The process dies and starts again; with the power, commits that were not durable are lost.
-    func restart(losingPower: Bool, rejoin: Rejoin?) {
+    /// The process dies; with the power, commits that were not durable are lost.
+    func stop(losingPower: Bool) {
         if losingPower { store.losePower() } else { store.rollback() }
+        core = NodeCore(identity: identity)
+        life += 1
+        isDown = true
+        awaitsDisk = false
+    }
+
+    /// The process starts, knowing nothing but its store.
+    func start(rejoin: Rejoin?) {
         core = NodeCore(identity: identity, rejoin: rejoin)
+        isDown = false
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }

@@ -83,8 +83,8 @@ struct PartitionTests {
         }
         world.heal()
         var sawHole = false
-        for _ in 0..<4000 {
-            world.run(for: 100)
+        for _ in 0..<40_000 {
+            world.run(for: 10)
             guard let record = try ben.store.space(space) else { continue }
             let logs = try ben.store.logs(in: record.number)
             if let log = logs.first(where: { $0.gap != nil }) {

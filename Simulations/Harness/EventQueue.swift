@@ -1,0 +1,65 @@
+/// What is going to happen, the soonest first; of what happens at one moment, what was put in
+/// first. A binary heap: putting in and taking out cost the logarithm of what waits.
+struct EventQueue<Element> {
+    private struct Item {
+        var time: UInt64
+        var order: UInt64
+        var element: Element
+
+        func precedes(_ other: Item) -> Bool {
+            (time, order) < (other.time, other.order)
+        }
+    }
+
+    private var items: [Item] = []
+    private var nextOrder: UInt64 = 0
+
+    /// How much waits.
+    var count: Int { items.count }
+
+    /// When the next thing happens, or nil where nothing waits.
+    var nextTime: UInt64? { items.first?.time }
+
+    /// Puts something in; returns its place in the order, which no other has.
+    @discardableResult
+    mutating func insert(_ element: Element, at time: UInt64) -> UInt64 {
+        nextOrder += 1
+        items.append(Item(time: time, order: nextOrder, element: element))
+        rise(from: items.count - 1)
+        return nextOrder
+    }
+
+    /// Takes out what happens next, unless it happens later than `end`.
+    mutating func next(until end: UInt64) -> (time: UInt64, order: UInt64, element: Element)? {
+        guard let first = items.first, first.time <= end else { return nil }
+        let last = items.removeLast()
+        if !items.isEmpty {
+            items[0] = last
+            sink(from: 0)
+        }
+        return (first.time, first.order, first.element)
+    }
+
+    private mutating func rise(from start: Int) {
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard items[place].precedes(items[parent]) else { return }
+            items.swapAt(place, parent)
+            place = parent
+        }
+    }
+
+    private mutating func sink(from start: Int) {
+        var place = start
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2] where child < items.count {
+                if items[child].precedes(items[least]) { least = child }
+            }
+            if least == place { return }
+            items.swapAt(place, least)
+            place = least
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+
+/// A hash over everything that happened in a world, in order. Two runs of one seed have the same
+/// one, in any two processes; where they differ, something depended on more than the seed.
+struct Trace {
+    /// The hash so far.
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ number: UInt64) {
+        value = (value ^ number) &* 0x9e37_79b9_7f4a_7c15
+        value ^= value >> 29
+    }
+
+    mutating func add(_ bytes: some Collection<UInt8>) {
+        add(UInt64(bytes.count))
+        var word: UInt64 = 0
+        var count = 0
+        for byte in bytes {
+            word = word << 8 | UInt64(byte)
+            count += 1
+            if count % 8 == 0 { add(word) }
+        }
+        if count % 8 != 0 { add(word) }
+    }
+
+    mutating func add(_ text: String) { add(text.utf8) }
+
+    mutating func add(_ timer: TimerID) {
+        switch timer {
+        case .heartbeat(let link): add(0 << 56 | link.rawValue)
+        case .announce: add(1 << 56)
+        case .receipts: add(2 << 56)
+        case .dial(let device): add(device.bytes)
+        case .source(let space): add(4 << 56 | UInt64(space.rawValue))
+        }
+    }
+
+    mutating func add(_ input: Input) {
+        switch input {
+        case .started: add(1)
+        case .linkOpened(let link, let peer):
+            add(2)
+            add(link.rawValue)
+            add(peer.device.bytes)
+            add(peer.handshakeHash)
+        case .linkClosed(let link):
+            add(3)
+            add(link.rawValue)
+        case .frame(let link, let bytes):
+            add(4)
+            add(link.rawValue)
+            add(bytes)
+        case .dialFailed(let device):
+            add(5)
+            add(device.bytes)
+        case .networkChanged: add(6)
+        case .timer(let timer):
+            add(7)
+            add(timer)
+        case .command(let id, let command):
+            add(8)
+            add(id.rawValue)
+            add("\(command)")
+        case .madeDurable: add(9)
+        }
+    }
+
+    mutating func add(_ effect: Effect) {
+        switch effect {
+        case .commitFully: add(17)
+        case .send(let link, let bytes):
+            add(18)
+            add(link.rawValue)
+            add(bytes)
+        case .hangUp(let link, let reason):
+            add(19)
+            add(link.rawValue)
+            add("\(reason)")
+        case .dial(let target):
+            add(20)
+            add(target.device.bytes)
+        case .timer(let timer, let time):
+            add(21)
+            add(timer)
+            add(time)
+        case .changed(let changes):
+            add(22)
+            for change in changes { add(change) }
+        case .linksChanged: add(23)
+        case .reply(let id, let result):
+            add(24)
+            add(id.rawValue)
+            add("\(result)")
+        }
+    }
+
+    private mutating func add(_ change: ViewChange) {
+        switch change {
+        case .message(let space, let number):
+            add(UInt64(space.rawValue))
+            add(UInt64(number.rawValue))
+        case .conversation(let space): add(1 << 60 | UInt64(space.rawValue))
+        case .receipts(let space): add(2 << 60 | UInt64(space.rawValue))
+        case .contact(let person): add(person.bytes)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import ParleyLedger
+public import ParleyNodeCore
+import ParleyWire
+
+/// One step of one node, as observers are told of it.
+public struct StepReport {
+    /// Who made it.
+    public let node: SimulatedNode
+    /// What it was fed.
+    public let input: Input
+    /// What it wanted done; nothing of it happened where ``isLost``.
+    public let effects: [Effect]
+    /// Whether the process died before the effects were performed, or the store failed.
+    public let isLost: Bool
+}
+
+/// What can happen in a world.
+enum Occurrence {
+    /// A node is offered an input, unless it died meanwhile.
+    case input(Input, node: Int, life: Int)
+    /// What a node received reaches the disk.
+    case durable(node: Int, life: Int)
+    /// A link breaks.
+    case reset(LinkID)
+    /// A node that was down starts again.
+    case restart(node: Int, life: Int)
+}
+
+extension World {
+    func happens(_ occurrence: Occurrence, order: UInt64) {
+        switch occurrence {
+        case .input(let input, let node, let life):
+            guard nodes[node].life == life, isDue(input, for: node, order: order) else { return }
+            offer(input, to: node)
+        case .durable(let node, let life):
+            guard nodes[node].life == life, !nodes[node].isDown else { return }
+            makeDurable(node)
+        case .reset(let link):
+            guard wires[link] != nil else { return }
+            resetCount += 1
+            close(link)
+        case .restart(let node, let life):
+            guard nodes[node].life == life, nodes[node].isDown else { return }
+            start(node)
+        }
+    }
+
+    private func isDue(_ input: Input, for node: Int, order: UInt64) -> Bool {
+        switch input {
+        case .timer(let timer):
+            guard timers[node]?[timer] == order else { return false }
+            timers[node]?[timer] = nil
+            return true
+        case .frame(let link, let bytes):
+            guard var wire = wires[link] else { return false }
+            wire.inFlight[wire.near.link == link ? 1 : 0] -= bytes.count
+            keep(wire)
+            frameCount += 1
+            byteCount += bytes.count
+            return true
+        case .linkClosed(let link):
+            wires[link] = nil
+            return true
+        case .linkOpened(let link, let peer):
+            if wires[link] != nil { return true }
+            // It was cut before the handshake was through.
+            if peer.isInitiator { offer(.dialFailed(peer.device), to: node) }
+            return false
+        default:
+            return true
+        }
+    }
+
+    @discardableResult
+    func schedule(_ input: Input, for node: Int, at time: UInt64) -> UInt64 {
+        events.insert(.input(input, node: node, life: nodes[node].life), at: time)
+    }
+
+    func offer(_ input: Input, to index: Int) {
+        let node = nodes[index]
+        guard !node.isDown else { return }
+        trace.add(UInt64(index) << 56 | now)
+        trace.add(input)
+        let death = node.countDown()
+        if let death, death.point == .beforeCommit {
+            report(node, input, [], isLost: true)
+            return die(index, death)
+        }
+        guard let effects = node.step(input, at: moment(of: node)) else {
+            report(node, input, [], isLost: true)
+            failed(input, of: index)
+            if let death { die(index, death) }
+            return
+        }
+        for effect in effects { trace.add(effect) }
+        if let death {
+            let kept = death.point == .amongEffects ? effects.prefix(effects.count / 2) : []
+            perform(Array(kept), of: index)
+            report(node, input, Array(kept), isLost: true)
+            return die(index, death)
+        }
+        perform(effects, of: index)
+        report(node, input, effects, isLost: false)
+        // What is not whole yet stays unacknowledged, however often the disk was reached.
+        if case .madeDurable = input { return }
+        settle(index)
+    }
+
+    private func report(
+        _ node: SimulatedNode, _ input: Input, _ effects: [Effect], isLost: Bool
+    ) {
+        onStep?(StepReport(node: node, input: input, effects: effects, isLost: isLost))
+    }
+
+    func moment(of node: SimulatedNode) -> Instant {
+        Instant(monotonic: now, wall: node.clock.wall(epoch: World.epoch, now: now))
+    }
+
+    /// What every shell does when the store failed.
+    private func failed(_ input: Input, of index: Int) {
+        var again: [Input] = []
+        switch input.recovery {
+        case .again(let inputs): again = inputs
+        case .hangUp(let link, let inputs):
+            close(link)
+            again = inputs
+        case .refuse, .drop: break
+        }
+        for input in again {
+            let order = schedule(input, for: index, at: now + Recovery.pause)
+            if case .timer(let timer) = input { timers[index, default: [:]][timer] = order }
+        }
+    }
+
+    /// A shell makes received operations durable as soon as nothing more waits.
+    private func settle(_ index: Int) {
+        let node = nodes[index]
+        guard node.core.hasUnacknowledged, !node.awaitsDisk else { return }
+        node.awaitsDisk = true
+        let wait = draw(durabilityDelay, from: [index, index])
+        if wait == 0 { return makeDurable(index) }
+        events.insert(.durable(node: index, life: node.life), at: now + wait)
+    }
+
+    private func makeDurable(_ index: Int) {
+        let node = nodes[index]
+        node.awaitsDisk = false
+        do {
+            try node.store.makeDurable()
+        } catch {
+            node.awaitsDisk = true
+            events.insert(.durable(node: index, life: node.life), at: now + Recovery.pause)
+            return
+        }
+        offer(.madeDurable, to: index)
+    }
+
+    private func perform(_ effects: [Effect], of index: Int) {
+        for effect in effects {
+            switch effect {
+            case .send(let link, let bytes): send(bytes, on: link, from: index)
+            case .hangUp(let link, _): hangUp(link)
+            case .dial(let target): dial(target, from: index)
+            case .timer(let timer, let time):
+                timers[index, default: [:]][timer] = schedule(
+                    .timer(timer), for: index, at: max(now, time))
+            case .reply(let id, let result): nodes[index].replies[id] = result
+            case .commitFully, .changed, .linksChanged: break
+            }
+        }
+    }
+}
