@@ -83,11 +83,23 @@ let targets: [Target] = [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
             "ParleyReconciliation", "ParleyNodeCore",
         ], path: "Simulations/Harness"),
+    room(
+        "Checkers",
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyNodeCore", "ParleyPayloads", "ParleySimulation", protobuf,
+        ], path: "Simulations/Checkers"),
+    room(
+        "Simulate",
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation", "ParleyNodeCore",
+            "ParleySimulation", "ParleyCheckers",
+        ], path: "Simulations/Simulate"),
     .executableTarget(
         name: "parley",
         dependencies: [
-            "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench", arguments,
-            logging,
+            "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
+            "ParleySimulate", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("House", []),
@@ -125,7 +137,7 @@ let targets: [Target] = [
         "Simulation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleySimulation",
+            "ParleyNodeCore", "ParleySimulation", "ParleyCheckers", "ParleySimulate",
         ]),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
@@ -144,7 +156,7 @@ let package = Package(
     name: "parley",
     products: [
         .library(name: "Parley", targets: ["Parley"]),
-        .library(name: "ParleySimulation", targets: ["ParleySimulation"]),
+        .library(name: "ParleySimulation", targets: ["ParleySimulation", "ParleyCheckers"]),
         .executable(name: "parley", targets: ["parley"]),
     ],
     dependencies: [

@@ -96,6 +96,9 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(name: "Care:", subcommands: [DigestCommand.self, Doctor.self]),
             CommandGroup(
                 name: "Trying it:",
-                subcommands: [DemoCommand.self, BenchCommand.self, BenchPeerCommand.self]),
+                subcommands: [
+                    DemoCommand.self, BenchCommand.self, BenchPeerCommand.self,
+                    SimulateCommand.self,
+                ]),
         ])
 }

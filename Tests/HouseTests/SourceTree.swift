@@ -15,11 +15,12 @@ struct SourceFile: Sendable {
         code = path.hasSuffix(".swift") ? SwiftText.code(of: text) : text
     }
 
-    /// The folder under `Sources`, or `Simulation` for the harness.
+    /// The folder under `Sources` or `Simulations`; the harness is the room `Simulation`.
     var room: String? {
         let parts = path.split(separator: "/")
         if parts.count > 2, parts[0] == "Sources" { return String(parts[1]) }
-        return path.hasPrefix("Simulations/Harness/") ? "Simulation" : nil
+        guard parts.count > 2, parts[0] == "Simulations" else { return nil }
+        return parts[1] == "Harness" ? "Simulation" : String(parts[1])
     }
 
     var isTest: Bool { path.hasPrefix("Tests/") }

@@ -1,0 +1,71 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// I4: what is held of a log is what its record says, without a hole inside a span; and whatever
+/// an operation names is held, or lies in the hole of a log that is being filled.
+final class CausesPresent: Checker {
+    static let invariant = "I4"
+    private(set) var checkCount = 0
+    private var seen: [DeviceID: Int64] = [:]
+
+    func observed(_ step: StepReport) throws {
+        let device = step.node.identity.device
+        let count = Int64(step.node.store.operationCount)
+        var row = min(seen[device] ?? 0, count)
+        while row < count {
+            row += 1
+            try look(at: OperationNumber(row), of: step.node)
+        }
+        seen[device] = count
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        seen[node.identity.device] = min(
+            seen[node.identity.device] ?? 0, Int64(node.store.operationCount))
+    }
+
+    private func look(at number: OperationNumber, of node: SimulatedNode) throws {
+        guard let stored = try node.store.operation(number),
+            let log = try node.store.log(stored.log)
+        else { throw violation("\(node.name) has no operation in row \(number.rawValue)") }
+        let header = stored.operation.header
+        for cause in header.dependencies + header.references {
+            checkCount += 1
+            guard let named = try node.store.log(cause.tag, in: log.space),
+                cause.sequence < named.end
+            else {
+                // What fills a hole comes after newer operations of its log, backwards.
+                let tip = try node.store.operation(at: log.end - 1, in: log.number)
+                if let tip, tip.number < number { continue }
+                throw violation(
+                    "\(node.name) applied \(log.tag)/\(stored.sequence) before its cause"
+                        + " \(cause.tag)/\(cause.sequence)")
+            }
+        }
+    }
+
+    func looked(at world: World) throws {
+        for node in world.nodes {
+            for (space, logs) in try node.eachSpace() {
+                for log in logs { try look(at: log, in: space, of: node) }
+            }
+        }
+    }
+
+    private func look(at log: LogRecord, in space: SpaceRecord, of node: SimulatedNode) throws {
+        let all = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+        checkCount += 1
+        guard all.count == log.heldCount, all.allSatisfy({ log.holds($0.sequence) }) else {
+            throw violation(
+                "\(node.name) says that it holds \(log.heldCount) of log \(log.tag), and holds"
+                    + " \(all.count)")
+        }
+        var audit = LogAudit()
+        try audit.check(log, in: node.store)
+        guard audit.brokenCount == 0, audit.unsignedCount == 0 else {
+            throw violation("\(node.name) holds a log \(log.tag) that does not verify")
+        }
+    }
+}

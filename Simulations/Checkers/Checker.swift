@@ -1,0 +1,116 @@
+import ParleyLedger
+public import ParleySimulation
+import ParleyWire
+
+/// A promise that was broken.
+public struct Violation: Error, Equatable, CustomStringConvertible {
+    /// The invariant, as "I4".
+    public let invariant: String
+    /// What was seen, in a sentence that names the nodes.
+    public let sentence: String
+
+    /// A violation with these fields.
+    public init(_ invariant: String, _ sentence: String) {
+        self.invariant = invariant
+        self.sentence = sentence
+    }
+
+    /// The invariant and the sentence.
+    public var description: String { "\(invariant): \(sentence)" }
+}
+
+/// One promise of the node, watched from outside. Each lives in a file of its own.
+///
+/// A checker knows what nodes store and what they are fed, never why: what the production code
+/// believes of itself is no evidence.
+public protocol Checker: AnyObject {
+    /// The promise's number in the list of invariants.
+    static var invariant: String { get }
+    /// How often something was compared: a checker that never looked proves nothing.
+    var checkCount: Int { get }
+    /// A step was made.
+    func observed(_ step: StepReport) throws
+    /// A node died and has not started again; with the power it lost what was not durable.
+    func died(_ node: SimulatedNode, losingPower: Bool) throws
+    /// A moment to look at everything, while faults may be on.
+    func looked(at world: World) throws
+    /// Faults are over and everybody had the time to become equal.
+    func settled(_ world: World) throws
+}
+
+extension Checker {
+    /// Nothing to look at.
+    public func observed(_ step: StepReport) throws {}
+    /// Nothing to look at.
+    public func died(_ node: SimulatedNode, losingPower: Bool) throws {}
+    /// Nothing to look at.
+    public func looked(at world: World) throws {}
+    /// Looks as at any other moment.
+    public func settled(_ world: World) throws { try looked(at: world) }
+
+    /// The violation of this promise.
+    func violation(_ sentence: String) -> Violation { Violation(Self.invariant, sentence) }
+}
+
+/// All checkers of one world.
+public final class Jury {
+    /// Each promise once.
+    public let checkers: [any Checker]
+    /// The first promise that was seen broken.
+    public private(set) var verdict: Violation?
+    /// Whether promises are watched: off while a world is set up.
+    public var isSitting = true
+
+    private weak var world: World?
+
+    /// A jury that watches this world.
+    ///
+    /// - Parameter seed: for checkers that look at samples.
+    public init(of world: World, seed: UInt64) {
+        self.world = world
+        checkers = [
+            SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
+            RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
+            OneOperationAPlace(), QueuesStayBounded(), NoStorms(), NaiveModelAgrees(),
+        ]
+        world.onStep = { [weak self] step in self?.judge { try $0.observed(step) } }
+        world.onDeath = { [weak self] node, losingPower in
+            self?.judge { try $0.died(node, losingPower: losingPower) }
+        }
+    }
+
+    /// Looks at everything now.
+    public func look(at world: World) { judge { try $0.looked(at: world) } }
+
+    /// Looks at everything, once all must be equal.
+    public func settle(_ world: World) { judge { try $0.settled(world) } }
+
+    private func judge(_ look: (any Checker) throws -> Void) {
+        guard isSitting, verdict == nil, let world else { return }
+        world.observe { ask(look) }
+    }
+
+    private func ask(_ look: (any Checker) throws -> Void) {
+        for checker in checkers {
+            do {
+                try look(checker)
+            } catch {
+                verdict =
+                    error as? Violation
+                    ?? Violation(type(of: checker).invariant, "could not be looked at: \(error)")
+                return
+            }
+        }
+    }
+}
+
+extension SimulatedNode {
+    /// Every space with all of its logs, ascending.
+    func eachSpace() throws(StoreError) -> [(space: SpaceRecord, logs: [LogRecord])] {
+        var all: [(space: SpaceRecord, logs: [LogRecord])] = []
+        for space in try store.spaces() {
+            all.append((space, try store.logs(in: space.number)))
+        }
+        return all
+    }
+}

@@ -1,0 +1,151 @@
+import ParleyLedger
+import ParleyPayloads
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// A conversation as a set of operations says it, folded by sorting.
+///
+/// Written from the specification and apart from the merge rules, slow and simple: it knows
+/// nothing of arrival, rows or marks that grow. Where it and the views differ, one is wrong.
+struct NaiveModel: Equatable {
+    /// What a screen shows of one message.
+    struct Line: Equatable {
+        var order: OrderKey
+        var author: PersonID
+        var versions: [String]
+        var reactions: [String]
+        var isDeleted: Bool
+    }
+
+    /// How far a person has read, or a device has received, a log.
+    struct Progress: Hashable, Comparable {
+        var isRead: Bool
+        var actor: Digest
+        var tag: LogTag
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.isRead ? 1 : 0, left.actor, left.tag)
+                < (right.isRead ? 1 : 0, right.actor, right.tag)
+        }
+    }
+
+    var lines: [Line] = []
+    var name: String?
+    var progress: [Progress: UInt64] = [:]
+
+    private struct Act {
+        var operation: VerifiedOperation
+        var author: Member
+        var lane: Lane
+
+        var kind: UInt64 { operation.operation.header.kind.rawValue }
+        var payload: [UInt8] { operation.operation.payload ?? [] }
+        var target: Place? {
+            operation.operation.header.references.first.map {
+                Place(tag: $0.tag, sequence: $0.sequence)
+            }
+        }
+    }
+
+    private struct Place: Hashable {
+        var tag: LogTag
+        var sequence: UInt64
+    }
+
+    /// The model of all operations of a space that a store holds.
+    init(of space: SpaceRecord, roster: Roster, in store: MemoryStore) throws(StoreError) {
+        var acts: [Act] = []
+        var authors: [LogTag: PersonID] = [:]
+        for log in try store.logs(in: space.number) {
+            guard let member = roster.member(with: log.device) else { continue }
+            authors[log.tag] = member.person
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                let operation = VerifiedOperation(stored: stored, tag: log.tag)
+                acts.append(Act(operation: operation, author: member, lane: log.lane))
+            }
+        }
+        acts.sort { $0.operation.orderKey < $1.operation.orderKey }
+        fold(acts, authors, isGroup: space.kind == .group)
+        foldName(acts, isGroup: space.kind == .group)
+        foldReceipts(acts)
+    }
+
+    private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
+        var edits: [Place: [String]] = [:]
+        var deleted: Set<Place> = []
+        var toggles: [Place: [Act]] = [:]
+        for act in acts where act.lane == .content {
+            guard let target = act.target, let owner = authors[target.tag] else { continue }
+            let isOwn = owner == act.author.person
+            if act.kind == 65, isOwn, let edit = Payload.decode(PayloadEdit.self, act.payload) {
+                edits[target, default: []].append(edit.text)
+            }
+            if act.kind == 66, isOwn || (isGroup && act.author.role >= .admin) {
+                deleted.insert(target)
+            }
+            if act.kind == 67 { toggles[target, default: []].append(act) }
+        }
+        for act in acts where act.kind == 64 && act.lane == .content {
+            let place = Place(tag: act.operation.tag, sequence: act.operation.sequence)
+            let isDeleted = deleted.contains(place)
+            guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
+            var order = act.operation.orderKey
+            if text.hasImported, !isDeleted { order.clock = text.imported.time << 16 }
+            lines.append(
+                Line(
+                    order: order, author: act.author.person,
+                    versions: isDeleted ? [] : [text.text] + (edits[place] ?? []),
+                    reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
+                    isDeleted: isDeleted))
+        }
+        lines.sort { $0.order < $1.order }
+    }
+
+    /// Emojis in the order in which the oldest that stands was given; with each who gave it.
+    private static func reactions(_ toggles: [Act]) -> [String] {
+        var standing: [(emoji: String, person: PersonID)] = []
+        for act in toggles {
+            guard let reaction = Payload.decode(PayloadReaction.self, act.payload) else { continue }
+            standing.removeAll { $0.emoji == reaction.emoji && $0.person == act.author.person }
+            if reaction.on { standing.append((reaction.emoji, act.author.person)) }
+        }
+        var emojis: [String] = []
+        for one in standing where !emojis.contains(one.emoji) { emojis.append(one.emoji) }
+        return emojis.map { emoji in
+            let persons = standing.filter { $0.emoji == emoji }.map(\.person.description)
+            return emoji + " " + persons.joined(separator: " ")
+        }
+    }
+
+    private mutating func foldName(_ acts: [Act], isGroup: Bool) {
+        let names = acts.filter {
+            $0.kind == 32 && $0.lane == .shared && (!isGroup || $0.author.role >= .admin)
+        }
+        let replaced = names.flatMap(\.operation.operation.header.references)
+        let left = names.last { act in
+            !replaced.contains {
+                $0.tag == act.operation.tag && $0.sequence == act.operation.sequence
+            }
+        }
+        name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+    }
+
+    private mutating func foldReceipts(_ acts: [Act]) {
+        for act in acts where act.kind == 112 && act.lane == .receipts {
+            guard let receipts = Payload.decode(PayloadReceipts.self, act.payload) else { continue }
+            for mark in receipts.read {
+                raise(true, Digest(reinterpreting: act.author.person), mark)
+            }
+            for mark in receipts.delivered {
+                guard let device = act.author.devices.first else { continue }
+                raise(false, Digest(reinterpreting: device), mark)
+            }
+        }
+    }
+
+    private mutating func raise(_ isRead: Bool, _ actor: Digest, _ mark: PayloadReceiptMark) {
+        let key = Progress(isRead: isRead, actor: actor, tag: LogTag(mark.tag))
+        progress[key] = max(progress[key] ?? 0, mark.sequence)
+    }
+}

@@ -1,0 +1,33 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I6: the views are what folding the log anew gives.
+final class RebuiltViewsEqual: Checker {
+    static let invariant = "I6"
+    private(set) var checkCount = 0
+
+    func settled(_ world: World) throws {
+        for node in world.nodes { try look(at: node) }
+    }
+
+    private func look(at node: SimulatedNode) throws {
+        let copy = node.store.copy()
+        for space in try copy.spaces() {
+            guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }
+            let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
+            let context = MergeContext(
+                space: space, roster: roster, ownPerson: node.identity.person, newestClock: 0)
+            try copy.begin(.normal)
+            try Merge.rebuild(context, in: copy)
+            try copy.commit()
+            checkCount += 1
+            guard try ViewDigest.digest(of: space, roster: roster, in: copy) == before else {
+                throw violation("\(node.name) shows a space otherwise after folding it anew")
+            }
+        }
+    }
+}

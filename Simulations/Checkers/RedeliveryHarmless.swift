@@ -1,0 +1,55 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I5: operations that come once more, in any order, change nothing.
+final class RedeliveryHarmless: Checker {
+    static let invariant = "I5"
+    /// Operations of a space that come again, at most.
+    private static let sampleCountMax = 200
+    private(set) var checkCount = 0
+    private var random: SeededRandom
+
+    init(seed: UInt64) { random = SeededRandom(seed: seed, purpose: "redelivery") }
+
+    func settled(_ world: World) throws {
+        guard let node = world.nodes.randomElement(using: &random) else { return }
+        let copy = node.store.copy()
+        for space in try copy.spaces() {
+            guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }
+            let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
+            let context = MergeContext(
+                space: space, roster: roster, ownPerson: node.identity.person, newestClock: 0)
+            try copy.begin(.normal)
+            for applied in try sample(of: space, in: copy) {
+                _ = try Merge.apply(applied, context, in: copy)
+                checkCount += 1
+            }
+            try copy.commit()
+            guard try ViewDigest.digest(of: space, roster: roster, in: copy) == before else {
+                throw violation("\(node.name) shows a space otherwise after some of it came again")
+            }
+        }
+    }
+
+    private func sample(
+        of space: SpaceRecord, in store: MemoryStore
+    ) throws -> [AppliedOperation] {
+        var all: [AppliedOperation] = []
+        for log in try store.logs(in: space.number) {
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                all.append(
+                    AppliedOperation(
+                        number: stored.number, log: log,
+                        operation: VerifiedOperation(stored: stored, tag: log.tag),
+                        isBackfill: true))
+            }
+        }
+        all.shuffle(using: &random)
+        let some = all.prefix(Self.sampleCountMax)
+        return some + some.shuffled(using: &random)
+    }
+}

@@ -1,0 +1,47 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// I3: what a person was told is saved is still there after any crash of the device.
+final class SavedSurvives: Checker {
+    static let invariant = "I3"
+    private(set) var checkCount = 0
+
+    private struct Promise {
+        var log: LogNumber
+        var sequence: UInt64
+        var id: OperationID
+    }
+
+    private var promises: [DeviceID: [Promise]] = [:]
+
+    func observed(_ step: StepReport) throws {
+        guard !step.isLost, case .command = step.input else { return }
+        for case .reply(_, .success(.messages(let numbers))) in step.effects {
+            for number in numbers {
+                guard let stored = try step.node.store.operation(number) else {
+                    throw violation("\(step.node.name) saved a message that is not stored")
+                }
+                promises[step.node.identity.device, default: []].append(
+                    Promise(log: stored.log, sequence: stored.sequence, id: stored.id))
+            }
+        }
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws { try look(at: node) }
+
+    func looked(at world: World) throws {
+        for node in world.nodes { try look(at: node) }
+    }
+
+    private func look(at node: SimulatedNode) throws {
+        for promise in promises[node.identity.device] ?? [] {
+            let held = try node.store.operation(at: promise.sequence, in: promise.log)
+            checkCount += 1
+            guard held?.id == promise.id else {
+                throw violation("\(node.name) lost a message that was reported as saved")
+            }
+        }
+    }
+}
