@@ -85,6 +85,20 @@ extension World {
         return UInt64.random(in: range, using: &stream)
     }
 
+    /// A frame that the node would not send by itself, on the open link between the two.
+    public func inject(
+        _ frame: Frame, from liar: SimulatedNode, to victim: SimulatedNode
+    ) {
+        let (from, to) = (index(of: liar), index(of: victim))
+        for link in wires.keys.sorted() {
+            guard let wire = wires[link] else { continue }
+            let near = wire.near.link == link ? wire.near : wire.far
+            let far = wire.near.link == link ? wire.far : wire.near
+            guard near.node == from, far.node == to else { continue }
+            return send(frame.encoded(), on: link, from: from)
+        }
+    }
+
     func send(_ bytes: [UInt8], on link: LinkID, from index: Int) {
         guard var wire = wires[link] else { return }
         let direction = wire.near.link == link ? 0 : 1

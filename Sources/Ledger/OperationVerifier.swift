@@ -105,6 +105,8 @@ public struct OperationVerifier {
         var chain: [VerifiedOperation] = []
         chain.reserveCapacity(run.operations.count)
         for operation in run.operations {
+            // What was never to be erased did not lose its payload by right.
+            if case .erased(_, salted: false, _) = operation.body { throw .unproven }
             previous = OperationHash.operation(operation, after: previous)
             chain.append(
                 VerifiedOperation(id: previous, tag: tag, sequence: sequence, operation: operation))

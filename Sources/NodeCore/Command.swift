@@ -82,6 +82,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case expired
     /// The group would have more members than one genesis takes.
     case tooManyMembers(limit: Int)
+    /// The original time lies after the year 2248.
+    case impossibleTime
     /// This node must first take back what it wrote from another.
     case rejoining
 }

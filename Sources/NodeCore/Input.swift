@@ -76,6 +76,8 @@ public enum TimerID: Hashable, Sendable {
     case dial(DeviceID)
     /// Looks whether a space's source still delivers.
     case source(SpaceNumber)
+    /// Looks whether a device shows what it said it holds of this one's logs.
+    case claim(DeviceID)
 }
 
 /// Everything that can happen to a node.

@@ -139,7 +139,7 @@ extension NodeCore {
         if case .hello = frame { dialing[link.peer.device]?.isWelcome() }
         let result = try session.receive(frame, store: store)
         links[id]?.session = session
-        try compareOwn(frame, on: id, store)
+        try compareOwn(frame, on: id, at: now, store, &effects)
         switch result {
         case .success(let outputs):
             try perform(outputs, on: id, at: now, store, &random, &effects)

@@ -13,7 +13,7 @@ extension NodeCore {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
         guard !messages.isEmpty else { return .failure(.empty) }
         for message in messages {
-            if let refusal = Self.refusal(text: message.text) { return .failure(refusal) }
+            if let refusal = Self.refusal(message) { return .failure(refusal) }
         }
         var reference: OperationReference?
         if let parent {
@@ -36,7 +36,7 @@ extension NodeCore {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
         guard try mayWrite(in: space, store) else { return .failure(.notAllowed) }
         for row in rows {
-            if let refusal = Self.refusal(text: row.message.text) { return .failure(refusal) }
+            if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }
         let known = try ImportProgress.line(of: hash, in: id, store)
         let new = rows.filter { $0.line > known }

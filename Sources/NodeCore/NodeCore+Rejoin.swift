@@ -2,24 +2,52 @@ import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
 
+/// What one device says it holds of this device's own logs.
+struct OwnClaim: Sendable {
+    /// The place after the last, by log.
+    var ends: [LogTag: UInt64]
+    /// How many own operations were held when it was last looked at.
+    var heldCount: Int
+}
+
+extension Rejoin {
+    init(_ claims: [DeviceID: OwnClaim]) {
+        var ends: [LogTag: UInt64] = [:]
+        for device in claims.keys.sorted() {
+            ends.merge(claims[device]?.ends ?? [:], uniquingKeysWith: max)
+        }
+        self.init(
+            reason: "another node says it holds more of what this one wrote", ends: ends,
+            needsPeer: false)
+    }
+}
+
 extension NodeCore {
+    /// A device that says it holds more of this one's logs has so long to show some of it. Saying
+    /// so stops this node from writing, so it must not be free. In milliseconds.
+    static let claimPatience: UInt64 = 10_000
+
     /// Looks at what a peer says it holds of this device's own logs.
     mutating func compareOwn(
-        _ frame: Frame, on id: LinkID, _ store: some Store
+        _ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard let peer = links[id]?.peer.device else { return }
         switch frame {
         case .frontier(let frontier):
             guard let space = try store.space(frontier.space),
                 links[id]?.session?.shares(space.number) == true
             else { return }
+            var ends: [LogTag: UInt64] = [:]
             for lane in Lane.allCases {
                 let log = OperationHash.log(
                     space: space.id, device: identity.device, lane: lane)
                 let tag = LogTag(log)
                 guard let entry = frontier.entries.first(where: { $0.tag == tag }) else { continue }
                 let end = try store.log(tag, in: space.number)?.end ?? 0
-                if entry.sequence >= end { foundAhead(tag, end: entry.sequence + 1) }
+                if entry.sequence >= end { ends[tag] = entry.sequence + 1 }
             }
+            if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
             if frontier.isComplete { try heardFromPeer(store) }
         case .spaces:
             let spaces = try store.spaces().filter { $0.kind != .own }
@@ -33,37 +61,69 @@ extension NodeCore {
 
     /// A peer has shown what it holds: whatever it did not list, it does not have either.
     private mutating func heardFromPeer(_ store: some Store) throws(StoreError) {
-        guard rejoin?.needsPeer == true else { return }
-        rejoin?.needsPeer = false
+        guard foundBehind?.needsPeer == true else { return }
+        foundBehind?.needsPeer = false
         try finishRejoin(store)
     }
 
-    /// A peer listed more of an own log than is held here: nothing is written until it is back,
-    /// or this device would write a second history.
-    mutating func foundAhead(_ tag: LogTag, end: UInt64) {
-        var rejoin =
-            rejoin
-            ?? Rejoin(
-                reason: "another node holds more of what this one wrote", ends: [:],
-                needsPeer: false)
-        rejoin.ends[tag] = max(rejoin.ends[tag] ?? 0, end)
-        rejoin.needsPeer = false
-        self.rejoin = rejoin
+    /// A peer lists more of own logs than is held here: nothing is written until it is back, or
+    /// this device would write a second history.
+    private mutating func claim(
+        _ ends: [LogTag: UInt64], by device: DeviceID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !doubted.contains(device) else { return }
+        var claim = OwnClaim(ends: ends, heldCount: try ownCount(store))
+        if let known = claims[device] { claim.ends.merge(known.ends, uniquingKeysWith: max) }
+        claims[device] = claim
+        set(.claim(device), in: Self.claimPatience, at: now, &effects)
+    }
+
+    /// Ends a claim of which nothing was shown; goes on waiting while something comes.
+    mutating func checkClaim(
+        of device: DeviceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard var claim = claims[device] else { return }
+        let count = try ownCount(store)
+        guard count > claim.heldCount else {
+            claims[device] = nil
+            doubted.insert(device)
+            return try self.count(.emptyClaim, store)
+        }
+        claim.heldCount = count
+        claims[device] = claim
+        set(.claim(device), in: Self.claimPatience, at: now, &effects)
+    }
+
+    /// How many operations of this device are held.
+    private func ownCount(_ store: some Store) throws(StoreError) -> Int {
+        var count = 0
+        for space in try store.spaces() {
+            for log in try store.logs(in: space.number) where log.device == identity.device {
+                count += log.heldCount
+            }
+        }
+        return count
     }
 
     /// Ends the rejoin once everything known to exist was taken back.
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
-        guard let rejoin, !rejoin.needsPeer else { return }
-        var ends = rejoin.ends
+        guard rejoin != nil else { return }
+        var ends: [LogTag: UInt64] = [:]
+        var isWhole = true
         for space in try store.spaces() {
             for log in try store.logs(in: space.number) where log.device == identity.device {
-                guard log.isWhole, log.end >= ends.removeValue(forKey: log.tag) ?? 0 else {
-                    return
-                }
+                ends[log.tag] = log.end
+                isWhole = isWhole && log.isWhole
             }
         }
-        // A log of which nothing at all is here has not come back either.
-        guard ends.isEmpty else { return }
-        self.rejoin = nil
+        guard isWhole else { return }
+        func reaches(_ wanted: [LogTag: UInt64]) -> Bool {
+            wanted.allSatisfy { ends[$0.key] ?? 0 >= $0.value }
+        }
+        claims = claims.filter { !reaches($0.value.ends) }
+        if let foundBehind, !foundBehind.needsPeer, reaches(foundBehind.ends) {
+            self.foundBehind = nil
+        }
     }
 }

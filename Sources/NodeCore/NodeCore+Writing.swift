@@ -29,8 +29,9 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard rejoin == nil else { return }
         for number in unreceipted.sorted() {
-            guard rejoin == nil, let space = try store.space(number) else { continue }
+            guard let space = try store.space(number) else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
             for log in try store.logs(in: number) where log.lane == .content {
@@ -50,6 +51,18 @@ extension NodeCore {
     }
 
     // MARK: What is refused before anything is written
+
+    static func refusal(_ message: TextMessage) -> CommandRefusal? {
+        if let origin = message.origin {
+            // Every node would ignore it: it is better not said at all.
+            if origin.time >= Limits.wallClockMax { return .impossibleTime }
+            guard origin.author.utf8.count <= Limits.nameByteCountMax else {
+                return .tooLong(
+                    byteCount: origin.author.utf8.count, limit: Limits.nameByteCountMax)
+            }
+        }
+        return refusal(text: message.text)
+    }
 
     static func refusal(text: String) -> CommandRefusal? {
         if text.isEmpty { return .empty }

@@ -57,7 +57,16 @@ public struct NodeCore: Sendable {
     /// Timers that are set, so that none is set twice.
     var timers: Set<TimerID> = []
     /// What must be taken back from others before anything may be written; nil otherwise.
-    public internal(set) var rejoin: Rejoin?
+    /// Found out by the shell, or claimed by a peer that has yet to show it.
+    public var rejoin: Rejoin? {
+        if let foundBehind { return foundBehind }
+        return claims.isEmpty ? nil : Rejoin(claims)
+    }
+    var foundBehind: Rejoin?
+    /// What peers say they hold of this device's own logs, beyond what is held here.
+    var claims: [DeviceID: OwnClaim] = [:]
+    /// Devices whose claim came to nothing: they are not believed again.
+    var doubted: Set<DeviceID> = []
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -66,7 +75,7 @@ public struct NodeCore: Sendable {
     /// - Parameter rejoin: what the shell found out about the store being behind, if it is.
     public init(identity: NodeIdentity, rejoin: Rejoin? = nil) {
         self.identity = identity
-        self.rejoin = rejoin
+        foundBehind = rejoin
     }
 
     /// Who this node is.
@@ -133,6 +142,7 @@ public struct NodeCore: Sendable {
         case .receipts: try writeReceipts(at: now, store, &random, &effects)
         case .dial(let device): try dial(device, at: now, store, &effects)
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
+        case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
         }
     }
 
@@ -207,6 +217,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case invite = "invite"
     /// A card that does not hold.
     case card = "card"
+    /// A peer said that it holds more of this device's own logs, and showed nothing.
+    case emptyClaim = "empty-claim"
 }
 
 /// What must be taken back before a node may write again.

@@ -34,6 +34,8 @@ extension NodeError {
             self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
         case .tooManyMembers(let limit):
             self.init("too-many-members", "A group begins with at most \(limit) members.")
+        case .impossibleTime:
+            self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
         case .rejoining:
             self.init(
                 "rejoining",

@@ -57,6 +57,7 @@ actor RunningNode {
     private var undurableSince: UInt64?
     private var guardWrittenAt: UInt64 = 0
     private var isGuardStale = false
+    private var isGuardDue = false
     private(set) var lastFailure: StoreError?
 
     init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
@@ -153,6 +154,7 @@ actor RunningNode {
         _ inputs: [Input], in store: SQLiteStore
     ) throws(StoreError) {
         let before = core
+        let committed: [Effect]
         let isOwn = inputs.contains { input in
             switch input {
             case .command, .started: true
@@ -166,19 +168,50 @@ actor RunningNode {
                 effects += try core.step(input, at: now, in: store, using: &random)
             }
             try store.commit()
-            let mustBeDurable = effects.contains {
-                if case .commitFully = $0 { true } else { false }
-            }
-            if mustBeDurable {
-                if !isOwn { try store.makeDurable() }
-                isGuardStale = true
-            }
-            if !isOwn, !mustBeDurable, undurableSince == nil { undurableSince = now.monotonic }
-            perform(effects)
+            committed = effects
         } catch {
             store.rollback()
             core = before
             throw error
+        }
+        let mustBeDurable = committed.contains {
+            if case .commitFully = $0 { true } else { false }
+        }
+        if mustBeDurable {
+            isGuardStale = true
+            if !isOwn, !madeDurable(store) { return abandon(committed) }
+            // The disk takes what is written again: what it once refused is past.
+            lastFailure = nil
+        } else if !isOwn, undurableSince == nil {
+            undurableSince = now.monotonic
+        }
+        perform(committed)
+    }
+
+    private func madeDurable(_ store: SQLiteStore) -> Bool {
+        do {
+            try store.makeDurable()
+            return true
+        } catch {
+            lastFailure = error
+            logger.error("the disk failed", metadata: ["error": "\(error)"])
+            return false
+        }
+    }
+
+    /// What was stored is stored, but may not be told: nothing leaves that a crash could take
+    /// back. Links end, and the next ones find out anew what each side lacks.
+    private func abandon(_ effects: [Effect]) {
+        for effect in effects {
+            switch effect {
+            case .send(let link, _), .hangUp(let link, _): outlet?.hangUp(link)
+            case .reply(let id, _):
+                waiting.removeValue(forKey: id)?.resume(
+                    throwing: NodeError("storage", "The disk failed: it may not be saved."))
+            case .timer(let timer, let time): set(timer, at: time)
+            case .dial(let target): outlet?.dial(target)
+            case .commitFully, .changed, .linksChanged: break
+            }
         }
     }
 
@@ -222,6 +255,15 @@ actor RunningNode {
             }
         }
         if store.rejoin != nil, core.rejoin == nil { endRejoin(in: store) }
+        if isGuardStale, isIdle, !isGuardDue {
+            isGuardDue = true
+            let wait = DispatchTimeInterval.milliseconds(Int(Self.guardInterval))
+            executor.queue.asyncAfter(deadline: .now() + wait) { [weak self] in
+                self?.assumeIsolated {
+                    $0.isGuardDue = false; $0.drain()
+                }
+            }
+        }
         if isGuardStale, isIdle, time >= guardWrittenAt + Self.guardInterval {
             writeGuard(in: store)
         }

@@ -104,4 +104,32 @@ struct RejoinTests {
         #expect(ann.core.rejoin == nil)
         try world.type("here again", on: ann, in: space)
     }
+
+    /// A member could once stop another from writing for ever by naming a place that does not
+    /// exist.
+    @Test("a claim of which nothing is shown ends, and is not believed again")
+    func emptyClaim() throws {
+        let world = World(seed: 44)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        try world.type("one", on: ann, in: space)
+        world.run(for: 1_000)
+        let record = try #require(try ann.store.space(space))
+        let log = try #require(
+            try ann.store.logs(in: record.number).first {
+                $0.device == ann.identity.device && $0.lane == .content
+            })
+        let lie = Frontier(
+            space: space, isComplete: false, asksForMissing: false,
+            entries: [.init(tag: log.tag, sequence: 1_000_000, check: 7)])
+        world.inject(.frontier(lie), from: ben, to: ann)
+        world.run(for: 1_000)
+        #expect(throws: CommandRefusal.rejoining) { try world.type("two", on: ann, in: space) }
+        world.run(for: 20_000)
+        try world.type("two", on: ann, in: space)
+        world.inject(.frontier(lie), from: ben, to: ann)
+        world.run(for: 1_000)
+        try world.type("three", on: ann, in: space)
+    }
 }
