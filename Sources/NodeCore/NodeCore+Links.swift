@@ -168,6 +168,7 @@ extension NodeCore {
             return
         }
         try store.setValue(nil, .introduction, peer.person.bytes)
+        try count(.ownInvite, store)
         effects.append(.changed([.contact(peer.person)]))
     }
 

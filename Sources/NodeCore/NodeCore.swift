@@ -215,6 +215,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case stranger = "stranger"
     /// An invite that is unknown, used, expired or wrongly proven.
     case invite = "invite"
+    /// An invite that this node took was refused by who gave it: used, expired or unknown there.
+    case ownInvite = "invite-refused-by-peer"
     /// A card that does not hold.
     case card = "card"
     /// A peer said that it holds more of this device's own logs, and showed nothing.

@@ -202,8 +202,13 @@ struct HostileLinkTests {
         try await node.stillTalks("while others knock")
         try await slow.ends()
         #expect(ContinuousClock.now - start < .seconds(15))
-        #expect(try await node.refusals("connection-handshake-timeout") == 1)
-        try await node.stillTalks("after they were shown the door")
+        // It counts once the door has closed on both sides, a moment after the visitor saw it;
+        // others that knocked may have been too slow as well: the machine has much to do.
+        for round in 0..<20 {
+            try await node.stillTalks("after they were shown the door, \(round)")
+            if try await node.refusals("connection-handshake-timeout") > 0 { break }
+        }
+        #expect(try await node.refusals("connection-handshake-timeout") >= 1)
         await node.end()
     }
 
@@ -226,7 +231,11 @@ struct HostileLinkTests {
         }
         #expect(try await ann.contacts().map(\.name) == ["ben"])
         #expect(try await eve.conversations().isEmpty)
-        #expect(try await eve.contacts().map(\.state) == ["invited"])
+        // Eve's node was told that the invite is no good, and says so.
+        try await eventually("eve's invite is gone", on: [eve]) {
+            try await eve.contacts().isEmpty
+        }
+        #expect(try await eve.status().refusals["invite-refused-by-peer"] == 1)
         try await node.stillTalks("nobody heard this")
         await eve.shutdown()
         await node.end()

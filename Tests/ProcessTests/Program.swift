@@ -17,6 +17,7 @@ final class Program: Sendable {
     private struct State {
         var output = ""
         var status: Int32?
+        var hasSaidAll = false
         var watchers: [AsyncStream<Void>.Continuation] = []
     }
 
@@ -33,10 +34,17 @@ final class Program: Sendable {
         process.standardError = pipe
         try Self.whileStarting.withLock { _ in try process.run() }
         processID = process.processIdentifier
-        pipe.fileHandleForReading.readabilityHandler = { [weak self] handle in
-            let bytes = handle.availableData
-            if bytes.isEmpty { handle.readabilityHandler = nil }
-            self?.tell { $0.output += String(decoding: bytes, as: UTF8.self) }
+        // A thread that waits, not a handler: Dispatch still watched the pipe of a program that was
+        // gone, and now and then took the whole run of tests with it.
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let bytes = pipe.fileHandleForReading.availableData
+                guard !bytes.isEmpty else {
+                    self?.tell { $0.hasSaidAll = true }
+                    return
+                }
+                self?.tell { $0.output += String(decoding: bytes, as: UTF8.self) }
+            }
         }
         process.terminationHandler = { [weak self] process in
             let status =
@@ -83,7 +91,7 @@ final class Program: Sendable {
     @discardableResult
     func ended(within seconds: Double = 60) async throws -> Int32 {
         try await eventually("the end of a process", within: seconds, after: [signals()]) {
-            status != nil
+            state.withLock { $0.status != nil && $0.hasSaidAll }
         }
         return status ?? 0
     }
