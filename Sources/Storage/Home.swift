@@ -139,7 +139,7 @@ final class HomeLock {
     init(_ home: Home) throws(HomeError) {
         descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: home.lock) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        guard Self.take(descriptor) else {
             let number = errno
             close(descriptor)
             guard number == EWOULDBLOCK else { throw HomeError(errno: number, path: home.lock) }
@@ -154,6 +154,17 @@ final class HomeLock {
             // The number only makes a message better. On a full disk the lock holds without it,
             // and what is stored can still be read.
         }
+    }
+
+    /// Tries for a fifth of a second: a program that the former owner was just starting holds its
+    /// files too, from its birth until it becomes another program.
+    private static func take(_ descriptor: Int32) -> Bool {
+        for _ in 0..<20 {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            guard errno == EWOULDBLOCK else { return false }
+            usleep(10_000)
+        }
+        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
     }
 
     deinit {

@@ -37,13 +37,16 @@ final class Program: Sendable {
         // A thread that waits, not a handler: Dispatch still watched the pipe of a program that was
         // gone, and now and then took the whole run of tests with it.
         Thread.detachNewThread { [weak self] in
+            var chunk = [UInt8](repeating: 0, count: 65_536)
             while true {
-                let bytes = pipe.fileHandleForReading.availableData
-                guard !bytes.isEmpty else {
+                let count = read(pipe.fileHandleForReading.fileDescriptor, &chunk, chunk.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else {
                     self?.tell { $0.hasSaidAll = true }
                     return
                 }
-                self?.tell { $0.output += String(decoding: bytes, as: UTF8.self) }
+                let text = String(decoding: chunk.prefix(count), as: UTF8.self)
+                self?.tell { $0.output += text }
             }
         }
         process.terminationHandler = { [weak self] process in
