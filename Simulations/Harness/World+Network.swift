@@ -1,6 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
-import ParleyWire
+public import ParleyWire
 
 /// A connection between two nodes. Direction 0 leads from near to far.
 struct Wire {
