@@ -193,9 +193,6 @@ struct HostileLinkTests {
         try await slow.ends()
         #expect(ContinuousClock.now - start < .seconds(15))
         try await node.stillTalks("after one was shown the door")
-        let refusals = try await node.ann.status().refusals
-        // By which rule it goes depends on how busy the machine is; TransportTests tell them apart.
-        #expect(refusals.keys.contains { $0.hasPrefix("connection-") || $0.hasPrefix("link-") })
         var isRefused = false
         for _ in 0..<14 {
             let connection = try await node.connect()
