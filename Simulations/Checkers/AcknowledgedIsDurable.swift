@@ -1,37 +1,58 @@
-import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
 import ParleyWire
 
 /// I7: what a device acknowledged, it still holds after it lost its power.
+///
+/// The frames that left are the promise: whether they arrived does not matter. It is looked at
+/// while the device is down, before others could have sent again what it lost.
 final class AcknowledgedIsDurable: Checker {
     static let invariant = "I7"
     private(set) var checkCount = 0
 
-    func looked(at world: World) throws {
-        for witness in world.nodes {
-            for (space, logs) in try witness.eachSpace() {
-                for mark in try witness.store.marks(.acknowledged, in: space.number) {
-                    guard let log = logs.first(where: { $0.tag == mark.tag }) else { continue }
-                    try look(at: mark, log, space, in: world, told: witness.name)
-                }
+    private struct Promise {
+        var space: SpaceID
+        var tag: LogTag
+        var sequence: UInt64
+    }
+
+    private var promises: [DeviceID: [Promise]] = [:]
+
+    func observed(_ step: StepReport) throws {
+        for case .send(_, let bytes) in step.effects {
+            guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
+            for entry in told.entries {
+                let promise = Promise(space: told.space, tag: entry.tag, sequence: entry.sequence)
+                keep(promise, of: step.node.identity.device)
             }
         }
     }
 
-    private func look(
-        at mark: Mark, _ log: LogRecord, _ space: SpaceRecord, in world: World, told: String
-    ) throws {
-        let device = DeviceID(reinterpreting: mark.actor)
-        guard let node = world.nodes.first(where: { $0.identity.device == device }) else { return }
-        checkCount += 1
-        guard let own = try node.store.space(space.id),
-            let held = try node.store.log(log.tag, in: own.number),
-            (held.wholeThrough ?? 0) >= mark.sequence, held.end > 0
-        else {
-            throw violation(
-                "\(node.name) told \(told) that it holds \(log.tag)/\(mark.sequence), and does not")
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        guard losingPower else { return }
+        for promise in promises[node.identity.device] ?? [] {
+            checkCount += 1
+            guard let space = try node.store.space(promise.space),
+                let log = try node.store.log(promise.tag, in: space.number),
+                let place = log.wholeThrough, place >= promise.sequence
+            else {
+                throw violation(
+                    "\(node.name) acknowledged \(promise.tag)/\(promise.sequence) and lost it")
+            }
         }
+    }
+
+    /// The highest place of each log is all that need be remembered.
+    private func keep(_ promise: Promise, of device: DeviceID) {
+        var kept = promises[device] ?? []
+        if let place = kept.firstIndex(where: {
+            $0.space == promise.space && $0.tag == promise.tag
+        }) {
+            kept[place].sequence = max(kept[place].sequence, promise.sequence)
+        } else {
+            kept.append(promise)
+        }
+        promises[device] = kept
     }
 }

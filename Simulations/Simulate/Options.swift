@@ -19,8 +19,8 @@ public struct Options: Equatable, Sendable {
     public var partsOneWay = false
     /// Once in so many ticks a node dies; 0 for never.
     public var deathEvery: UInt64 = 0
-    /// Whether a death may take the power along.
-    public var losesPower = false
+    /// Once in so many ticks a machine loses its power; 0 for never.
+    public var powerLossEvery: UInt64 = 0
     /// Once in so many ticks a store fails; 0 for never.
     public var storeFailureEvery: UInt64 = 0
     /// Whether wall clocks are off and drift.
@@ -48,7 +48,7 @@ public struct Options: Equatable, Sendable {
         partitionEvery = draw(60...600)
         partsOneWay = draw(1...1) > 0
         deathEvery = draw(20...400)
-        losesPower = draw(1...1) > 0
+        powerLossEvery = draw(20...200)
         storeFailureEvery = draw(20...400)
         hasWrongClocks = draw(1...1) > 0
         clockJumpEvery = draw(200...2_000)
@@ -60,7 +60,9 @@ public struct Options: Equatable, Sendable {
         var words = ["nodes \(nodeCount)", "minutes \(minutes)"]
         words.append("delay \(model.delay.lowerBound)-\(model.delay.upperBound) ms")
         func add(_ name: String, _ value: UInt64) {
-            if value > 0 { words.append("\(name) \(value)") }
+            if value > 0 {
+                words.append(name.hasSuffix("/") ? "\(name)\(value)" : "\(name) \(value)")
+            }
         }
         add("stall 1/", model.stallEvery)
         add("reset 1/", model.resetEvery)
@@ -68,7 +70,7 @@ public struct Options: Equatable, Sendable {
         add("partition 1/", partitionEvery)
         if partsOneWay { words.append("one-way") }
         add("death 1/", deathEvery)
-        if losesPower { words.append("power loss") }
+        add("power loss 1/", powerLossEvery)
         add("store failure 1/", storeFailureEvery)
         if hasWrongClocks { words.append("wrong clocks") }
         add("clock jump 1/", clockJumpEvery)

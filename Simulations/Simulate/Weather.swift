@@ -48,7 +48,8 @@ struct Weather {
             world.heal()
             for node in away { Weather.isolate(node, in: world) }
         }
-        if dying.happens(onceIn: options.deathEvery) { kill(world) }
+        if dying.happens(onceIn: options.deathEvery) { kill(world, losingPower: false) }
+        if dying.happens(onceIn: options.powerLossEvery) { kill(world, losingPower: true) }
         if failing.happens(onceIn: options.storeFailureEvery),
             let node = world.nodes.randomElement(using: &failing)
         {
@@ -64,12 +65,11 @@ struct Weather {
         }
     }
 
-    private mutating func kill(_ world: World) {
+    private mutating func kill(_ world: World, losingPower: Bool) {
         let point = PlannedDeath.Point.allCases.randomElement(using: &dying) ?? .afterCommit
-        let power = dying.next() % 2 == 0
         let death = PlannedDeath(
-            stepCount: Int(1 + dying.next() % 50), point: point,
-            isLosingPower: options.losesPower && power, downtime: dying.next() % 60_000)
+            stepCount: Int(1 + dying.next() % 12), point: point,
+            isLosingPower: losingPower, downtime: dying.next() % 60_000)
         guard let node = world.nodes.randomElement(using: &dying), !node.isDown else { return }
         deathCount += 1
         node.plannedDeath = death
