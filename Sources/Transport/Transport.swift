@@ -34,6 +34,7 @@ public final class Transport: Sendable {
     private let tally = Tally()
     private let registry = Registry()
     private let listeners = Mutex<[Listener]>([])
+    private let dials = DialCount()
     private let now: @Sendable () -> NIODeadline
 
     /// Starts the event loops.
@@ -141,6 +142,8 @@ public final class Transport: Sendable {
             // The future of a close never fails.
             try? await channel.closeFuture.get()
         }
+        // A dial that is under way still works on the event loops.
+        await dials.close()
         // Fails only when it was shut down before, which cannot be: we are the first.
         try? await group.shutdownGracefully()
     }
@@ -177,7 +180,10 @@ public final class Transport: Sendable {
         connect: () -> EventLoopFuture<any Channel>
     ) async throws(TransportFailure) -> Connection {
         let shared = ConnectionDriver.Shared(tally: tally, registry: registry)
-        guard registry.isOpen else { throw TransportFailure(.shutDown, attempt: attempt) }
+        guard registry.isOpen, dials.begin() else {
+            throw TransportFailure(.shutDown, attempt: attempt)
+        }
+        defer { dials.end() }
         do {
             let future = connect().flatMapThrowing { channel in
                 let driver = ConnectionDriver(handler: handler, limits: limits, shared: shared)
