@@ -1,0 +1,119 @@
+/// One thing that happens in a run by decision: what somebody does, or what breaks.
+///
+/// A run is decided by its acts, all drawn before it begins. They are told in words that mean
+/// something in any state ("the third newest message"), so that a run from which some were left
+/// out is still a run: this is what makes shrinking work.
+public struct Act: Codable, Equatable, Sendable {
+    /// When, from the beginning of the run.
+    public var at: VirtualTime
+    /// Whom it concerns: a user's name.
+    public var node: String
+    /// What it is.
+    public var `do`: Deed
+
+    /// An act with these fields.
+    public init(at: VirtualTime, node: String, do deed: Deed) {
+        self.at = at
+        self.node = node
+        self.do = deed
+    }
+}
+
+/// What an act is. `space` counts the conversations of the node, groups first, and begins anew
+/// behind the last; `message` counts back from the newest one there, which is 0.
+public enum Deed: Codable, Equatable, Sendable {
+    // MARK: What people do
+
+    /// Writes a message.
+    case write(space: Int, text: String)
+    /// Replies to a message.
+    case reply(space: Int, message: Int, text: String)
+    /// Gives an own message a new text.
+    case edit(space: Int, message: Int, text: String)
+    /// Takes a message back for everyone.
+    case delete(space: Int, message: Int)
+    /// Adds a reaction, or takes it back.
+    case react(space: Int, message: Int, emoji: String, on: Bool)
+    /// Reads all that is there.
+    case read(space: Int)
+    /// Names the conversation.
+    case rename(space: Int, name: String)
+    /// Silences the conversation, or ends that.
+    case mute(space: Int, on: Bool)
+    /// Imports lines of an old log, the first of them being this one.
+    case bringIn(space: Int, firstLine: Int, texts: [String])
+    /// Founds a group.
+    case found(name: String, members: [String])
+    /// Changes the own name.
+    case nameSelf(name: String)
+    /// Invites somebody, who takes the invite at once.
+    case invite(user: String)
+    /// Notes that safety numbers were compared.
+    case verify(user: String)
+    /// Misbehaves, as only a changed program can.
+    case misbehave(Malice)
+
+    // MARK: What breaks
+
+    /// Nodes of different groups do not reach each other, until the next `part` or `heal`; with
+    /// `oneWay`, what an earlier group sends to a later one is held back, and nobody is told.
+    case part(groups: [[String]], oneWay: Bool)
+    /// Ends every parting, one by one within this time, in an order of its own.
+    case heal(within: VirtualTime)
+    /// The node is out of reach, until `returns`.
+    case leave
+    /// The node is within reach again.
+    case returns
+    /// The link to another node breaks.
+    case reset(user: String)
+    /// What is sent to another node is held up for this time.
+    case stall(user: String, for: VirtualTime)
+    /// The next frame to another node arrives with one bit turned over.
+    case flip(user: String, bit: Int)
+    /// The process dies, so many steps from now.
+    case crash(steps: Int, point: CrashPoint, power: Bool, down: VirtualTime)
+    /// The store fails, so many calls from now.
+    case failStore(calls: Int, full: Bool)
+    /// One page of the database decays; seen on real disks only.
+    case rot(page: Int)
+    /// The wall clock jumps; below 0 it goes back.
+    case jumpClock(seconds: Int64)
+    /// A copy of the disk is put aside.
+    case backUp
+    /// The copy is put in the place of the disk, as from an old backup.
+    case restore
+}
+
+/// Where in a step a process dies.
+public enum CrashPoint: String, Codable, CaseIterable, Sendable {
+    /// Nothing of the step is left.
+    case beforeCommit
+    /// The step happened, and nobody hears of it.
+    case afterCommit
+    /// Some effects were performed, and some were not.
+    case amongEffects
+}
+
+/// How a member misbehaves.
+public enum Malice: String, Codable, CaseIterable, Sendable {
+    /// Writes two operations at one place, and shows each to others.
+    case equivocate
+    /// Signs operations with a clock long past.
+    case backdate
+    /// Signs operations with a clock far ahead.
+    case postdate
+    /// Names causes that nobody has.
+    case inventCauses
+    /// Names no causes at all.
+    case omitCauses
+    /// Serves operations of others without their bodies.
+    case stripBodies
+    /// Sends more than any limit allows.
+    case oversize
+    /// Sends very much that is valid.
+    case flood
+    /// Claims to hold what it does not, and to lack what it has.
+    case lieInFront
+    /// Never serves some ranges.
+    case withhold
+}
