@@ -10,6 +10,8 @@ public import ParleyWire
 /// It plays the shell: a transaction around each step, effects after the commit, and the core put
 /// back to its value before the step where the store fails.
 public final class SimulatedNode {
+    /// Its place in ``World/nodes``.
+    public let index: Int
     /// What the person is called.
     public let name: String
     /// Keys and identity.
@@ -38,6 +40,7 @@ public final class SimulatedNode {
     /// A node with keys of its own, and streams that no other node shares.
     init(name: String, seed: UInt64, index: Int) throws {
         self.name = name
+        self.index = index
         random = SeededRandom(seed: seed, purpose: "node \(index), core")
         var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
         let root = DeviceSigningKey.generate(using: &keys)

@@ -64,10 +64,12 @@ extension World {
         timers[index] = [:]
         nodes[index].stop(losingPower: losingPower)
         onDeath?(nodes[index], losingPower)
+        onEvent?(.died(node: index, losingPower: losingPower))
     }
 
     func start(_ index: Int, rejoin: Rejoin? = nil) {
         nodes[index].start(rejoin: rejoin)
+        onEvent?(.started(node: index))
         offer(.started, to: index)
     }
 

@@ -106,6 +106,7 @@ extension World {
         defer { keep(wire) }
         if blocked.contains([index, target.node]) {
             wire.held[direction].append(bytes)
+            onEvent?(.held(passage(of: bytes, on: target.link, from: index, to: target.node)))
             return
         }
         let way = [index, target.node]
@@ -122,6 +123,9 @@ extension World {
         wire.lastArrival[direction] = time
         wire.inFlight[direction] += bytes.count
         flightByteCountMax = max(flightByteCountMax, wire.inFlight[direction])
+        onEvent?(
+            .sent(
+                passage(of: bytes, on: target.link, from: index, to: target.node), arrival: time))
         schedule(.frame(target.link, bytes), for: target.node, at: time)
         if happens(onceIn: model.resetEvery, on: way) {
             events.insert(.reset(link), at: draw(now...time, from: way))
@@ -134,6 +138,7 @@ extension World {
 
     /// One side ends the link: what it sent still arrives.
     func hangUp(_ link: LinkID) {
+        tellOfClosing(link)
         guard let wire = wires.removeValue(forKey: link) else { return }
         let direction = wire.near.link == link ? 0 : 1
         let (end, other) = direction == 0 ? (wire.near, wire.far) : (wire.far, wire.near)
@@ -146,6 +151,7 @@ extension World {
     func close(_ link: LinkID) {
         guard let wire = wires[link] else { return }
         for end in [wire.near, wire.far] {
+            tellOfClosing(end.link)
             wires[end.link] = nil
             schedule(.linkClosed(end.link), for: end.node, at: now)
         }

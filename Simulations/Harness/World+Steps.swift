@@ -55,14 +55,20 @@ extension World {
             guard var wire = wires[link] else { return false }
             wire.inFlight[wire.near.link == link ? 1 : 0] -= bytes.count
             keep(wire)
+            tellOfArrival(bytes, on: link, of: wire)
             frameCount += 1
             byteCount += bytes.count
             return true
         case .linkClosed(let link):
+            tellOfClosing(link)
             wires[link] = nil
             return true
         case .linkOpened(let link, let peer):
-            if wires[link] != nil { return true }
+            if let wire = wires[link] {
+                let other = wire.near.link == link ? wire.far.node : wire.near.node
+                onEvent?(.linkOpened(link, node: node, peer: other))
+                return true
+            }
             // It was cut before the handshake was through.
             if peer.isInitiator { offer(.dialFailed(peer.device), to: node) }
             return false
@@ -109,7 +115,9 @@ extension World {
     private func report(
         _ node: SimulatedNode, _ input: Input, _ effects: [Effect], isLost: Bool
     ) {
-        onStep?(StepReport(node: node, input: input, effects: effects, isLost: isLost))
+        let step = StepReport(node: node, input: input, effects: effects, isLost: isLost)
+        onStep?(step)
+        onEvent?(.stepped(step, node: node.index))
     }
 
     func moment(of node: SimulatedNode) -> Instant {

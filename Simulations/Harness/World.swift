@@ -32,6 +32,8 @@ public final class World {
     /// Told when a node has died, before it starts again; with the power, its store lost what was
     /// not durable.
     public var onDeath: ((_ node: SimulatedNode, _ losingPower: Bool) -> Void)?
+    /// Told of everything that happens, where somebody records it.
+    public var onEvent: ((WorldEvent) -> Void)?
     /// Frames that arrived, over all links.
     public internal(set) var frameCount = 0
     /// Their bytes.
@@ -53,8 +55,8 @@ public final class World {
     var nextNumber: UInt64 = 1
     var wires: [LinkID: Wire] = [:]
     var models: [[Int]: LinkModel] = [:]
-    var separated: Set<[Int]> = []
-    var blocked: Set<[Int]> = []
+    var separated: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
+    var blocked: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
     var timers: [Int: [TimerID: UInt64]] = [:]
     var random: SeededRandom
     var wayRandom: [[Int]: SeededRandom] = [:]
