@@ -65,8 +65,9 @@ public final class Jury {
 
     /// A jury that watches this world.
     ///
-    /// - Parameter seed: for checkers that look at samples.
-    public init(of world: World, seed: UInt64) {
+    /// - Parameter seed: for checkers that look at samples; the world's where left out.
+    public init(of world: World, seed: UInt64? = nil) {
+        let seed = seed ?? world.seed
         self.world = world
         checkers = [
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
@@ -77,6 +78,16 @@ public final class Jury {
         world.onDeath = { [weak self] node, losingPower in
             self?.judge { try $0.died(node, losingPower: losingPower) }
         }
+    }
+
+    /// Looks at everything now.
+    ///
+    /// - Parameter isSettled: whether faults are over and all had the time to become equal; then
+    ///   the promises about that are judged as well, as ``settle(_:)`` does.
+    /// - Throws: the first promise that was seen broken, now or in any step before.
+    public func verify(isSettled: Bool = false) throws(Violation) {
+        if let world { if isSettled { settle(world) } else { look(at: world) } }
+        if let verdict { throw verdict }
     }
 
     /// Looks at everything now.

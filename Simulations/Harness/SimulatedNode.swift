@@ -35,6 +35,9 @@ public final class SimulatedNode {
     /// Whether received operations wait for the disk.
     var awaitsDisk = false
 
+    /// The world that it lives in, which outlives it.
+    weak var world: World?
+
     private var random: SeededRandom
 
     /// A node with keys of its own, and streams that no other node shares.
@@ -121,28 +124,46 @@ extension Input {
 extension SimulatedNode {
     /// The conversations, in the order in which they came.
     public func conversations() throws -> [SpaceRecord] {
-        try store.spaces().filter { $0.kind != .own }
+        try observing { try store.spaces().filter { $0.kind != .own } }
     }
 
-    /// The newest messages of a conversation, oldest first.
+    /// The newest messages of a conversation, oldest first, as the production code reads them.
+    ///
+    /// ``shown(in:limit:)`` tells the same by the names of nodes.
     public func messages(in space: SpaceID, limit: Int = 1000) throws -> [Message] {
-        guard let record = try store.space(space),
-            let roster = try RosterReader.roster(of: record, in: store)
-        else { return [] }
-        let timeline = Timeline(of: record, roster: roster, ownPerson: identity.person)
-        return try timeline.page(limit: limit, in: store).reversed()
+        try checkMembership(of: space)
+        return try observing {
+            guard let record = try store.space(space),
+                let roster = try RosterReader.roster(of: record, in: store)
+            else { return [] }
+            let timeline = Timeline(of: record, roster: roster, ownPerson: identity.person)
+            return try timeline.page(limit: limit, in: store).reversed()
+        }
     }
 
-    /// The texts of a conversation, oldest first.
+    /// The texts of a conversation, oldest first; "(deleted)" for one that was taken back.
+    ///
+    /// - Throws: ``WorldError`` where the node is not in the conversation. A member that has not
+    ///   heard of it yet sees nothing.
     public func texts(in space: SpaceID) throws -> [String] {
         try messages(in: space).map { $0.text ?? "(deleted)" }
     }
 
     /// One hash over all that members of a conversation see alike, or nil where it is unknown.
     public func digest(of space: SpaceID) throws -> Digest? {
-        guard let record = try store.space(space),
-            let roster = try RosterReader.roster(of: record, in: store)
-        else { return nil }
-        return try ViewDigest.digest(of: record, roster: roster, in: store)
+        try observing {
+            guard let record = try store.space(space),
+                let roster = try RosterReader.roster(of: record, in: store)
+            else { return nil }
+            return try ViewDigest.digest(of: record, roster: roster, in: store)
+        }
+    }
+
+    /// Looks at the store: what is read meanwhile counts for no planned failure.
+    func observing<R>(_ look: () throws -> R) rethrows -> R {
+        let before = store.isObserved
+        store.isObserved = true
+        defer { store.isObserved = before }
+        return try look()
     }
 }

@@ -37,7 +37,7 @@ extension World {
     public func restart(
         _ node: SimulatedNode, losingPower: Bool = false, rejoin: Rejoin? = nil
     ) {
-        let index = index(of: node)
+        guard let index = place(of: node) else { return }
         stop(index, losingPower: losingPower)
         start(index, rejoin: rejoin)
     }
@@ -55,7 +55,7 @@ extension World {
         events.insert(.restart(node: index, life: nodes[index].life), at: now + death.downtime)
     }
 
-    private func stop(_ index: Int, losingPower: Bool) {
+    func stop(_ index: Int, losingPower: Bool) {
         for link in wires.keys.sorted() {
             guard let wire = wires[link], wire.near.node == index || wire.far.node == index
             else { continue }
@@ -71,12 +71,5 @@ extension World {
         nodes[index].start(rejoin: rejoin)
         onEvent?(.started(node: index))
         offer(.started, to: index)
-    }
-
-    func index(of node: SimulatedNode) -> Int {
-        guard let index = nodes.firstIndex(where: { $0 === node }) else {
-            preconditionFailure("the node belongs to this world")
-        }
-        return index
     }
 }

@@ -15,9 +15,10 @@ struct Wire {
 }
 
 extension World {
-    /// Gives the way between two nodes a model of its own.
+    /// Gives the way between two nodes a model of its own, in both directions.
     public func setModel(_ model: LinkModel, _ left: SimulatedNode, _ right: SimulatedNode) {
-        models[[index(of: left), index(of: right)].sorted()] = model
+        guard let left = place(of: left), let right = place(of: right) else { return }
+        models[[left, right].sorted()] = model
     }
 
     /// Nodes of different groups no longer reach each other; open links end.
@@ -31,26 +32,45 @@ extension World {
 
     /// Two nodes no longer reach each other; their link ends.
     public func cut(_ left: SimulatedNode, _ right: SimulatedNode) {
-        let pair = [index(of: left), index(of: right)].sorted()
+        guard let left = place(of: left), let right = place(of: right), left != right else {
+            return
+        }
+        let pair = [left, right].sorted()
         separated.insert(pair)
         breakLinks(between: pair)
     }
 
     /// The link of two nodes breaks, and all that is on its way is lost. They may link again.
     public func reset(_ left: SimulatedNode, _ right: SimulatedNode) {
-        breakLinks(between: [index(of: left), index(of: right)].sorted())
+        guard let left = place(of: left), let right = place(of: right) else { return }
+        breakLinks(between: [left, right].sorted())
     }
 
     /// Nothing passes from one node to the other any more, and neither is told. What is sent is
     /// held back, as TCP does, and passes if the block ends before the link does.
     public func block(from source: SimulatedNode, to target: SimulatedNode) {
-        blocked.insert([index(of: source), index(of: target)])
+        guard let from = place(of: source), let to = place(of: target), from != to else { return }
+        blocked.insert([from, to])
     }
 
     /// Everybody reaches everybody again.
     public func heal() {
         separated = []
         blocked = []
+        releaseHeld()
+    }
+
+    /// Two nodes reach each other again; others stay apart.
+    public func heal(_ left: SimulatedNode, _ right: SimulatedNode) {
+        guard let left = place(of: left), let right = place(of: right) else { return }
+        separated.remove([left, right].sorted())
+        blocked.remove([left, right])
+        blocked.remove([right, left])
+        releaseHeld()
+    }
+
+    /// Sends on what was held back; what still is blocked is held anew.
+    private func releaseHeld() {
         for link in wires.keys.sorted() {
             guard var wire = wires[link], wire.held != [[], []] else { continue }
             let held = wire.held
@@ -89,7 +109,7 @@ extension World {
     public func inject(
         _ frame: Frame, from liar: SimulatedNode, to victim: SimulatedNode
     ) {
-        let (from, to) = (index(of: liar), index(of: victim))
+        guard let from = place(of: liar), let to = place(of: victim) else { return }
         for link in wires.keys.sorted() {
             guard let wire = wires[link] else { continue }
             let near = wire.near.link == link ? wire.near : wire.far
@@ -110,7 +130,7 @@ extension World {
             return
         }
         let way = [index, target.node]
-        let model = models[way.sorted()] ?? model
+        let model = directionModels[way] ?? models[way.sorted()] ?? model
         var time = max(now, wire.freeFrom[direction])
         if model.bytesPerMillisecond > 0 {
             time += UInt64(bytes.count) / model.bytesPerMillisecond

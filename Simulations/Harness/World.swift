@@ -1,17 +1,22 @@
 import ParleyConversation
 public import ParleyLedger
 public import ParleyNodeCore
-import ParleyRoster
 public import ParleyWire
 
 /// Nodes, a network and a clock in one value: the same seed gives the same run, every time.
 ///
 /// ```
 /// let world = World(seed: 7)
-/// let ann = try world.addNode("ann"), ben = try world.addNode("ben")
-/// try world.introduce(ann, ben)
+/// let (ann, ben) = try (world.addNode("ann"), world.addNode("ben"))
+/// let trip = try world.group("trip", [ann, ben])
 /// world.partition([ann], [ben])
+/// try ann.type("are you there?", in: trip)
+/// world.heal()
+/// try world.runUntilEqual(within: .minutes(15))
 /// ```
+///
+/// Keep the world as long as its nodes. A call that cannot throw and is given a node of another
+/// world does nothing, and the next call that can throws ``WorldError``.
 public final class World {
     /// The nodes, in the order in which they were added.
     public private(set) var nodes: [SimulatedNode] = []
@@ -50,17 +55,24 @@ public final class World {
     /// The wall clock when a world begins: 2026-01-01.
     public static let epoch: UInt64 = 1_767_225_600_000
 
-    let seed: UInt64
+    /// What decides everything that a test leaves open.
+    public let seed: UInt64
     var events = EventQueue<Occurrence>()
     var nextNumber: UInt64 = 1
     var wires: [LinkID: Wire] = [:]
     var models: [[Int]: LinkModel] = [:]
+    /// Models of one direction, from the first to the second.
+    var directionModels: [[Int]: LinkModel] = [:]
     var separated: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
     var blocked: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
     var timers: [Int: [TimerID: UInt64]] = [:]
     var random: SeededRandom
     var wayRandom: [[Int]: SeededRandom] = [:]
     var trace = Trace()
+    /// Conversations that a test made.
+    var conversations: [SpaceID: KnownConversation] = [:]
+    /// What a call that cannot throw found wrong.
+    var mistake: WorldError?
 
     /// An empty world.
     public init(seed: UInt64) {
@@ -70,36 +82,20 @@ public final class World {
 
     // MARK: Who is in it
 
-    /// A new node, started.
+    /// A new node, started. It knows nobody.
+    ///
+    /// - Throws: ``WorldError`` where there is a node of this name.
     public func addNode(_ name: String) throws -> SimulatedNode {
+        guard !nodes.contains(where: { $0.name == name }) else {
+            throw error(.nameTaken, "there is a node \(name) already")
+        }
         let index = nodes.count
         let node = try SimulatedNode(name: name, seed: seed, index: index)
+        node.world = self
         nodes.append(node)
         offer(.started, to: index)
         _ = try perform(.setProfile(name: name, addresses: [String(index)]), on: node)
         return node
-    }
-
-    /// Makes two people contacts by an invite, and lets them meet.
-    ///
-    /// - Returns: their direct conversation.
-    @discardableResult
-    public func introduce(_ first: SimulatedNode, _ second: SimulatedNode) throws -> SpaceID {
-        let secret = first.randomBytes(32)
-        let expires = World.epoch + now + 86_400_000
-        _ = try perform(.createInvite(secret: secret, expires: expires), on: first)
-        guard let card = try first.store.value(.card, first.identity.person.bytes) else {
-            throw CommandRefusal.unknownPerson
-        }
-        let invite = Invite(
-            person: first.identity.person, card: card, secret: secret, expires: expires)
-        _ = try perform(.acceptInvite(Invite(link: invite.link), alias: ""), on: second)
-        run(for: 5_000)
-        for space in try second.conversations() where space.kind == .direct {
-            let roster = try RosterReader.roster(of: space, in: second.store)
-            if roster?.member(first.identity.person) != nil { return space.id }
-        }
-        throw CommandRefusal.unknownConversation
     }
 
     /// Carries out a command at once.
@@ -108,7 +104,8 @@ public final class World {
     ) throws(CommandRefusal) -> CommandReply {
         let id = CommandID(nextNumber)
         nextNumber += 1
-        offer(.command(id, command), to: index(of: node))
+        guard let index = place(of: node) else { throw .notAllowed }
+        offer(.command(id, command), to: index)
         guard let reply = node.replies.removeValue(forKey: id) else { throw .rejoining }
         return try reply.get()
     }
@@ -140,8 +137,9 @@ public final class World {
 
     /// Looks at stores without taking part: what is read meanwhile counts for no planned failure.
     public func observe<R>(_ look: () throws -> R) rethrows -> R {
+        let before = nodes.map(\.store.isObserved)
         for node in nodes { node.store.isObserved = true }
-        defer { for node in nodes { node.store.isObserved = false } }
+        defer { for (node, was) in zip(nodes, before) { node.store.isObserved = was } }
         return try look()
     }
 

@@ -19,11 +19,12 @@ struct SourceFile: Sendable {
     var room: String? {
         let parts = path.split(separator: "/")
         if parts.count > 2, parts[0] == "Sources" { return String(parts[1]) }
-        guard parts.count > 2, parts[0] == "Simulations" else { return nil }
+        // The example is a package of its own, as somebody else would write it.
+        guard parts.count > 2, parts[0] == "Simulations", parts[1] != "Example" else { return nil }
         return parts[1] == "Harness" ? "Simulation" : String(parts[1])
     }
 
-    var isTest: Bool { path.hasPrefix("Tests/") }
+    var isTest: Bool { path.hasPrefix("Tests/") || path.contains("/Tests/") }
 
     /// Written by a generator from a file that is itself checked.
     var isGenerated: Bool { path.hasSuffix(".pb.swift") }
@@ -61,6 +62,7 @@ enum SourceTree {
     /// What is linked into products: the rooms and the simulator.
     static var products: [SourceFile] {
         swift.filter { $0.path.hasPrefix("Sources/") || $0.path.hasPrefix("Simulations/") }
+            .filter { !$0.isTest }
     }
 
     static func exists(_ path: String) -> Bool {
@@ -77,7 +79,8 @@ enum SourceTree {
     private static func below(_ entry: String) -> [String] {
         let full = root + "/" + entry
         guard let names = FileManager.default.enumerator(atPath: full) else { return [entry] }
-        let found = names.compactMap { $0 as? String }.sorted().map { entry + "/" + $0 }
+        let found = names.compactMap { $0 as? String }.sorted()
+            .filter { !$0.contains("/.build/") }.map { entry + "/" + $0 }
         return found.isEmpty ? [entry] : found.filter { !isFolder($0) }
     }
 

@@ -1,0 +1,139 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+public import ParleyWire
+
+/// A conversation that a test made, by the words in which its errors speak of it.
+struct KnownConversation {
+    let name: String
+    let members: [Int]
+}
+
+extension World {
+    /// Founds a group: all members come to know each other where they do not yet, the first founds
+    /// it, and time passes until everybody who is within reach has it, 10 s at most, and for 2 s
+    /// more, in which they come to agree on who holds what.
+    ///
+    /// - Returns: the conversation, for calls like ``SimulatedNode/type(_:in:)``.
+    /// - Throws: ``WorldError``, among others where two members cannot be introduced because they
+    ///   are apart. Found the group before you break the network.
+    @discardableResult
+    public func group(_ name: String, _ members: [SimulatedNode]) throws -> SpaceID {
+        let places = members.compactMap(place)
+        try throwMistake()
+        guard let founder = members.first else {
+            throw error(.nobody, "the group \"\(name)\" has no members")
+        }
+        try introduce(members)
+        let others = members.dropFirst().filter { $0 !== founder }.map(\.identity.person)
+        let reply = try founder.carryOut(
+            .createGroup(name: name, members: others), "found \"\(name)\"")
+        guard case .space(let number) = reply,
+            let space = try observe({ try founder.store.space(number) })
+        else { throw error(.refused, "\(founder.name) founded no group") }
+        conversations[space.id] = KnownConversation(name: "\"\(name)\"", members: places)
+        let reached = members.filter { $0 === founder || isWithinReach($0, of: founder) }
+        let end = now + 10_000
+        while now < end, try !observe({ try reached.allSatisfy { try $0.knows(space.id) } }) {
+            run(for: 100)
+        }
+        run(for: 2_000)
+        return space.id
+    }
+
+    /// Makes each of these people contacts of all others, where they are not yet, and lets them
+    /// meet.
+    ///
+    /// - Throws: ``WorldError`` where two did not meet within five minutes: they are apart, down,
+    ///   or the way between them is too bad.
+    public func introduce(_ people: [SimulatedNode]) throws {
+        _ = people.compactMap(place)
+        try throwMistake()
+        var strangers: [(SimulatedNode, SimulatedNode)] = []
+        for (place, first) in people.enumerated() {
+            for second in people[(place + 1)...] where second !== first {
+                if try conversation(of: first, and: second) == nil {
+                    strangers.append((first, second))
+                }
+            }
+        }
+        for (first, second) in strangers { try invite(second, by: first) }
+        let end = now + 300_000
+        for (first, second) in strangers {
+            while try conversation(of: first, and: second) == nil {
+                guard now < end else {
+                    throw error(
+                        .notIntroduced,
+                        "\(first.name) and \(second.name) could not be introduced"
+                            + (trouble.map { "; " + $0 } ?? ""))
+                }
+                run(for: 100)
+            }
+        }
+    }
+
+    /// Makes two people contacts by an invite, and lets them meet.
+    ///
+    /// - Returns: their direct conversation.
+    @discardableResult
+    public func introduce(_ first: SimulatedNode, _ second: SimulatedNode) throws -> SpaceID {
+        _ = [first, second].compactMap(place)
+        try throwMistake()
+        try invite(second, by: first)
+        run(for: 5_000)
+        guard let space = try conversation(of: first, and: second) else {
+            throw error(
+                .notIntroduced,
+                "\(first.name) and \(second.name) could not be introduced"
+                    + (trouble.map { "; " + $0 } ?? ""))
+        }
+        return space
+    }
+
+    /// The direct conversation of two people, or nil where they have none that both know.
+    public func conversation(
+        of first: SimulatedNode, and second: SimulatedNode
+    ) throws -> SpaceID? {
+        try observe {
+            for space in try second.conversations() where space.kind == .direct {
+                let roster = try RosterReader.roster(of: space, in: second.store)
+                guard roster?.member(first.identity.person) != nil else { continue }
+                guard try first.knows(space.id) else { return nil }
+                let places = [first, second].compactMap(place)
+                conversations[space.id] = KnownConversation(
+                    name: "the conversation of \(first.name) and \(second.name)", members: places)
+                return space.id
+            }
+            return nil
+        }
+    }
+
+    private func invite(_ guest: SimulatedNode, by host: SimulatedNode) throws {
+        let secret = host.randomBytes(32)
+        let expires = World.epoch + now + 86_400_000
+        _ = try host.carryOut(.createInvite(secret: secret, expires: expires), "invite anybody")
+        let person = host.identity.person
+        guard let card = try observe({ try host.store.value(.card, person.bytes) }) else {
+            throw error(.refused, "\(host.name) has no card")
+        }
+        let invite = Invite(person: person, card: card, secret: secret, expires: expires)
+        _ = try guest.carryOut(
+            .acceptInvite(Invite(link: invite.link), alias: ""),
+            "take the invite of \(host.name)")
+    }
+
+    private func isWithinReach(_ node: SimulatedNode, of other: SimulatedNode) -> Bool {
+        guard let left = place(of: node), let right = place(of: other) else { return false }
+        return !node.isDown && !separated.contains([left, right].sorted())
+            && !blocked.contains([left, right]) && !blocked.contains([right, left])
+    }
+
+    /// How errors speak of a conversation.
+    func label(of space: SpaceID) -> String { conversations[space]?.name ?? "a conversation" }
+
+    /// The name of whoever owns a device.
+    func owner(of device: DeviceID) -> String {
+        nodes.first { $0.identity.device == device }?.name ?? "somebody from outside"
+    }
+}

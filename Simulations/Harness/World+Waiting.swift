@@ -1,0 +1,140 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyWire
+
+extension World {
+    /// How long the world has lasted.
+    public var elapsed: Duration { .milliseconds(Int64(clamping: now)) }
+
+    /// Lets time pass; none where the duration is below 0.
+    public func run(for duration: Duration) { run(for: duration.milliseconds) }
+
+    /// Lets time pass until something holds.
+    ///
+    /// - Parameters:
+    ///   - limit: how long it may take.
+    ///   - step: how often it is looked at.
+    /// - Returns: how long it took.
+    /// - Throws: ``WorldError`` with ``WorldError/Reason/tooLate``, and whatever `isDone` throws.
+    @discardableResult
+    public func runUntil(
+        within limit: Duration, every step: Duration = .seconds(1), _ isDone: () throws -> Bool
+    ) throws -> Duration {
+        try throwMistake()
+        let begun = elapsed
+        while try !observe(isDone) {
+            guard elapsed < begun + limit else {
+                throw error(
+                    .tooLate,
+                    "what was waited for did not come about within \(limit.spoken)"
+                        + (trouble.map { "; " + $0 } ?? ""))
+            }
+            run(for: max(step, .milliseconds(1)))
+        }
+        return elapsed - begun
+    }
+
+    /// Lets time pass until all nodes hold and show the same, and still do 10 s later: receipts
+    /// for the last message are messages of their own.
+    ///
+    /// - Parameter limit: how long it may take. After a long cut nodes dial again within 5 min,
+    ///   so 15 min are plenty wherever the ways are fast enough for what is missing.
+    /// - Returns: how long it took.
+    /// - Throws: ``WorldError`` with ``WorldError/Reason/stillDifferent``, which names the first
+    ///   difference and what still is broken.
+    @discardableResult
+    public func runUntilEqual(within limit: Duration) throws -> Duration {
+        try throwMistake()
+        let begun = elapsed
+        var last: Difference?
+        while elapsed <= begun + limit {
+            if let found = try firstDifference() {
+                last = found
+                run(for: 1_000)
+                continue
+            }
+            let took = elapsed - begun
+            run(for: 10_000)
+            guard let found = try firstDifference() else { return took }
+            last = found
+        }
+        guard let last else { return .zero }
+        throw error(
+            .stillDifferent,
+            "\(last.pair) still differ after \(limit.spoken): \(last.detail)"
+                + (trouble.map { "; " + $0 } ?? ""))
+    }
+
+    /// Whether all members of each conversation hold and show the same now.
+    public var isEqual: Bool { get throws { try firstDifference() == nil } }
+
+    /// The first difference between two members of a conversation, or nil where all are equal.
+    public var difference: String? {
+        get throws { try firstDifference().map { "\($0.pair) differ: \($0.detail)" } }
+    }
+}
+
+/// Two members of a conversation who are not equal in it.
+struct Difference {
+    /// "ann and cara".
+    let pair: String
+    /// What each has.
+    let detail: String
+}
+
+extension World {
+    /// Compares what is held first: what is shown costs far more to compare.
+    func firstDifference() throws -> Difference? {
+        try observe {
+            for isShown in [false, true] {
+                for node in nodes {
+                    if let found = try difference(at: node, isShown: isShown) { return found }
+                }
+            }
+            return nil
+        }
+    }
+
+    private func difference(at node: SimulatedNode, isShown: Bool) throws -> Difference? {
+        for space in try node.conversations() {
+            let roster = try RosterReader.roster(of: space, in: node.store)
+            for other in nodes where other !== node {
+                guard roster?.member(other.identity.person) != nil else { continue }
+                let detail =
+                    isShown
+                    ? try shownDifference(node, other, space)
+                    : try heldDifference(node, other, space)
+                guard let detail else { continue }
+                return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
+            }
+        }
+        return nil
+    }
+
+    private func heldDifference(
+        _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
+    ) throws -> String? {
+        let place = label(of: space.id)
+        guard let record = try other.store.space(space.id) else {
+            return "\(other.name) has not heard of \(place)"
+        }
+        for log in try node.store.logs(in: space.number) {
+            let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
+            guard log.isWhole else { return "\(node.name) has holes in \(what)" }
+            let held = try other.store.log(log.tag, in: record.number)
+            if held?.spans ?? [] == log.spans { continue }
+            if let held, !held.isWhole { return "\(other.name) has holes in \(what)" }
+            return "\(what) has \(log.end) operations at \(node.name) and \(held?.end ?? 0)"
+                + " at \(other.name)"
+        }
+        return nil
+    }
+
+    private func shownDifference(
+        _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
+    ) throws -> String? {
+        guard try node.digest(of: space.id) != other.digest(of: space.id) else { return nil }
+        return "they hold the same of \(label(of: space.id)) and show another"
+    }
+}
