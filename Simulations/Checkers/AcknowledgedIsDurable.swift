@@ -20,6 +20,7 @@ final class AcknowledgedIsDurable: Checker {
     private var promises: [DeviceID: [Promise]] = [:]
 
     func observed(_ step: StepReport) throws {
+        guard step.node.isHonest else { return }
         for case .send(_, let bytes) in step.effects {
             guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
             for entry in told.entries {
@@ -30,7 +31,7 @@ final class AcknowledgedIsDurable: Checker {
     }
 
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
-        guard losingPower else { return }
+        guard losingPower, node.isHonest else { return }
         for promise in promises[node.identity.device] ?? [] {
             checkCount += 1
             guard let space = try node.store.space(promise.space),

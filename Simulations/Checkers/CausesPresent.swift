@@ -11,6 +11,7 @@ final class CausesPresent: Checker {
     private var seen: [DeviceID: Int64] = [:]
 
     func observed(_ step: StepReport) throws {
+        guard step.node.isHonest else { return }
         let device = step.node.identity.device
         let count = Int64(step.node.store.operationCount)
         var row = min(seen[device] ?? 0, count)
@@ -47,7 +48,7 @@ final class CausesPresent: Checker {
     }
 
     func looked(at world: World) throws {
-        for node in world.nodes {
+        for node in world.honestNodes {
             for (space, logs) in try node.eachSpace() {
                 for log in logs { try look(at: log, in: space, of: node) }
             }

@@ -1,4 +1,5 @@
 import ParleyLedger
+import ParleyNodeCore
 public import ParleySimulation
 import ParleyWire
 
@@ -112,6 +113,13 @@ public final class Jury {
                 return
             }
         }
+    }
+}
+
+extension World {
+    /// The devices that lied at least once.
+    var liars: Set<DeviceID> {
+        Set(nodes.filter { !$0.isHonest }.map(\.identity.device))
     }
 }
 

@@ -16,7 +16,7 @@ public final class Convergence: Checker {
     /// All must be equal.
     public func settled(_ world: World) throws {
         if let difference = try Self.difference(in: world) { throw violation(difference) }
-        checkCount += world.nodes.count
+        checkCount += world.honestNodes.count
     }
 
     /// The first difference between two members of a conversation, or nil where all are equal.

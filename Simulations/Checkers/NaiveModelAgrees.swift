@@ -11,7 +11,7 @@ final class NaiveModelAgrees: Checker {
     private(set) var checkCount = 0
 
     func settled(_ world: World) throws {
-        for node in world.nodes {
+        for node in world.honestNodes {
             for (space, _) in try node.eachSpace() where space.kind != .own {
                 guard let roster = try RosterReader.roster(of: space, in: node.store) else {
                     continue

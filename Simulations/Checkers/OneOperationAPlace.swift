@@ -16,15 +16,18 @@ final class OneOperationAPlace: Checker {
     /// What others hold, and what was reported as saved, once and for all.
     private var ledger: [Place: OperationID] = [:]
     private var seen: [DeviceID: Int64] = [:]
+    private var liars: Set<DeviceID> = []
 
     func observed(_ step: StepReport) throws {
-        if step.isLost { return }
+        if !step.node.isHonest { liars.insert(step.node.identity.device) }
+        if step.isLost || !step.node.isHonest { return }
         let device = step.node.identity.device
         let count = Int64(step.node.store.operationCount)
         for row in stride(from: min(seen[device] ?? 0, count) + 1, through: count, by: 1) {
             guard let stored = try step.node.store.operation(OperationNumber(row)),
                 let log = try step.node.store.log(stored.log)
             else { continue }
+            if liars.contains(log.device) { continue }
             checkCount += 1
             let place = Place(tag: log.tag, sequence: stored.sequence)
             if let known = ledger[place], known != stored.id {
@@ -42,10 +45,16 @@ final class OneOperationAPlace: Checker {
     }
 
     func looked(at world: World) throws {
-        for node in world.nodes {
+        liars.formUnion(world.liars)
+        let honest = world.honestNodes
+        for node in honest {
+            let logs = try node.eachSpace().flatMap(\.logs)
             checkCount += 1
-            guard try node.store.forks().isEmpty else {
-                throw violation("\(node.name) holds proof that an honest device wrote twice")
+            for evidence in try node.store.forks() {
+                let log = logs.first { $0.id == evidence.log }
+                guard let log, world.liars.contains(log.device) else {
+                    throw violation("\(node.name) holds proof that an honest device wrote twice")
+                }
             }
         }
     }

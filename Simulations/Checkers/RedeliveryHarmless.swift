@@ -16,7 +16,7 @@ final class RedeliveryHarmless: Checker {
     init(seed: UInt64) { random = SeededRandom(seed: seed, purpose: "redelivery") }
 
     func settled(_ world: World) throws {
-        guard let node = world.nodes.randomElement(using: &random) else { return }
+        guard let node = world.honestNodes.randomElement(using: &random) else { return }
         let copy = node.store.copy()
         for space in try copy.spaces() {
             guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }

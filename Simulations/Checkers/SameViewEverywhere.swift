@@ -15,7 +15,7 @@ final class SameViewEverywhere: Checker {
 
     func looked(at world: World) throws {
         var seen: [(space: SpaceID, held: [Held], digest: Digest?, node: SimulatedNode)] = []
-        for node in world.nodes {
+        for node in world.honestNodes {
             for (space, logs) in try node.eachSpace() where space.kind != .own {
                 let held = logs.filter { !$0.spans.isEmpty }.map {
                     Held(tag: $0.tag, spans: $0.spans)

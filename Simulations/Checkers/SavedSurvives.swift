@@ -17,7 +17,7 @@ final class SavedSurvives: Checker {
     private var promises: [DeviceID: [Promise]] = [:]
 
     func observed(_ step: StepReport) throws {
-        guard !step.isLost, case .command = step.input else { return }
+        guard !step.isLost, step.node.isHonest, case .command = step.input else { return }
         for case .reply(_, .success(.messages(let numbers))) in step.effects {
             for number in numbers {
                 guard let stored = try step.node.store.operation(number) else {
@@ -29,10 +29,12 @@ final class SavedSurvives: Checker {
         }
     }
 
-    func died(_ node: SimulatedNode, losingPower: Bool) throws { try look(at: node) }
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        if node.isHonest { try look(at: node) }
+    }
 
     func looked(at world: World) throws {
-        for node in world.nodes { try look(at: node) }
+        for node in world.honestNodes { try look(at: node) }
     }
 
     private func look(at node: SimulatedNode) throws {

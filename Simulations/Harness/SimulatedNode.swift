@@ -34,6 +34,12 @@ public final class SimulatedNode {
     public private(set) var life = 0
     /// Whether received operations wait for the disk.
     var awaitsDisk = false
+    /// Whether it has only done what the production program does; see `World+Malice.swift`.
+    public internal(set) var isHonest = true
+    /// What it does to every frame that leaves it.
+    var disguise = Disguise()
+    /// How often it sent too much.
+    var lieCount = 0
 
     /// The world that it lives in, which outlives it.
     weak var world: World?
@@ -107,6 +113,8 @@ public final class SimulatedNode {
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }
+
+    func randomNumber() -> UInt64 { random.next() }
 }
 
 extension Input {

@@ -109,14 +109,30 @@ extension World {
     public func inject(
         _ frame: Frame, from liar: SimulatedNode, to victim: SimulatedNode
     ) {
+        inject(frame.encoded(), from: liar, to: victim)
+    }
+
+    /// Bytes that the node would not send by itself, on the open link between the two.
+    func inject(_ bytes: [UInt8], from liar: SimulatedNode, to victim: SimulatedNode) {
         guard let from = place(of: liar), let to = place(of: victim) else { return }
         for link in wires.keys.sorted() {
             guard let wire = wires[link] else { continue }
             let near = wire.near.link == link ? wire.near : wire.far
             let far = wire.near.link == link ? wire.far : wire.near
             guard near.node == from, far.node == to else { continue }
-            return send(frame.encoded(), on: link, from: from)
+            return send(bytes, on: link, from: from)
         }
+    }
+
+    /// A frame that a core sends leaves its machine: as it is, or as a liar wants it.
+    func tell(_ bytes: [UInt8], on link: LinkID, from index: Int) {
+        guard let wire = wires[link], !nodes[index].isHonest else {
+            return send(bytes, on: link, from: index)
+        }
+        let target = wire.near.link == link ? wire.far.node : wire.near.node
+        let dressed = nodes[index].disguise.dressed(
+            bytes, from: nodes[index].identity.device, to: nodes[target].identity.device)
+        if let dressed { send(dressed, on: link, from: index) }
     }
 
     func send(_ bytes: [UInt8], on link: LinkID, from index: Int) {
@@ -143,6 +159,16 @@ extension World {
         wire.lastArrival[direction] = time
         wire.inFlight[direction] += bytes.count
         flightByteCountMax = max(flightByteCountMax, wire.inFlight[direction])
+        var bytes = bytes
+        if let bit = flips.removeValue(forKey: way), !bytes.isEmpty {
+            if draw(0...1, from: way) == 0 {
+                // Sealed as it travels, it no longer opens: the link ends.
+                events.insert(.reset(link), at: time)
+                return
+            }
+            let place = bit % (bytes.count * 8)
+            bytes[place / 8] ^= 1 << UInt8(place % 8)
+        }
         onEvent?(
             .sent(
                 passage(of: bytes, on: target.link, from: index, to: target.node), arrival: time))

@@ -166,7 +166,7 @@ extension World {
     private func perform(_ effects: [Effect], of index: Int) {
         for effect in effects {
             switch effect {
-            case .send(let link, let bytes): send(bytes, on: link, from: index)
+            case .send(let link, let bytes): tell(bytes, on: link, from: index)
             case .hangUp(let link, _): hangUp(link)
             case .dial(let target): dial(target, from: index)
             case .timer(let timer, let time):

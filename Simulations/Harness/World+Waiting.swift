@@ -88,7 +88,7 @@ extension World {
     func firstDifference() throws -> Difference? {
         try observe {
             for isShown in [false, true] {
-                for node in nodes {
+                for node in honestNodes {
                     if let found = try difference(at: node, isShown: isShown) { return found }
                 }
             }
@@ -99,7 +99,7 @@ extension World {
     private func difference(at node: SimulatedNode, isShown: Bool) throws -> Difference? {
         for space in try node.conversations() {
             let roster = try RosterReader.roster(of: space, in: node.store)
-            for other in nodes where other !== node {
+            for other in honestNodes where other !== node {
                 guard roster?.member(other.identity.person) != nil else { continue }
                 let detail =
                     isShown

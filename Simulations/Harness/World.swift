@@ -73,6 +73,8 @@ public final class World {
     var conversations: [SpaceID: KnownConversation] = [:]
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
+    /// Bits that turn over in the next frame of a way.
+    var flips: [[Int]: Int] = [:]
 
     /// An empty world.
     public init(seed: UInt64) {

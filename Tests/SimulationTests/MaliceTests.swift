@@ -1,0 +1,112 @@
+import ParleyCheckers
+import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+import Testing
+
+@testable import ParleySimulation
+
+/// Three honest people and a liar in one group, with a jury that watches.
+struct Quartet {
+    let world: World
+    let eve: SimulatedNode
+    let group: SpaceID
+    let jury: Jury
+
+    init(seed: UInt64) throws {
+        world = World(seed: seed)
+        let world = world
+        let names = ["ann", "ben", "cara", "eve"]
+        let nodes = try names.map { try world.addNode($0) }
+        for (place, node) in nodes.enumerated() {
+            for other in nodes[(place + 1)...] { try world.introduce(node, other) }
+        }
+        let reply = try world.perform(
+            .createGroup(name: "all", members: nodes.dropFirst().map(\.identity.person)),
+            on: nodes[0])
+        guard case .space(let number) = reply, let space = try nodes[0].store.space(number)
+        else { throw CommandRefusal.unknownConversation }
+        eve = nodes[3]
+        group = space.id
+        world.run(for: 5_000)
+        jury = Jury(of: world, seed: seed)
+        for node in nodes { try world.type("hello from \(node.name)", on: node, in: group) }
+        world.run(for: 5_000)
+    }
+
+    var honest: [SimulatedNode] { world.honestNodes }
+
+    /// Some minutes of talk, in which the liar does something now and then.
+    func live(_ lie: (Int) throws -> Void) throws {
+        for round in 0..<12 {
+            for (place, node) in honest.enumerated() where (round + place) % 2 == 0 {
+                // A node that was told of more of its own logs writes nothing for ten seconds.
+                _ = try? world.type("\(node.name) \(round)", on: node, in: group)
+            }
+            try lie(round)
+            if round % 4 == 1 { world.cut(honest[0], honest[1]) }
+            if round % 4 == 3 { world.heal() }
+            world.run(for: 15_000)
+            jury.look(at: world)
+        }
+        world.heal()
+        world.run(for: 600_000)
+        jury.settle(world)
+    }
+}
+
+@Suite("Malice")
+struct MaliceTests {
+    @Test("honest nodes end equal whatever a member signs", arguments: 0..<4)
+    func signedLies(kind: Int) throws {
+        let quartet = try Quartet(seed: 70 + UInt64(kind))
+        let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
+        var lies = 0
+        try quartet.live { round in
+            guard round % 3 == 1 else { return }
+            let didLie =
+                switch kind {
+                case 0: try world.backdate(eve, in: group)
+                case 1: try world.postdate(eve, in: group)
+                case 2: try world.inventCauses(eve, in: group)
+                default: try world.omitCauses(eve, in: group)
+                }
+            if didLie { lies += 1 }
+        }
+        #expect(lies > 0)
+        #expect(quartet.jury.verdict == nil)
+    }
+
+    @Test("honest nodes end equal whatever a member sends", arguments: 0..<4)
+    func hostileFrames(kind: Int) throws {
+        let quartet = try Quartet(seed: 80 + UInt64(kind))
+        let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
+        var lies = 0
+        try quartet.live { round in
+            guard round % 3 == 1 else { return }
+            let didLie =
+                switch kind {
+                case 0: try world.oversize(eve, in: group)
+                case 1: try world.flood(eve, in: group)
+                case 2: try world.lieInFront(eve, in: group)
+                default: world.withhold(eve)
+                }
+            if didLie { lies += 1 }
+        }
+        #expect(lies > 0)
+        #expect(quartet.jury.verdict == nil)
+    }
+
+    @Test("a bit that turns over on its way costs a link at most")
+    func flips() throws {
+        let quartet = try Quartet(seed: 90)
+        let (world, nodes) = (quartet.world, quartet.world.nodes)
+        try quartet.live { round in
+            for (place, node) in nodes.enumerated() {
+                world.flip(
+                    from: node, to: nodes[(place + 1) % nodes.count], bit: 13 * round + place)
+            }
+        }
+        #expect(quartet.jury.verdict == nil)
+    }
+}
