@@ -44,6 +44,7 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
         providers: [.apt(["libzstd-dev"])]),
+    .target(name: "CTunnel", path: "Sources/CTunnel"),
     room("Wire", ["CZstd"]),
     room("Sealing", ["ParleyWire", "CSodium"]),
     .target(name: "ParleyPayloads", dependencies: [protobuf], path: "Sources/Payloads"),
@@ -95,11 +96,16 @@ let targets: [Target] = [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation", "ParleyNodeCore",
             "ParleySimulation", "ParleyCheckers",
         ], path: "Simulations/Simulate"),
+    room(
+        "Real",
+        [
+            "CTunnel", "ParleySimulation", "ParleySimulate", "Parley", "ParleyLocalAPI",
+        ], path: "Simulations/Real"),
     .executableTarget(
         name: "parley",
         dependencies: [
             "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
-            "ParleySimulate", arguments, logging,
+            "ParleySimulate", "ParleyReal", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("House", []),
@@ -140,6 +146,7 @@ let targets: [Target] = [
             "ParleyNodeCore", "ParleySimulation", "ParleyCheckers", "ParleySimulate",
         ]),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
+    tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),

@@ -17,7 +17,7 @@ struct SimulateCommand: AsyncParsableCommand {
               parley simulate run --seed 7
               parley simulate swarm --seeds 20 --seed-base 1 --minutes 1
             """,
-        subcommands: [SimulateRun.self, SimulateSwarm.self])
+        subcommands: [SimulateRun.self, SimulateSwarm.self, SimulateReal.self])
 }
 
 /// `parley simulate run`: one seed, told in full.

@@ -1,0 +1,185 @@
+internal import Parley
+internal import ParleySimulate
+
+extension RealRun {
+    /// What a deed of a person came to.
+    private enum Outcome {
+        case done
+        case nothingThere
+    }
+
+    /// Does what somebody does. A node that refuses or is down is counted, not an error.
+    func perform(_ act: Act) async {
+        guard let device = devices.first(where: { $0.user == act.node }) else { return }
+        let node: any NodeService
+        do {
+            node = try await device.node()
+        } catch {
+            result.missedCount += 1
+            return
+        }
+        do {
+            switch try await attempt(act.do, as: act.node, on: node) {
+            case .done?: result.doneCount += 1
+            case .nothingThere?: result.refusedCount += 1
+            case nil: result.notPlayed[act.do.name, default: 0] += 1
+            }
+        } catch {
+            result.refusedCount += 1
+        }
+    }
+
+    /// Returns nil for what cannot be done from outside.
+    private func attempt(
+        _ deed: Deed, as user: String, on node: any NodeService
+    ) async throws -> Outcome? {
+        switch deed {
+        case .write(let space, let text):
+            return try await write(text, replyingTo: nil, space, on: node)
+        case .reply(let space, let message, let text):
+            return try await write(text, replyingTo: message, space, on: node)
+        case .edit(let space, let place, let text):
+            guard let message = try await message(place, space, on: node) else { break }
+            _ = try await node.edit(message: message.number, text: text)
+            return .done
+        case .delete(let space, let place):
+            guard let message = try await message(place, space, on: node) else { break }
+            return try await delete(message, on: node)
+        case .react(let space, let place, let emoji, let on):
+            guard let message = try await message(place, space, on: node) else { break }
+            _ = try await node.react(message: message.number, emoji: emoji, on: on)
+            return .done
+        case .read, .rename, .mute, .bringIn:
+            return try await tend(deed, as: user, on: node)
+        case .found, .invite, .verify:
+            return try await meet(deed, on: node)
+        case .nameSelf, .misbehave, .part, .heal, .leave, .returns, .reset, .stall, .flip,
+            .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
+            return nil
+        }
+        return .nothingThere
+    }
+
+    // MARK: Messages
+
+    private func write(
+        _ text: String, replyingTo place: Int?, _ space: Int, on node: any NodeService
+    ) async throws -> Outcome {
+        guard let conversation = try await conversation(space, on: node) else {
+            return .nothingThere
+        }
+        var target: Int64?
+        if let place {
+            target = try await message(place, space, on: node)?.number
+            if target == nil { return .nothingThere }
+        }
+        let sent = try await node.send(
+            conversation: conversation.id, texts: [text], replyTo: target)
+        // Only what the node answers counts: a killed one says nothing, and nothing is claimed.
+        for message in sent { saved.add(message.text ?? text, in: conversation.id) }
+        result.savedCount += sent.count
+        return .done
+    }
+
+    private func delete(_ message: MessageView, on node: any NodeService) async throws -> Outcome {
+        let text = message.history.first ?? message.text
+        // Before it is asked for: a node that dies before it answers may have done it.
+        if let text { saved.forgive(text, in: message.conversation) }
+        do {
+            _ = try await node.delete(message: message.number)
+        } catch let error as NodeError where error.code == "not-allowed" {
+            if let text { saved.add(text, in: message.conversation) }
+            throw error
+        }
+        return .done
+    }
+
+    // MARK: Conversations and people
+
+    private func tend(
+        _ deed: Deed, as user: String, on node: any NodeService
+    ) async throws -> Outcome {
+        switch deed {
+        case .read(let space):
+            guard let conversation = try await conversation(space, on: node) else { break }
+            _ = try await node.markRead(conversation: conversation.id)
+            return .done
+        case .rename(let space, let name):
+            guard let conversation = try await conversation(space, on: node) else { break }
+            try await node.rename(conversation: conversation.id, to: name)
+            return .done
+        case .mute(let space, let on):
+            guard let conversation = try await conversation(space, on: node) else { break }
+            try await node.mute(conversation: conversation.id, on: on)
+            return .done
+        case .bringIn(let space, let firstLine, let texts):
+            guard let conversation = try await conversation(space, on: node) else { break }
+            let rows = texts.enumerated().map { offset, text in
+                ImportBatch.Row(
+                    line: firstLine + offset, author: "old friend",
+                    time: 1_000_000_000_000 + UInt64(firstLine + offset), text: text,
+                    isAction: false)
+            }
+            let batch = ImportBatch(
+                conversation: conversation.id, fileHash: Self.fileHash(of: user),
+                throughLine: firstLine + texts.count - 1, rows: rows)
+            _ = try await node.importMessages(batch)
+            return .done
+        default: break
+        }
+        return .nothingThere
+    }
+
+    private func meet(_ deed: Deed, on node: any NodeService) async throws -> Outcome {
+        switch deed {
+        case .found(let name, let members):
+            _ = try await node.newConversation(name: name, members: members)
+            return .done
+        case .invite(let user):
+            guard let other = devices.first(where: { $0.user == user }) else { break }
+            let link = try await node.invite(hours: 2).link
+            _ = try await other.node().accept(link: link, alias: nil)
+            return .done
+        case .verify(let user):
+            try await node.markVerified(person: user)
+            return .done
+        default: break
+        }
+        return .nothingThere
+    }
+
+    /// Somebody's one old log.
+    private static func fileHash(of user: String) -> String {
+        let bytes = Array(user.utf8.prefix(32)) + Array(repeating: 0, count: 32)
+        let digits = Array("0123456789abcdef")
+        return String(bytes.prefix(32).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+
+    /// Groups first, as deeds count them; it begins anew behind the last.
+    private func conversation(
+        _ place: Int, on node: any NodeService
+    ) async throws -> ConversationView? {
+        let all = try await node.conversations()
+        let groups = all.filter { $0.kind == "group" }.sorted { $0.id < $1.id }
+        let rest = all.filter { $0.kind != "group" }.sorted { $0.id < $1.id }
+        let ordered = groups + rest
+        return ordered.isEmpty ? nil : ordered[place % ordered.count]
+    }
+
+    private func message(
+        _ place: Int, _ space: Int, on node: any NodeService
+    ) async throws -> MessageView? {
+        guard let conversation = try await conversation(space, on: node) else { return nil }
+        let page = try await node.messages(
+            conversation: conversation.id, before: nil, limit: min(place + 1, 200))
+        return page.messages.first
+    }
+}
+
+extension Deed {
+    /// What it is called in a scenario.
+    var name: String {
+        // A case with values reads as "write(space: 0, …)".
+        String("\(self)".prefix { $0 != "(" })
+    }
+}

@@ -1,0 +1,163 @@
+internal import Parley
+internal import ParleySimulate
+
+extension RealRun {
+    /// How long becoming equal may take at least, whatever time is left, in seconds.
+    private static let healSecondsMin: Double = 60
+
+    /// How long all have to stay equal, in seconds.
+    private static let calmSeconds: Double = 3
+
+    // MARK: Acts in time
+
+    /// Plays all acts, each at its time.
+    func phases() async throws {
+        let start = ContinuousClock.now
+        for act in Pastime.acts(of: scenario) {
+            try await Task.sleep(until: start + real(act.at))
+            guard elapsed < settings.secondsMax else {
+                say("the time is up: what was left is not played")
+                return
+            }
+            try await play(act)
+        }
+        let end = scenario.phases.filter { $0.heal != true }
+            .reduce(0) { $0 + $1.for.milliseconds }
+        try await Task.sleep(until: start + real(.milliseconds(end)))
+    }
+
+    private func play(_ act: Act) async throws {
+        switch act.do {
+        case .part(let groups, let oneWay):
+            try await change { $0.part(groups, oneWay: oneWay) }
+            result.partingCount += 1
+            healedAt = nil
+        case .heal:
+            try await change { $0.heal() }
+        case .leave:
+            try await change { $0.set(act.node, isAway: true) }
+        case .returns:
+            try await change { $0.set(act.node, isAway: false) }
+        case .stall(let user, let length):
+            try set(from: act.node, to: user, isStalled: true)
+            returns.append(
+                Task {
+                    try await Task.sleep(for: real(length))
+                    try set(from: act.node, to: user, isStalled: false)
+                })
+        case .crash(_, _, _, let down):
+            try await crash(act.node, down: down)
+        default:
+            await perform(act)
+        }
+    }
+
+    private func change(_ body: (inout Cuts) -> Void) async throws {
+        var cuts = network.cuts
+        let was = cuts
+        body(&cuts)
+        guard cuts != was else { return }
+        // What all hold is told as it was before.
+        try await tell(cuts.text, cuts)
+        try network.set(cuts)
+        if cuts.isEmpty { healedAt = elapsed }
+    }
+
+    private func set(from: String, to: String, isStalled: Bool) throws {
+        var cuts = network.cuts
+        cuts.set(from: from, to: to, isStalled: isStalled)
+        try network.set(cuts)
+    }
+
+    /// Kills a node, and runs it again when its time has come.
+    private func crash(_ user: String, down: VirtualTime) async throws {
+        guard let device = devices.first(where: { $0.user == user }), await device.isUp else {
+            result.missedCount += 1
+            return
+        }
+        await device.kill()
+        result.killCount += 1
+        try await tell("\(user) is killed", network.cuts)
+        returns.append(
+            Task {
+                try await Task.sleep(for: real(down))
+                try await device.start()
+            })
+    }
+
+    // MARK: The end
+
+    /// Ends all that is broken, waits until all show the same, and looks at what they show.
+    func settle() async throws {
+        for task in returns { task.cancel() }
+        for task in returns { _ = await task.result }
+        returns = []
+        if !network.cuts.isEmpty { try await change { $0.clear() } }
+        if healedAt == nil { healedAt = elapsed }
+        for device in devices { try await device.start() }
+        let (difference, equalAt) = try await becomeEqual()
+        try await tell(difference == nil ? "all show the same" : "still not equal", network.cuts)
+        if let difference {
+            result.verdict = .unequal(difference)
+        } else if let lost = try await loss() {
+            result.verdict = .lost(lost)
+        } else {
+            result.verdict = .equal(seconds: equalAt - (healedAt ?? equalAt))
+        }
+    }
+
+    /// Waits until all are equal and stay so for a while: the last receipts follow the last
+    /// messages. Returns what still differs when the time is over, and since when nothing does.
+    private func becomeEqual() async throws -> (difference: String?, since: Double) {
+        let deadline = elapsed + healBound
+        var equalSince: Double?
+        while true {
+            let asked = elapsed
+            let difference = try await whatDiffers()
+            equalSince = difference == nil ? equalSince ?? asked : nil
+            if let since = equalSince, asked >= since + Self.calmSeconds { return (nil, since) }
+            guard asked < deadline else { return (difference, asked) }
+            try await Task.sleep(for: .milliseconds(250))
+        }
+    }
+
+    private var healBound: Double {
+        let asked = scenario.phases.last { $0.heal == true }?.for ?? .seconds(60)
+        let left = max(settings.secondsMax - elapsed, Self.healSecondsMin)
+        return min(Double(asked.milliseconds) / 1_000, left)
+    }
+
+    /// What differs between nodes, or nil.
+    private func whatDiffers() async throws -> String? {
+        var told: [Agreement.Told] = []
+        for device in devices {
+            let node = try await device.node()
+            told.append(
+                Agreement.Told(
+                    user: device.user, digests: try await node.digests(),
+                    conversations: try await node.conversations()))
+        }
+        return Agreement.difference(told)
+    }
+
+    /// What was saved and is gone, in a sentence, or nil.
+    private func loss() async throws -> String? {
+        for device in devices {
+            let node = try await device.node()
+            for conversation in try await node.conversations() {
+                let messages = try await everyMessage(of: node, in: conversation.id)
+                if let missing = saved.missing(messages, in: conversation.id) {
+                    return "\(device.user), \(conversation.name): \(missing)"
+                }
+            }
+        }
+        for device in devices {
+            let status = await device.stop()
+            if status != 0 { return "\(device.user)'s node stopped with \(status)" }
+            if let wrong = try device.doctor() {
+                return "\(device.user)'s store is damaged: \(wrong)"
+            }
+        }
+        return nil
+    }
+}
