@@ -44,6 +44,8 @@ final class AcknowledgedIsDurable: Checker {
         }
     }
 
+    func wasSetBack(_ node: SimulatedNode) { promises[node.identity.device] = nil }
+
     /// The highest place of each log is all that need be remembered.
     private func keep(_ promise: Promise, of device: DeviceID) {
         var kept = promises[device] ?? []

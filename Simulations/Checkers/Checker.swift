@@ -4,7 +4,7 @@ public import ParleySimulation
 import ParleyWire
 
 /// A promise that was broken.
-public struct Violation: Error, Equatable, CustomStringConvertible {
+public struct Violation: Error, Codable, Equatable, Sendable, CustomStringConvertible {
     /// The invariant, as "I4".
     public let invariant: String
     /// What was seen, in a sentence that names the nodes.
@@ -33,6 +33,8 @@ public protocol Checker: AnyObject {
     func observed(_ step: StepReport) throws
     /// A node died and has not started again; with the power it lost what was not durable.
     func died(_ node: SimulatedNode, losingPower: Bool) throws
+    /// An old copy was put in the place of a node's disk: what it promised since is void.
+    func wasSetBack(_ node: SimulatedNode)
     /// A moment to look at everything, while faults may be on.
     func looked(at world: World) throws
     /// Faults are over and everybody had the time to become equal.
@@ -44,6 +46,8 @@ extension Checker {
     public func observed(_ step: StepReport) throws {}
     /// Nothing to look at.
     public func died(_ node: SimulatedNode, losingPower: Bool) throws {}
+    /// Nothing to forget.
+    public func wasSetBack(_ node: SimulatedNode) {}
     /// Nothing to look at.
     public func looked(at world: World) throws {}
     /// Looks as at any other moment.
@@ -62,23 +66,45 @@ public final class Jury {
     /// Whether promises are watched: off while a world is set up.
     public var isSitting = true
 
+    /// What happened at least once.
+    public private(set) var marks = Marks()
+
     private weak var world: World?
 
     /// A jury that watches this world.
     ///
-    /// - Parameter seed: for checkers that look at samples; the world's where left out.
-    public init(of world: World, seed: UInt64? = nil) {
-        let seed = seed ?? world.seed
+    /// - Parameters:
+    ///   - seed: for checkers that look at samples; the world's where left out.
+    ///   - invariants: the promises that are judged; all where left out.
+    public init(of world: World, seed: UInt64? = nil, only invariants: [String]? = nil) {
         self.world = world
-        checkers = [
+        checkers = Self.all(seed: seed ?? world.seed).filter {
+            invariants?.contains(type(of: $0).invariant) ?? true
+        }
+        world.onStep = { [weak self] step in
+            self?.marks.saw(step)
+            self?.judge { try $0.observed(step) }
+        }
+        world.onDeath = { [weak self] node, losingPower in
+            self?.marks.died(losingPower: losingPower)
+            self?.judge { try $0.died(node, losingPower: losingPower) }
+        }
+    }
+
+    private static func all(seed: UInt64) -> [any Checker] {
+        [
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
             OneOperationAPlace(), QueuesStayBounded(), NoStorms(), NaiveModelAgrees(),
         ]
-        world.onStep = { [weak self] step in self?.judge { try $0.observed(step) } }
-        world.onDeath = { [weak self] node, losingPower in
-            self?.judge { try $0.died(node, losingPower: losingPower) }
-        }
+    }
+
+    /// The numbers of all promises that can be judged.
+    public static let invariants = all(seed: 0).map { type(of: $0).invariant }
+
+    /// An old copy was put in the place of a node's disk.
+    public func wasSetBack(_ node: SimulatedNode) {
+        for checker in checkers { checker.wasSetBack(node) }
     }
 
     /// Looks at everything now.
@@ -95,7 +121,12 @@ public final class Jury {
     public func look(at world: World) { judge { try $0.looked(at: world) } }
 
     /// Looks at everything, once all must be equal.
-    public func settle(_ world: World) { judge { try $0.settled(world) } }
+    public func settle(_ world: World) {
+        judge { try $0.settled(world) }
+        do { try world.observe { try marks.settle(world) } } catch {
+            verdict = verdict ?? Violation("I6", "refusals could not be read: \(error)")
+        }
+    }
 
     private func judge(_ look: (any Checker) throws -> Void) {
         guard isSitting, verdict == nil, let world else { return }

@@ -37,6 +37,8 @@ final class SavedSurvives: Checker {
         for node in world.honestNodes { try look(at: node) }
     }
 
+    func wasSetBack(_ node: SimulatedNode) { promises[node.identity.device] = nil }
+
     private func look(at node: SimulatedNode) throws {
         for promise in promises[node.identity.device] ?? [] {
             let held = try node.store.operation(at: promise.sequence, in: promise.log)

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import Parley
+import ParleyImporting
 import ParleySimulate
 
 /// `parley simulate`: many nodes in one process, under virtual time and real faults.
@@ -8,106 +10,204 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "try the node against partitions, crashes and wrong clocks",
         discussion: """
-            Runs the production node in a simulated world. A seed decides everything: the same
-            seed gives the same trace, in every process. Exits with 0 when every promise was
-            kept, 2 where nothing was asked for, 128 where nodes did not become equal after
-            the faults, and 129 where a promise was broken.
+            Runs the production node in a simulated world. A scenario says who is there, what
+            they do and what breaks; a seed decides all that it leaves open: the same scenario
+            and seed give the same trace, in every process. Exits with 0 when every promise was
+            kept, 2 where it was misused, 127 where the program crashed, 128 where nodes did not
+            become equal after the faults, and 129 where a promise was broken.
 
             Example:
               parley simulate run --seed 7
               parley simulate swarm --seeds 20 --seed-base 1 --minutes 1
             """,
-        subcommands: [SimulateRun.self, SimulateSwarm.self, SimulateReal.self])
+        subcommands: [
+            SimulateRun.self, SimulateSwarm.self, SimulateReplay.self, SimulateShrink.self,
+            SimulateReal.self,
+        ])
 }
 
-/// `parley simulate run`: one seed, told in full.
+/// `parley simulate run`: one run, told in full.
 struct SimulateRun: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "run one seed and print what it drew, each phase and the trace hash",
+        abstract: "run one scenario, or one that a seed draws, and tell each phase",
         discussion: """
+            A run that fails is kept as data, to be replayed and shrunk.
+
             Example:
               parley simulate run --seed 7
+              parley simulate run Simulations/Scenarios/two-halves.json
             """)
 
-    @Option(name: .long, help: "what decides everything")
-    var seed: UInt64
+    @Argument(help: "a scenario as JSON")
+    var file: String?
 
-    func run() async throws { try Simulating.finish([try Simulating.run(seed, isQuiet: false)]) }
-}
+    @Option(name: .long, help: "what decides everything that the scenario leaves open")
+    var seed: UInt64?
 
-/// `parley simulate swarm`: many seeds, one line each.
-struct SimulateSwarm: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "swarm",
-        abstract: "run many seeds, one line each",
-        discussion: """
-            Stops at the first seed that breaks a promise, and prints how to run it again.
+    @Flag(name: .long, help: "print the scenario as JSON, and do not run it")
+    var show = false
 
-            Example:
-              parley simulate swarm --seeds 20 --seed-base 1 --minutes 1
-            """)
+    @Flag(name: .long, help: "print one line of JSON and nothing else")
+    var summary = false
 
-    @Option(name: .long, help: "how many seeds at most")
-    var seeds: UInt64 = 1_000_000
-
-    @Option(name: .long, help: "the first seed; drawn by the machine without")
-    var seedBase: UInt64?
-
-    @Option(name: .long, help: "begin no seed after so many minutes")
-    var minutes: Double = 10
+    @Option(name: .long, help: "where a failing run is kept; nowhere without")
+    var save: String?
 
     func run() async throws {
-        guard seeds > 0, minutes > 0 else { throw ExitCode(2) }
-        let base = seedBase ?? UInt64.random(in: 0..<1 << 40)
-        let began = ContinuousClock.now
-        var reports: [Report] = []
-        for seed in base..<base.addingReportingOverflow(seeds).partialValue {
-            let report = try Simulating.run(seed, isQuiet: true)
-            reports.append(report)
-            if report.verdict != .kept { break }
-            if ContinuousClock.now - began >= .seconds(minutes * 60) { break }
-        }
-        try Simulating.finish(reports)
+        var scenario = try Simulating.scenario(file, seed)
+        if let seed { scenario.seed = seed }
+        let world = World.current
+        if show { return world.write(String(decoding: try scenario.json(), as: UTF8.self)) }
+        let log = try Simulating.log(of: scenario, beside: file)
+        let record = FailureRecord(
+            scenario: scenario, tape: Tape(drawing: scenario, log: log), verdict: .kept,
+            version: Simulating.version)
+        try Simulating.play(record, isQuiet: summary, save: save)
     }
 }
 
-private enum Simulating {
-    static func run(_ seed: UInt64, isQuiet: Bool) throws -> Report {
+/// `parley simulate replay`: a run that failed, once more.
+struct SimulateReplay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "replay",
+        abstract: "run once more what failed",
+        discussion: """
+            Example:
+              parley simulate replay seed-7.failure.json
+            """)
+
+    @Argument(help: "what `run --save` or `swarm --save` kept")
+    var file: String
+
+    func run() async throws {
+        try Simulating.play(try Simulating.record(file), isQuiet: false, save: nil)
+    }
+}
+
+/// `parley simulate shrink`: makes a failing run small.
+struct SimulateShrink: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shrink",
+        abstract: "make a failing run as small as it gets while it fails the same way",
+        discussion: """
+            Leaves out whole classes of acts, time, people, single acts and words. Ends after
+            500 runs or 5 minutes, or where nothing gets smaller. The file is replaced only by
+            a run that still breaks the same promise.
+
+            Example:
+              parley simulate shrink seed-7.failure.json --out small.json
+            """)
+
+    @Argument(help: "what `run --save` or `swarm --save` kept")
+    var file: String
+
+    @Option(name: .long, help: "where the small run goes; the file itself without")
+    var out: String?
+
+    @Option(name: .long, help: "runs at most")
+    var runs = 500
+
+    @Option(name: .long, help: "minutes at most")
+    var minutes: Double = 5
+
+    func run() async throws {
         let world = World.current
-        var lines: [String] = []
-        let report = try SimulationRun(seed: seed) { line in
-            lines.append(line)
-            if !isQuiet { world.write(line) }
-        }.run()
-        // What led to a failure is told in full, whoever ran it.
-        if isQuiet, report.verdict != .kept { for line in lines { world.write(line) } }
-        world.write(line(report))
-        return report
+        var record = try Simulating.record(file)
+        let began = ContinuousClock.now
+        let (runs, minutes) = (runs, minutes)
+        // A verdict from elsewhere is no evidence: what is shrunk has failed here.
+        record.verdict = try SimulationRun(record.scenario, tape: record.tape).run().verdict
+        let shrinking = Shrinker(record) { count in
+            count < runs && ContinuousClock.now - began < .seconds(minutes * 60)
+        } say: {
+            world.say($0)
+        }
+        guard var shrinker = shrinking else {
+            throw NodeError(
+                "nothing-failed", "the run keeps every promise",
+                hint: "parley simulate replay \(file) runs it")
+        }
+        shrinker.shrink()
+        let place = out ?? file
+        try Simulating.write(shrinker.record, to: place)
+        world.write(
+            "\(place): \(shrinker.record.tape.acts.count) acts,"
+                + " \(shrinker.record.scenario.nodes.count) nodes, after \(shrinker.runCount) runs")
     }
+}
 
-    private static func line(_ report: Report) -> String {
-        let verdict =
-            switch report.verdict {
-            case .kept: "kept"
-            case .stuck(let difference): "STUCK \(difference)"
-            case .broken(let violation): "BROKEN \(violation)"
+/// What the commands share.
+enum Simulating {
+    static let version = "1"
+
+    static func scenario(_ file: String?, _ seed: UInt64?) throws -> Scenario {
+        guard let file else {
+            guard let seed else {
+                World.current.say("parley: error: neither a scenario nor a seed was given")
+                throw ExitCode(2)
             }
-        let hash = String(report.traceHash, radix: 16)
-        return "seed \(report.seed) \(verdict); operations \(report.operationCount),"
-            + " virtual \(report.milliseconds / 1_000) s, trace \(hash);"
-            + " checks \(report.checks.joined(separator: " "))"
+            return Scenario.drawn(seed: seed)
+        }
+        do {
+            return try Scenario(json: try read(file))
+        } catch let error as ScenarioError {
+            throw misused("\(file) is no scenario: \(error)")
+        }
     }
 
-    /// Sums up, and exits as the worst of them asks for.
-    static func finish(_ reports: [Report]) throws {
-        let hours = Double(reports.reduce(0) { $0 + $1.milliseconds }) / 3_600_000
-        World.current.write(
-            "\(reports.count) runs, \(reports.reduce(0) { $0 + $1.operationCount }) operations,"
-                + " \(String(format: "%.1f", hours)) virtual hours")
-        guard let bad = reports.first(where: { $0.verdict != .kept }) else { return }
-        World.current.say("again: parley simulate run --seed \(bad.seed)")
-        if case .stuck = bad.verdict { throw ExitCode(128) }
-        throw ExitCode(129)
+    static func record(_ file: String) throws -> FailureRecord {
+        do {
+            return try FailureRecord(json: try read(file))
+        } catch let error as ScenarioError {
+            throw misused("\(file) is no kept run: \(error)")
+        }
+    }
+
+    /// The lines of the log that a scenario names, which lies beside it.
+    static func log(of scenario: Scenario, beside file: String?) throws -> [LoggedLine] {
+        guard let name = scenario.workload.log else { return [] }
+        let folder = file.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+        let place = folder?.appendingPathComponent(name).path ?? name
+        return try LogReader.lines(try read(place))
+    }
+
+    private static func read(_ file: String) throws -> Data {
+        do {
+            return try Data(contentsOf: URL(fileURLWithPath: file))
+        } catch {
+            throw misused("\(file) cannot be read")
+        }
+    }
+
+    static func write(_ record: FailureRecord, to file: String) throws {
+        try record.json().write(to: URL(fileURLWithPath: file), options: .atomic)
+    }
+
+    private static func misused(_ sentence: String) -> ExitCode {
+        World.current.say("parley: error: " + harmless(sentence))
+        return ExitCode(2)
+    }
+
+    /// Plays a run, tells of it, keeps it where it failed, and exits as it asks for.
+    static func play(_ record: FailureRecord, isQuiet: Bool, save: String?) throws {
+        let world = World.current
+        let run = SimulationRun(record.scenario, tape: record.tape) { line in
+            if !isQuiet { world.write(line) }
+        }
+        let report = try run.run()
+        if report.verdict != .kept, let save {
+            var record = record
+            record.verdict = report.verdict
+            try write(record, to: save)
+        }
+        if isQuiet {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            world.write(String(decoding: try encoder.encode(report), as: UTF8.self))
+        } else {
+            world.write(report.line)
+        }
+        if report.verdict != .kept { throw ExitCode(report.verdict.exitStatus) }
     }
 }

@@ -1,0 +1,77 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// What happened at least once: a swarm in which something interesting never happened has not
+/// tried it, however many promises it kept.
+public struct Marks {
+    /// How often, by name.
+    public private(set) var counts: [String: Int] = [:]
+
+    /// Every mark that a swarm must hit.
+    public static let all: [String] = [
+        "acknowledged", "dial-failed", "died", "edited-what-was-deleted", "hole-asked-for",
+        "hung-up-duplicate", "hung-up-silent", "imported-again", "introduced", "link-closed",
+        "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
+    ]
+
+    private var isRejoining: [DeviceID: Bool] = [:]
+
+    /// Nothing happened yet.
+    public init() {}
+
+    /// Counts what this step shows.
+    mutating func saw(_ step: StepReport) {
+        if step.isLost { hit("step-undone") }
+        switch step.input {
+        case .dialFailed: hit("dial-failed")
+        case .linkClosed: hit("link-closed")
+        case .started, .linkOpened, .frame, .networkChanged, .timer, .command, .madeDurable: break
+        }
+        for effect in step.effects { saw(effect) }
+        let isRejoining = step.node.core.rejoin != nil
+        if self.isRejoining[step.node.identity.device] == true, !isRejoining { hit("rejoined") }
+        self.isRejoining[step.node.identity.device] = isRejoining
+    }
+
+    private mutating func saw(_ effect: Effect) {
+        switch effect {
+        case .hangUp(_, .duplicate): hit("hung-up-duplicate")
+        case .hangUp(_, .silent): hit("hung-up-silent")
+        case .hangUp(_, .breach): hit("hung-up-breach")
+        case .hangUp(_, .stranger): hit("hung-up-stranger")
+        case .reply(_, .failure(.rejoining)): hit("refused-while-rejoining")
+        case .reply(_, .failure(.deleted)): hit("edited-what-was-deleted")
+        case .reply(_, .success(.imported(_, let known))) where known > 0: hit("imported-again")
+        case .send(_, let bytes): sent(bytes.first)
+        case .hangUp, .commitFully, .dial, .timer, .changed, .linksChanged, .reply: break
+        }
+    }
+
+    /// The first byte of a frame is its type. Source: Protocol/02-encoding.md, "Frames".
+    private mutating func sent(_ type: UInt8?) {
+        switch type {
+        case 3: hit("hole-asked-for")
+        case 5: hit("acknowledged")
+        case 19: hit("introduced")
+        default: break
+        }
+    }
+
+    /// Adds what nodes turned away, which each of them counts.
+    mutating func settle(_ world: World) throws {
+        for node in world.nodes {
+            for (name, _) in try node.store.values(.refusal) {
+                hit("refused-" + String(decoding: name, as: UTF8.self))
+            }
+        }
+    }
+
+    /// Counts one death.
+    mutating func died(losingPower: Bool) {
+        hit(losingPower ? "lost-power" : "died")
+    }
+
+    private mutating func hit(_ name: String) { counts[name, default: 0] += 1 }
+}

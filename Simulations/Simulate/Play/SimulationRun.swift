@@ -1,0 +1,148 @@
+public import ParleyCheckers
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+public import ParleySimulation
+import ParleyWire
+
+/// One run: a scenario, its tape, and the promises that are judged meanwhile.
+///
+/// Phases with faults come first, in which no promise may ever be broken; in a phase that heals
+/// faults are over, and everybody must become equal before it ends.
+public final class SimulationRun {
+    /// What is told.
+    public let scenario: Scenario
+    /// What happens.
+    public let tape: Tape
+    /// Where it happens; set an observer before ``run()``.
+    public let world: World
+    /// Who judges.
+    public let jury: Jury
+    var stage: Stage
+
+    private let say: (String) -> Void
+    private var next = 0
+
+    /// What a swarm must have seen happen.
+    public static var marks: [String] { Marks.all }
+
+    /// How often everything is looked at, in virtual milliseconds.
+    static let lookEvery: UInt64 = 60_000
+
+    /// A run of this scenario.
+    ///
+    /// - Parameters:
+    ///   - tape: what happens; drawn from the scenario where it is left out.
+    ///   - say: is told a line for each phase.
+    public init(_ scenario: Scenario, tape: Tape? = nil, say: @escaping (String) -> Void = { _ in })
+    {
+        self.scenario = scenario
+        self.tape = tape ?? Tape(drawing: scenario)
+        self.say = say
+        world = World(seed: scenario.seed)
+        jury = Jury(of: world, seed: scenario.seed, only: scenario.expect.invariants)
+        stage = Stage(scenario, world)
+    }
+
+    /// Plays all phases.
+    public func run() throws -> Report {
+        say("\(scenario.name), seed \(scenario.seed): \(scenario.line)")
+        try stage.populate()
+        status("begun")
+        let origin = world.now
+        var end = origin
+        var isHealed = false
+        for (place, phase) in scenario.phases.enumerated() {
+            end += phase.for.milliseconds
+            isHealed = phase.heal == true
+            stage.begin(phase)
+            if isHealed {
+                if let difference = try heal(until: end) { return report(.stuck(difference)) }
+            } else {
+                try pass(until: end, from: origin)
+            }
+            status(isHealed ? "healed" : "phase \(place + 1)")
+            if let verdict = jury.verdict { return report(.broken(verdict)) }
+        }
+        if isHealed { try settle() }
+        if let verdict = jury.verdict { return report(.broken(verdict)) }
+        let missing = (scenario.expect.marks ?? []).filter { !jury.marks.counts.keys.contains($0) }
+        return report(missing.isEmpty ? .kept : .untried(missing.sorted()))
+    }
+
+    // MARK: Phases
+
+    private func pass(until end: UInt64, from origin: UInt64) throws {
+        var lookedAt = world.now
+        while world.now < end, jury.verdict == nil {
+            let act = next < tape.acts.count ? tape.acts[next] : nil
+            let moments = [
+                end, lookedAt + Self.lookEvery, stage.nextJoin,
+                act.map { origin + $0.at.milliseconds },
+            ]
+            let time = moments.compactMap { $0 }.min() ?? end
+            if time > world.now { world.run(for: time - world.now) }
+            stage.joinDue()
+            if let act, origin + act.at.milliseconds <= world.now,
+                act.at.milliseconds < end - origin
+            {
+                next += 1
+                try stage.play(act, jury)
+            } else if world.now >= lookedAt + Self.lookEvery {
+                lookedAt = world.now
+                jury.look(at: world)
+            }
+        }
+    }
+
+    /// Returns what still differs when the time is over, or nil.
+    private func heal(until end: UInt64) throws -> String? {
+        for case let storms as NoStorms in jury.checkers { try storms.begin(world) }
+        let bound = end - world.now
+        // What a phase before it took too long is not taken from this one.
+        let end = world.now + bound
+        var equalSince: UInt64?
+        var difference: String?
+        while world.now < end, jury.verdict == nil {
+            world.run(for: min(5_000, end - world.now))
+            difference = try Convergence.difference(in: world)
+            if difference != nil { equalSince = nil } else { equalSince = equalSince ?? world.now }
+            // Receipts for the last of it are still on their way.
+            if let equalSince, world.now >= equalSince + 10_000 { return nil }
+        }
+        return difference
+    }
+
+    private func settle() throws {
+        jury.settle(world)
+        for node in world.nodes {
+            for space in try node.conversations() {
+                world.note(try node.digest(of: space.id)?.bytes ?? [])
+            }
+        }
+    }
+
+    // MARK: What is said
+
+    private func status(_ phase: String) {
+        let failures = world.nodes.reduce(0) { $0 + $1.failedStepCount }
+        say(
+            "  \(phase) at \(world.now / 1_000) s: done \(stage.doneCount),"
+                + " refused \(stage.refusedCount), operations \(operationCount),"
+                + " frames \(world.frameCount), bytes \(world.byteCount),"
+                + " links \(world.linkCount), resets \(world.resetCount),"
+                + " failed steps \(failures)" + stage.faultWords)
+    }
+
+    private var operationCount: Int { world.nodes.reduce(0) { $0 + $1.store.operationCount } }
+
+    private func report(_ verdict: Report.Verdict) -> Report {
+        Report(
+            name: scenario.name, seed: scenario.seed, verdict: verdict, traceHash: world.traceHash,
+            milliseconds: world.now, operationCount: operationCount,
+            checks: Dictionary(
+                jury.checkers.map { (type(of: $0).invariant, $0.checkCount) },
+                uniquingKeysWith: +),
+            marks: jury.marks.counts, deeds: stage.deedCounts)
+    }
+}

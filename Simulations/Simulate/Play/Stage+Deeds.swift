@@ -1,0 +1,216 @@
+import ParleyCheckers
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+extension Stage {
+    /// Carries out one act; whatever makes no sense as things are is left out.
+    mutating func play(_ act: Act, _ jury: Jury) throws {
+        guard let node = node(act.node) else { return }
+        switch act.do {
+        case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
+            .nameSelf, .invite, .verify:
+            guard !node.isDown else { return }
+            played(act)
+            try person(node, does: act.do)
+        case .misbehave: break
+        case .part(let groups, let isOneWay):
+            played(act)
+            part(groups, isOneWay: isOneWay)
+        case .heal(let time): heal(within: time.milliseconds)
+        case .leave:
+            played(act)
+            away.insert(act.node)
+            isolate(act.node)
+        case .returns: self.return(act.node)
+        case .reset(let user), .stall(let user, _), .flip(let user, _):
+            guard let other = self.node(user) else { return }
+            played(act)
+            trouble(act.do, from: node, to: other)
+        case .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
+            try machine(of: node, meets: act, jury)
+        }
+    }
+
+    private func trouble(_ deed: Deed, from node: SimulatedNode, to other: SimulatedNode) {
+        switch deed {
+        case .reset: world.reset(node, other)
+        case .stall(_, let time): world.stall(from: node, to: other, for: time.milliseconds)
+        default: break
+        }
+    }
+
+    private mutating func machine(
+        of node: SimulatedNode, meets act: Act, _ jury: Jury
+    ) throws {
+        switch act.do {
+        case .crash(let steps, let point, let power, let down):
+            guard !node.isDown else { return }
+            node.plannedDeath = PlannedDeath(
+                stepCount: steps, point: PlannedDeath.Point(point), isLosingPower: power,
+                downtime: down.milliseconds)
+        case .failStore(let calls, let isFull):
+            node.store.fail(atCall: calls, isFull ? .full : .inputOutput)
+        case .jumpClock(let seconds): node.clock.skew = seconds * 1_000
+        case .backUp:
+            guard !node.isDown else { return }
+            copies[act.node] = node.store.snapshot()
+        case .restore: guard try restore(node, jury) else { return }
+        default: return
+        }
+        played(act)
+    }
+
+    /// Puts an old copy in the place of a disk, beside a guard that knows better. What nobody else
+    /// holds no copy brings back: then it is left out.
+    private mutating func restore(_ node: SimulatedNode, _ jury: Jury) throws -> Bool {
+        guard !node.isDown, node.core.rejoin == nil, let copy = copies[node.name] else {
+            return false
+        }
+        guard let ends = try world.observe({ try endsHeldElsewhere(of: node) }) else {
+            return false
+        }
+        copies[node.name] = nil
+        node.setBack(to: copy)
+        jury.wasSetBack(node)
+        world.restart(node, rejoin: Rejoin(reason: "behind", ends: ends, needsPeer: false))
+        return true
+    }
+
+    /// How far each of a node's own logs goes; nil where others hold less of one.
+    private func endsHeldElsewhere(of node: SimulatedNode) throws -> [LogTag: UInt64]? {
+        var ends: [LogTag: UInt64] = [:]
+        for space in try node.store.spaces() {
+            for log in try node.store.logs(in: space.number)
+            where log.device == node.identity.device && log.end > 0 {
+                ends[log.tag] = log.end
+                // A person's own space is on their devices only.
+                if space.kind == .own { continue }
+                let isHeld = try world.nodes.contains { other in
+                    let holds = try holds(log, of: space.id, other)
+                    return other !== node && holds
+                }
+                guard isHeld else { return nil }
+            }
+        }
+        return ends
+    }
+
+    private func holds(
+        _ log: LogRecord, of space: SpaceID, _ node: SimulatedNode
+    ) throws -> Bool {
+        guard let record = try node.store.space(space) else { return false }
+        return try node.store.log(log.tag, in: record.number)?.spans == log.spans
+    }
+
+    // MARK: What people do
+
+    private mutating func person(_ node: SimulatedNode, does deed: Deed) throws {
+        // What a person reads to decide meets no failure that was meant for a step.
+        for (actor, command) in try world.observe({ try commands(for: deed, of: node) }) {
+            do {
+                _ = try world.perform(command, on: actor)
+                done()
+            } catch {
+                refused()
+            }
+        }
+    }
+
+    private mutating func commands(
+        for deed: Deed, of node: SimulatedNode
+    ) throws -> [(SimulatedNode, Command)] {
+        switch deed {
+        case .found(let name, let members):
+            let persons = members.compactMap { self.node($0)?.identity.person }
+            return [(node, .createGroup(name: name, members: persons))]
+        case .nameSelf(let name): return [(node, .setProfile(name: name, addresses: nil))]
+        case .verify(let user):
+            return self.node(user).map { [(node, .markVerified($0.identity.person))] } ?? []
+        case .invite(let user): return try invitation(from: node, to: user)
+        default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
+        }
+    }
+
+    private mutating func invitation(
+        from node: SimulatedNode, to user: String
+    ) throws -> [(SimulatedNode, Command)] {
+        guard let friend = self.node(user), !friend.isDown,
+            let card = try node.store.value(.card, node.identity.person.bytes)
+        else { return [] }
+        let secret = (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        let expires = World.epoch + world.now + 86_400_000
+        let invite = Invite(
+            person: node.identity.person, card: card, secret: secret, expires: expires)
+        return [
+            (node, .createInvite(secret: secret, expires: expires)),
+            (friend, .acceptInvite(try Invite(link: invite.link), alias: "")),
+        ]
+    }
+
+    /// What is done within one conversation.
+    private func command(for deed: Deed, of node: SimulatedNode) throws -> Command? {
+        func space(_ count: Int) throws -> SpaceRecord? {
+            let all = try node.conversations().sorted {
+                ($0.kind == .group ? 0 : 1, $0.number) < ($1.kind == .group ? 0 : 1, $1.number)
+            }
+            return all.isEmpty ? nil : all[count % all.count]
+        }
+        func message(_ rank: Int, in place: Int) throws -> OperationNumber? {
+            guard let space = try space(place) else { return nil }
+            let recent = try node.store.messages(in: space.number, before: nil, limit: rank + 1)
+            return recent.last?.operation
+        }
+        switch deed {
+        case .write(let place, let text):
+            return try space(place).map {
+                .send($0.id, [TextMessage(text: text)], replyingTo: nil)
+            }
+        case .reply(let place, let rank, let text):
+            let target = try message(rank, in: place)
+            return try space(place).map {
+                .send($0.id, [TextMessage(text: text)], replyingTo: target)
+            }
+        case .edit(let place, let rank, let text):
+            return try message(rank, in: place).map { .edit($0, text: text) }
+        case .delete(let place, let rank): return try message(rank, in: place).map { .delete($0) }
+        case .react(let place, let rank, let emoji, let isOn):
+            return try message(rank, in: place).map {
+                .react($0, Reaction(emoji: emoji, isOn: isOn))
+            }
+        case .read(let place): return try space(place).map { .markRead($0.id) }
+        case .rename(let place, let name): return try space(place).map { .rename($0.id, name) }
+        case .mute(let place, let isOn): return try space(place).map { .mute($0.id, isOn: isOn) }
+        case .bringIn(let place, let firstLine, let texts):
+            return try space(place).map { importing(texts, firstLine, into: $0, of: node) }
+        default: return nil
+        }
+    }
+
+    private func importing(
+        _ texts: [String], _ firstLine: Int, into space: SpaceRecord, of node: SimulatedNode
+    ) -> Command {
+        let rows = texts.enumerated().map { offset, text in
+            let line = firstLine + offset
+            let origin = ImportedOrigin(
+                author: "old friend", time: 1_000_000_000_000 + UInt64(line) * 7_919 % 1_000_000,
+                isAction: line % 8 == 0)
+            return ImportedRow(line: line, message: TextMessage(text: text, origin: origin))
+        }
+        return .importMessages(
+            space.id, fileHash: Digest(reinterpreting: node.identity.device), rows: rows,
+            throughLine: rows.last?.line ?? 0)
+    }
+}
+
+extension PlannedDeath.Point {
+    init(_ point: CrashPoint) {
+        switch point {
+        case .beforeCommit: self = .beforeCommit
+        case .afterCommit: self = .afterCommit
+        case .amongEffects: self = .amongEffects
+        }
+    }
+}

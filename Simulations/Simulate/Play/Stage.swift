@@ -1,0 +1,174 @@
+import ParleyCheckers
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// The people of a scenario in their world: begins phases and carries out acts.
+struct Stage {
+    let scenario: Scenario
+    let world: World
+    /// Commands that were carried out.
+    private(set) var doneCount = 0
+    /// Commands that were refused.
+    private(set) var refusedCount = 0
+    /// Acts that were played, by their name.
+    private(set) var deedCounts: [String: Int] = [:]
+
+    var away: Set<String> = []
+    /// Pairs that reach each other again at these moments, the soonest first.
+    var joins: [(time: UInt64, pair: [String])] = []
+    var copies: [String: MemoryStore.Snapshot] = [:]
+    var random: SeededRandom
+
+    init(_ scenario: Scenario, _ world: World) {
+        self.scenario = scenario
+        self.world = world
+        random = SeededRandom(seed: scenario.seed, purpose: "stage")
+    }
+
+    /// Whose node this is.
+    func node(_ user: String) -> SimulatedNode? { world.nodes.first { $0.name == user } }
+
+    // MARK: Before
+
+    /// Everybody gets to know whom the scenario says, and one group holds all.
+    func populate() throws {
+        for person in scenario.nodes {
+            _ = try world.addNode(person.user)
+        }
+        for (place, node) in world.nodes.enumerated() {
+            for (other, friend) in world.nodes.enumerated().dropFirst(place + 1) {
+                let isNeighbour = other == place + 1
+                let isMet =
+                    switch scenario.acquaintance {
+                    case .everyone: true
+                    case .first: place == 0
+                    case .circle: place == 0 || isNeighbour
+                    }
+                if isMet { try world.introduce(node, friend) }
+            }
+        }
+        let members = world.nodes.dropFirst().map(\.identity.person)
+        _ = try world.perform(.createGroup(name: "all", members: members), on: world.nodes[0])
+        world.run(for: 2_000)
+        for person in scenario.nodes {
+            guard let clock = person.clock, let node = node(person.user) else { continue }
+            node.clock.skew = (clock.skewSeconds ?? 0) * 1_000
+            node.clock.drift = clock.driftPpm ?? 0
+        }
+    }
+
+    // MARK: Phases
+
+    /// What is so in all of a phase.
+    mutating func begin(_ phase: Scenario.Phase) {
+        if phase.heal == true { return end() }
+        world.model = LinkModel(scenario.links.default)
+        for (pair, link) in scenario.links.between ?? [:] {
+            guard let ends = scenario.ends(of: pair) else { continue }
+            world.setModel(LinkModel(link), world.nodes[ends.left], world.nodes[ends.right])
+        }
+        world.durabilityDelay = 0...(phase.faults?.diskDelayMs ?? 0)
+    }
+
+    /// All faults are over.
+    private mutating func end() {
+        for node in world.nodes { node.store.failNoMore() }
+        world.model = LinkModel()
+        for (place, node) in world.nodes.enumerated() {
+            for other in world.nodes[(place + 1)...] { world.setModel(LinkModel(), node, other) }
+        }
+        world.durabilityDelay = 0...0
+        away = []
+        joins = []
+        world.heal()
+        world.startAll()
+    }
+
+    // MARK: Ways
+
+    /// When the next pair reaches each other again.
+    var nextJoin: UInt64? { joins.first?.time }
+
+    /// Joins the pairs whose moment has come.
+    mutating func joinDue() {
+        while let join = joins.first, join.time <= world.now {
+            joins.removeFirst()
+            guard away.isDisjoint(with: join.pair), let left = node(join.pair[0]),
+                let right = node(join.pair[1])
+            else { continue }
+            world.join(left, right)
+        }
+    }
+
+    mutating func part(_ groups: [[String]], isOneWay: Bool) {
+        heal(within: 0)
+        for (place, group) in groups.enumerated() {
+            for other in groups[(place + 1)...] {
+                for left in group.compactMap(node) {
+                    for right in other.compactMap(node) {
+                        if isOneWay {
+                            world.block(from: left, to: right)
+                        } else {
+                            world.cut(left, right)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every parting ends: at once, or pair by pair in an order that is drawn.
+    mutating func heal(within time: UInt64) {
+        joins = []
+        guard time > 0 else {
+            world.heal()
+            for user in away.sorted() { isolate(user) }
+            return
+        }
+        let users = scenario.nodes.map(\.user)
+        for (place, user) in users.enumerated() {
+            for other in users[(place + 1)...] {
+                joins.append((world.now + random.next() % time, [user, other]))
+            }
+        }
+        joins.sort { ($0.time, $0.pair[0], $0.pair[1]) < ($1.time, $1.pair[0], $1.pair[1]) }
+    }
+
+    /// Nobody reaches this node, and it reaches nobody.
+    func isolate(_ user: String) {
+        guard let node = node(user) else { return }
+        for other in world.nodes where other !== node { world.cut(node, other) }
+    }
+
+    mutating func `return`(_ user: String) {
+        guard away.remove(user) != nil, let node = node(user) else { return }
+        for other in world.nodes where other !== node && !away.contains(other.name) {
+            world.join(node, other)
+        }
+    }
+
+    // MARK: Counting
+
+    mutating func played(_ act: Act) { deedCounts[act.do.name, default: 0] += 1 }
+    mutating func done() { doneCount += 1 }
+    mutating func refused() { refusedCount += 1 }
+
+    /// What broke so far.
+    var faultWords: String {
+        let people = Set(Mix.usual.keys)
+        return deedCounts.keys.sorted().filter { !people.contains($0) }
+            .map { ", \($0) \(deedCounts[$0] ?? 0)" }.joined()
+    }
+}
+
+extension LinkModel {
+    /// The way that a scenario describes.
+    init(_ link: Scenario.Link) {
+        self.init()
+        delay = link.delayMs[0]...link.delayMs[1]
+        bytesPerMillisecond = link.bytesPerSecond.map { max(1, $0 / 1_000) } ?? 0
+    }
+}

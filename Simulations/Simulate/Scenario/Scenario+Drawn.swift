@@ -1,0 +1,111 @@
+import ParleySimulation
+
+extension Scenario {
+    /// The scenario that a seed draws: which faults are on, and how strong they are.
+    ///
+    /// Each class is on in half of all seeds, so that runs with few faults, in which much happens,
+    /// are as common as runs in which everything breaks. One seed in ten runs on the production
+    /// store; one in four has a member who misbehaves.
+    public static func drawn(seed: UInt64) -> Scenario {
+        var random = SeededRandom(seed: seed, purpose: "scenario")
+        let count = Int(2 + random.next() % 4)
+        let minutes = 5 + random.next() % 26
+        let rate = 8 + random.next() % 40
+        var links = Links(default: Link(delayMs: [1, 20], bytesPerSecond: nil), between: nil)
+        let faults = Faults(seed: seed, store: seed % 10 == 0 ? .sqlite : .memory)
+        func draw(_ range: ClosedRange<UInt64>) -> UInt64? {
+            // Both are always drawn: a class that is off does not shift the others.
+            let (isOn, value) = (random.next() % 2 == 0, UInt64.random(in: range, using: &random))
+            return isOn ? value : nil
+        }
+        if let delay = draw(50...500) { links.default.delayMs = [1, 2 * delay] }
+        let names = ["ann", "ben", "cara", "dan", "eve"]
+        if let rate = draw(1_000...10_000) {
+            let slow = Link(delayMs: links.default.delayMs, bytesPerSecond: rate)
+            links.between = Dictionary(
+                uniqueKeysWithValues: names[1..<count].map { ("ann-\($0)", slow) })
+        }
+        let hasWrongClocks = draw(1...1) != nil
+        var nodes = names.prefix(count).map { Person(user: $0) }
+        for place in nodes.indices {
+            let clock = Clock(
+                skewSeconds: Int64.random(in: -86_400...86_400, using: &random),
+                driftPpm: Int64.random(in: -500...500, using: &random))
+            if hasWrongClocks { nodes[place].clock = clock }
+        }
+        let (isLiar, first, second) = (random.next() % 4 == 0, random.next(), random.next())
+        if isLiar, count >= 3 {
+            let kinds = Malice.allCases
+            let drawn = [first, second].map { kinds[Int($0 % UInt64(kinds.count))] }
+            nodes[count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
+        }
+        return Scenario(
+            name: "seed-\(seed)", story: "Drawn from the seed \(seed).", seed: seed,
+            store: seed % 10 == 0 ? .sqlite : .memory, nodes: nodes, acquaintance: .everyone,
+            links: links, workload: Workload(actsPerMinute: rate, mix: nil, log: nil),
+            phases: [
+                Phase(for: .minutes(minutes), faults: faults),
+                Phase(for: .minutes(15), heal: true),
+            ],
+            expect: Expectation(invariants: nil, marks: nil))
+    }
+
+    /// What was drawn, in one line.
+    public var line: String {
+        var words = ["nodes \(nodes.count)", "acts/min \(workload.actsPerMinute)"]
+        let delay = links.default.delayMs
+        words.append("delay \(delay[0])-\(delay[1]) ms")
+        if store == .sqlite { words.append("SQLite") }
+        if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {
+            words.append("slow way \(slow) B/s")
+        }
+        if nodes.contains(where: { $0.clock != nil }) { words.append("wrong clocks") }
+        for node in nodes {
+            guard let malicious = node.malicious, !malicious.isEmpty else { continue }
+            let kinds = malicious.map(\.rawValue).joined(separator: " and ")
+            words.append("\(node.user): \(kinds)")
+        }
+        for phase in phases {
+            words.append(phase.heal == true ? "heal \(phase.for)" : "\(phase.for)")
+            words += phase.faults?.words ?? []
+        }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension Scenario.Faults {
+    /// What a seed draws.
+    init(seed: UInt64, store: Scenario.StoreKind) {
+        var random = SeededRandom(seed: seed, purpose: "faults")
+        func draw(_ range: ClosedRange<UInt64>) -> UInt64? {
+            let (isOn, value) = (random.next() % 2 == 0, UInt64.random(in: range, using: &random))
+            return isOn ? value : nil
+        }
+        crashes = draw(2...60)
+        powerLosses = draw(2...60)
+        storeFailures = draw(2...60)
+        clockJumps = draw(1...6)
+        partitions = draw(4...40)
+        oneWay = draw(1...1).map { _ in true }
+        resets = draw(10...200)
+        stalls = draw(10...200)
+        flips = draw(1...30)
+        diskDelayMs = draw(100...1_000)
+        restores = draw(1...4)
+        let rot = draw(1...4)
+        self.rot = store == .sqlite ? rot : nil
+    }
+
+    /// Each class that is on, and how strong.
+    var words: [String] {
+        let rates: [(String, UInt64?)] = [
+            ("crashes", crashes), ("power losses", powerLosses), ("store failures", storeFailures),
+            ("rot", rot), ("clock jumps", clockJumps), ("restores", restores),
+            ("partitions", partitions), ("resets", resets), ("stalls", stalls), ("flips", flips),
+        ]
+        var words = rates.compactMap { name, rate in rate.map { "\(name) \($0)/h" } }
+        if oneWay == true { words.append("one-way") }
+        if let diskDelayMs { words.append("disk \(diskDelayMs) ms") }
+        return words
+    }
+}

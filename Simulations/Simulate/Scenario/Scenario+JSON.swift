@@ -1,0 +1,164 @@
+public import Foundation
+import ParleyCheckers
+
+/// Why a file is no scenario, in a sentence for whoever wrote it.
+public struct ScenarioError: Error, Equatable, CustomStringConvertible {
+    /// The sentence.
+    public let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+extension Scenario {
+    /// Reads a scenario, and turns away every key that means nothing here: a fault that is
+    /// misspelt would be a fault that never happens.
+    public init(json: Data) throws(ScenarioError) {
+        self = try StrictJSON.decode(Scenario.self, from: json)
+        try check()
+    }
+
+    /// The scenario as a file: keys in order, so that the same scenario is the same bytes.
+    public func json() throws -> Data { try StrictJSON.encode(self) }
+
+    /// What a decoder cannot see: names that nobody has, ranges that are none.
+    func check() throws(ScenarioError) {
+        let users = nodes.map(\.user)
+        guard nodes.count >= 2 else { throw ScenarioError("a scenario has at least two nodes") }
+        guard Set(users).count == users.count else {
+            throw ScenarioError("two nodes have the same user")
+        }
+        for user in users where !Self.isName(user) {
+            throw ScenarioError("'\(user)' is no user: lower-case letters and digits are")
+        }
+        for link in [links.default] + (links.between ?? [:]).values
+        where link.delayMs.count != 2 || link.delayMs[0] > link.delayMs[1] {
+            throw ScenarioError("delayMs is two numbers, the smaller one first")
+        }
+        for pair in (links.between ?? [:]).keys.sorted() where ends(of: pair) == nil {
+            throw ScenarioError("'\(pair)' is no way: two users with a hyphen between are")
+        }
+        for name in (workload.mix ?? [:]).keys.sorted() where Mix.usual[name] == nil {
+            throw ScenarioError("'\(name)' is in no mix; \(Mix.usual.keys.sorted()) are")
+        }
+        guard !phases.isEmpty else { throw ScenarioError("a scenario has at least one phase") }
+        for phase in phases { try check(phase, Set(users)) }
+        for invariant in expect.invariants ?? [] where !Jury.invariants.contains(invariant) {
+            throw ScenarioError("'\(invariant)' is no promise; \(Jury.invariants) are")
+        }
+    }
+
+    private func check(_ phase: Phase, _ users: Set<String>) throws(ScenarioError) {
+        for group in phase.partition ?? [] {
+            for user in group where !users.contains(user) {
+                throw ScenarioError("'\(user)' is parted and is nobody")
+            }
+        }
+        for act in phase.actions ?? [] {
+            for user in [act.node] + act.do.users where !users.contains(user) {
+                throw ScenarioError("'\(user)' is in an action and is nobody")
+            }
+            guard act.at <= phase.for else {
+                throw ScenarioError("an action at \(act.at) is behind its phase of \(phase.for)")
+            }
+        }
+    }
+
+    private static func isName(_ user: String) -> Bool {
+        !user.isEmpty && user.utf8.count <= 24
+            && user.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) }
+    }
+
+    /// The places of the two nodes that a way's name joins.
+    func ends(of pair: String) -> (left: Int, right: Int)? {
+        let names = pair.split(separator: "-", omittingEmptySubsequences: false)
+        guard names.count == 2, names[0] != names[1],
+            let left = nodes.firstIndex(where: { $0.user == names[0] }),
+            let right = nodes.firstIndex(where: { $0.user == names[1] })
+        else { return nil }
+        return (left, right)
+    }
+}
+
+extension Deed {
+    /// The other people that it names.
+    var users: [String] {
+        switch self {
+        case .found(_, let members): members
+        case .invite(let user), .verify(let user), .reset(let user), .stall(let user, _),
+            .flip(let user, _):
+            [user]
+        case .part(let groups, _): groups.flatMap { $0 }
+        case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
+            .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock, .backUp,
+            .restore:
+            []
+        }
+    }
+
+    /// Its word, as a scenario writes it.
+    public var name: String {
+        let text = "\(self)"
+        return String(text.prefix { $0.isLetter })
+    }
+}
+
+/// JSON in which every key must mean something.
+enum StrictJSON {
+    static func decode<Value: Codable>(
+        _ type: Value.Type, from data: Data
+    ) throws(ScenarioError) -> Value {
+        do {
+            let value = try JSONDecoder().decode(type, from: data)
+            // What is written again holds every key that was understood.
+            let understood = try JSONSerialization.jsonObject(with: try JSONEncoder().encode(value))
+            let given = try JSONSerialization.jsonObject(with: data)
+            if let key = unknownKey(in: given, understood) {
+                throw ScenarioError("'\(key)' means nothing here")
+            }
+            return value
+        } catch let error as ScenarioError {
+            throw error
+        } catch let error as DecodingError {
+            throw ScenarioError(sentence(of: error))
+        } catch {
+            throw ScenarioError("it is no JSON")
+        }
+    }
+
+    static func encode(_ value: some Encodable) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return try encoder.encode(value)
+    }
+
+    private static func unknownKey(in given: Any, _ understood: Any) -> String? {
+        if let given = given as? [String: Any], let understood = understood as? [String: Any] {
+            for key in given.keys.sorted() {
+                guard let value = given[key], !(value is NSNull) else { continue }
+                guard let other = understood[key] else { return key }
+                if let inner = unknownKey(in: value, other) { return "\(key).\(inner)" }
+            }
+        }
+        if let given = given as? [Any], let understood = understood as? [Any] {
+            for (place, pair) in zip(given, understood).enumerated() {
+                if let inner = unknownKey(in: pair.0, pair.1) { return "\(place).\(inner)" }
+            }
+        }
+        return nil
+    }
+
+    private static func sentence(of error: DecodingError) -> String {
+        func place(_ path: [any CodingKey]) -> String {
+            path.isEmpty ? "the top" : path.map(\.stringValue).joined(separator: ".")
+        }
+        switch error {
+        case .keyNotFound(let key, let context):
+            return "'\(key.stringValue)' is missing at \(place(context.codingPath))"
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .dataCorrupted(let context):
+            if context.codingPath.isEmpty { return "it is no JSON" }
+            return "at \(place(context.codingPath)): \(context.debugDescription)"
+        @unknown default: return "it cannot be read"
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import ParleySimulation
+
+/// How often people do what. Every command of a node is in it; a house test compares.
+public enum Mix {
+    /// The usual mix: weights by the name of the deed.
+    public static let usual: [String: UInt64] = [
+        "write": 560, "reply": 80, "react": 110, "edit": 60, "read": 80, "delete": 30,
+        "rename": 10, "mute": 10, "bringIn": 14, "found": 4, "nameSelf": 4, "invite": 3,
+        "verify": 3,
+    ]
+
+    /// What somebody does who mostly reads.
+    static let lurking: [String: UInt64] = ["read": 600, "react": 250, "write": 100, "reply": 50]
+
+    /// A deed by its weight; weights are gone through in the order of their names.
+    static func draw(_ weights: [String: UInt64], _ random: inout SeededRandom) -> String {
+        let total = weights.values.reduce(0, +)
+        guard total > 0 else { return "write" }
+        var left = random.next() % total
+        for name in weights.keys.sorted() {
+            let weight = weights[name] ?? 0
+            if left < weight { return name }
+            left -= weight
+        }
+        return "write"
+    }
+
+    /// How far back something lies that somebody means: Zipf's law over the newest 32, so that the
+    /// newest is meant twice as often as the one before, and three times as often as the third.
+    static func rank(_ random: inout SeededRandom) -> Int {
+        var left = random.next() % total
+        for (rank, weight) in zipf.enumerated() {
+            if left < weight { return rank }
+            left -= weight
+        }
+        return 0
+    }
+
+    private static let zipf: [UInt64] = (1...32).map { 1_000_000 / $0 }
+    private static let total = zipf.reduce(0, +)
+}
