@@ -32,6 +32,9 @@ public final class SimulatedNode {
     public private(set) var isDown = false
     /// How often its process has died: what was meant for an earlier life no longer happens.
     public private(set) var life = 0
+    /// What the guard file beside its store says of its own logs: the place after the last of
+    /// each. A store that falls behind it has lost something.
+    public var guardEnds: [LogTag: UInt64] = [:]
     /// Whether received operations wait for the disk.
     var awaitsDisk = false
     /// Whether it has only done what the production program does; see `World+Malice.swift`.
@@ -108,8 +111,26 @@ public final class SimulatedNode {
 
     /// The process starts, knowing nothing but its store.
     func start(rejoin: Rejoin?) {
-        core = NodeCore(identity: identity, rejoin: rejoin)
+        core = NodeCore(identity: identity, rejoin: rejoin ?? behindGuard())
         isDown = false
+    }
+
+    /// What the guard knows and the store lacks, as the shell finds it out at every start.
+    private func behindGuard() -> Rejoin? {
+        if guardEnds.isEmpty { return nil }
+        let wasObserved = store.isObserved
+        store.isObserved = true
+        defer { store.isObserved = wasObserved }
+        var held: [LogTag: UInt64] = [:]
+        do {
+            for space in try store.spaces() {
+                for log in try store.logs(in: space.number) { held[log.tag] = log.end }
+            }
+        } catch {
+            return Rejoin(reason: "the store cannot be read", ends: guardEnds, needsPeer: true)
+        }
+        let isWhole = guardEnds.allSatisfy { held[$0.key] ?? 0 >= $0.value }
+        return isWhole ? nil : Rejoin(reason: "behind", ends: guardEnds, needsPeer: false)
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }

@@ -56,7 +56,7 @@ extension Stage {
         case .jumpClock(let seconds): node.clock.skew = seconds * 1_000
         case .backUp:
             guard !node.isDown else { return }
-            copies[act.node] = node.store.snapshot()
+            copies[act.node] = (node.store.snapshot(), try world.observe { try ownEnds(of: node) })
         case .restore: guard try restore(node, jury) else { return }
         default: return
         }
@@ -69,31 +69,39 @@ extension Stage {
         guard !node.isDown, node.core.rejoin == nil, let copy = copies[node.name] else {
             return false
         }
-        guard let ends = try world.observe({ try endsHeldElsewhere(of: node) }) else {
-            return false
-        }
+        guard let ends = try world.observe({ try endsHeldElsewhere(of: node) }),
+            try world.observe({ try ownEnds(of: node) }) == copy.ownEnds
+        else { return false }
         copies[node.name] = nil
-        node.setBack(to: copy)
+        node.setBack(to: copy.contents)
+        node.guardEnds = ends
         jury.wasSetBack(node)
-        world.restart(node, rejoin: Rejoin(reason: "behind", ends: ends, needsPeer: false))
+        world.restart(node)
         return true
     }
 
     /// How far each of a node's own logs goes; nil where others hold less of one.
     private func endsHeldElsewhere(of node: SimulatedNode) throws -> [LogTag: UInt64]? {
         var ends: [LogTag: UInt64] = [:]
-        for space in try node.store.spaces() {
+        for space in try node.store.spaces() where space.kind != .own {
             for log in try node.store.logs(in: space.number)
             where log.device == node.identity.device && log.end > 0 {
                 ends[log.tag] = log.end
-                // A person's own space is on their devices only.
-                if space.kind == .own { continue }
                 let isHeld = try world.nodes.contains { other in
                     let holds = try holds(log, of: space.id, other)
                     return other !== node && holds
                 }
                 guard isHeld else { return nil }
             }
+        }
+        return ends
+    }
+
+    /// How far a node's logs in its person's own space go, which no other device holds.
+    private func ownEnds(of node: SimulatedNode) throws -> [LogTag: UInt64] {
+        var ends: [LogTag: UInt64] = [:]
+        for space in try node.store.spaces() where space.kind == .own {
+            for log in try node.store.logs(in: space.number) { ends[log.tag] = log.end }
         }
         return ends
     }
