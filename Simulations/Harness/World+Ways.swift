@@ -3,7 +3,7 @@ extension World {
     public func stall(
         from source: SimulatedNode, to target: SimulatedNode, for milliseconds: UInt64
     ) {
-        let (from, to) = (index(of: source), index(of: target))
+        let (from, to) = (place(of: source), place(of: target))
         for link in wires.keys.sorted() {
             guard var wire = wires[link], link == wire.near.link else { continue }
             let direction = wire.near.node == from ? 0 : 1

@@ -15,7 +15,11 @@ extension Stage {
             guard !node.isDown else { return }
             played(act)
             try person(node, does: act.do)
-        case .misbehave: break
+        case .misbehave(let malice):
+            guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
+                return
+            }
+            if try misbehave(malice, node, in: space.id) { played(act) }
         case .part(let groups, let isOneWay):
             played(act)
             part(groups, isOneWay: isOneWay)
@@ -38,7 +42,26 @@ extension Stage {
         switch deed {
         case .reset: world.reset(node, other)
         case .stall(_, let time): world.stall(from: node, to: other, for: time.milliseconds)
+        case .flip(_, let bit): world.flip(from: node, to: other, bit: bit)
         default: break
+        }
+    }
+
+    /// Whether there was anything to be malicious about.
+    private func misbehave(
+        _ malice: Malice, _ liar: SimulatedNode, in space: SpaceID
+    ) throws -> Bool {
+        switch malice {
+        case .equivocate: try world.equivocate(liar, in: space)
+        case .backdate: try world.backdate(liar, in: space)
+        case .postdate: try world.postdate(liar, in: space)
+        case .inventCauses: try world.inventCauses(liar, in: space)
+        case .omitCauses: try world.omitCauses(liar, in: space)
+        case .stripBodies: world.stripBodies(liar)
+        case .oversize: try world.oversize(liar, in: space)
+        case .flood: try world.flood(liar, in: space)
+        case .lieInFront: try world.lieInFront(liar, in: space)
+        case .withhold: world.withhold(liar)
         }
     }
 
@@ -158,14 +181,17 @@ extension Stage {
         ]
     }
 
+    /// A conversation by its place: groups first, each kind in the order in which it came.
+    private func space(_ place: Int, of node: SimulatedNode) throws -> SpaceRecord? {
+        let all = try node.conversations().sorted {
+            ($0.kind == .group ? 0 : 1, $0.number) < ($1.kind == .group ? 0 : 1, $1.number)
+        }
+        return all.isEmpty ? nil : all[place % all.count]
+    }
+
     /// What is done within one conversation.
     private func command(for deed: Deed, of node: SimulatedNode) throws -> Command? {
-        func space(_ count: Int) throws -> SpaceRecord? {
-            let all = try node.conversations().sorted {
-                ($0.kind == .group ? 0 : 1, $0.number) < ($1.kind == .group ? 0 : 1, $1.number)
-            }
-            return all.isEmpty ? nil : all[count % all.count]
-        }
+        func space(_ place: Int) throws -> SpaceRecord? { try self.space(place, of: node) }
         func message(_ rank: Int, in place: Int) throws -> OperationNumber? {
             guard let space = try space(place) else { return nil }
             let recent = try node.store.messages(in: space.number, before: nil, limit: rank + 1)

@@ -99,7 +99,7 @@ struct Stage {
             guard away.isDisjoint(with: join.pair), let left = node(join.pair[0]),
                 let right = node(join.pair[1])
             else { continue }
-            world.join(left, right)
+            world.heal(left, right)
         }
     }
 
@@ -146,7 +146,7 @@ struct Stage {
     mutating func `return`(_ user: String) {
         guard away.remove(user) != nil, let node = node(user) else { return }
         for other in world.nodes where other !== node && !away.contains(other.name) {
-            world.join(node, other)
+            world.heal(node, other)
         }
     }
 
