@@ -12,11 +12,12 @@ PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
 
 SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
-.PHONY: help run test lint build check swift packages
+.PHONY: help run test example lint build check swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
 	echo 'make test            the whole test suite'
+	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make lint            the format check'
 	echo 'make check           everything that CI does'
 
@@ -28,6 +29,12 @@ run: packages swift
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing.
 test: packages swift
 	exec swift test --disable-xctest
+
+# In a scratch folder of its own, since a test runs this while the usual one is locked; and with
+# patience, so that it takes no time from tests that have a deadline.
+example: packages swift
+	exec nice -n 19 swift test --disable-xctest --package-path Simulations/Example \
+	    --scratch-path .build/example
 
 lint: swift
 	swift format lint --strict --recursive $(SWIFT_FORMAT_PATHS)

@@ -145,6 +145,7 @@ let targets: [Target] = [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
             "ParleyNodeCore", "ParleySimulation", "ParleyCheckers", "ParleySimulate",
         ]),
+    tests("Example", []),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),

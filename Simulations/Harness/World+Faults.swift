@@ -1,3 +1,5 @@
+import ParleyLedger
+
 extension World {
     /// A node is out of everybody's reach; its links end.
     public func isolate(_ node: SimulatedNode) {
@@ -62,6 +64,21 @@ extension World {
     public func setDiskDelay(_ delay: ClosedRange<Duration>) {
         durabilityDelay = delay.lowerBound.milliseconds...delay.upperBound.milliseconds
     }
+}
+
+extension SimulatedNode {
+    /// Makes a call to the disk fail once, so many from now; 1 for the next.
+    ///
+    /// - Parameter isFull: whether it fails because nothing more fits.
+    public func failDisk(inCall call: Int, isFull: Bool = false) {
+        store.fail(atCall: call, isFull ? .full : .inputOutput)
+    }
+
+    /// Forgets a failure that was asked for and has not come up.
+    public func mendDisk() { store.failNoMore() }
+
+    /// A copy of the disk, for ``World/restore(_:from:)``.
+    public func backUp() -> MemoryStore.Snapshot { store.snapshot() }
 }
 
 extension LinkModel {

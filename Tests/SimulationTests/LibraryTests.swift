@@ -133,7 +133,7 @@ struct LibraryTests {
     @Test("a disk that fails refuses, and says so")
     func disk() throws {
         let trip = try world.group("trip", [ann, ben])
-        ann.store.fail(atCall: 2)
+        ann.failDisk(inCall: 2)
         let error = try #require(throws: WorldError.self) { try ann.type("hello", in: trip) }
         #expect(error.reason == .diskFailed)
         try ann.type("again", in: trip)
@@ -143,7 +143,7 @@ struct LibraryTests {
     @Test("an old backup takes back what it forgot")
     func backup() throws {
         let trip = try world.group("trip", [ann, ben])
-        let copy = ann.store.snapshot()
+        let copy = ann.backUp()
         try ann.type("after the backup", in: trip)
         world.run(for: .seconds(10))
         world.restore(ann, from: copy)
