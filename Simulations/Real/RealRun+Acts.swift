@@ -175,11 +175,3 @@ extension RealRun {
         return page.messages.first
     }
 }
-
-extension Deed {
-    /// What it is called in a scenario.
-    var name: String {
-        // A case with values reads as "write(space: 0, …)".
-        String("\(self)".prefix { $0 != "(" })
-    }
-}
