@@ -33,7 +33,10 @@ public struct PlannedDeath: Equatable, Sendable {
 extension World {
     /// A node's process dies and starts again at once.
     ///
-    /// - Parameter rejoin: what its shell found out about the store being behind.
+    /// - Parameters:
+    ///   - node: whose.
+    ///   - losingPower: whether the machine dies, and with it what was not durable.
+    ///   - rejoin: what its shell found out about the store being behind.
     public func restart(
         _ node: SimulatedNode, losingPower: Bool = false, rejoin: Rejoin? = nil
     ) {

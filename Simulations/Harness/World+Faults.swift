@@ -16,7 +16,10 @@ extension World {
 
     /// A node's process dies now; with the power, commits that were not durable are lost.
     ///
-    /// - Parameter downtime: how long it stays down; where left out, until ``start(_:)``.
+    /// - Parameters:
+    ///   - node: whose.
+    ///   - losingPower: whether the machine dies with it.
+    ///   - downtime: how long it stays down; where left out, until ``start(_:)``.
     public func crash(
         _ node: SimulatedNode, losingPower: Bool = false, downFor downtime: Duration? = nil
     ) {
@@ -26,11 +29,13 @@ extension World {
         events.insert(.restart(node: index, life: node.life), at: now + downtime.milliseconds)
     }
 
-    /// A node's process dies in the middle of a step to come: its next command, frame or timer is
-    /// step 1.
+    /// A node's process dies in the middle of a step to come.
     ///
     /// - Parameters:
+    ///   - node: whose.
+    ///   - step: which; its next command, frame or timer is step 1.
     ///   - point: where in that step.
+    ///   - losingPower: whether the machine dies with it.
     ///   - downtime: how long it stays down.
     public func crash(
         _ node: SimulatedNode, inStep step: Int, at point: PlannedDeath.Point,
@@ -67,9 +72,11 @@ extension World {
 }
 
 extension SimulatedNode {
-    /// Makes a call to the disk fail once, so many from now; 1 for the next.
+    /// Makes a call to the disk fail once.
     ///
-    /// - Parameter isFull: whether it fails because nothing more fits.
+    /// - Parameters:
+    ///   - call: which, from now on; 1 for the next.
+    ///   - isFull: whether it fails because nothing more fits.
     public func failDisk(inCall call: Int, isFull: Bool = false) {
         store.fail(atCall: call, isFull ? .full : .inputOutput)
     }

@@ -188,7 +188,10 @@ extension World {
     /// see the link end, and the frame is lost. In the other half it happens above it, as in a
     /// peer whose memory is bad: the core gets the wrong frame, and it is as authentic as any.
     ///
-    /// - Parameter bit: counted from the first of the frame; begins anew behind the last.
+    /// - Parameters:
+    ///   - source: who sends it.
+    ///   - target: whom it is for.
+    ///   - bit: counted from the first of the frame; begins anew behind the last.
     public func flip(from source: SimulatedNode, to target: SimulatedNode, bit: Int) {
         flips[[source.index, target.index]] = bit
     }

@@ -15,6 +15,7 @@ extension World {
     /// - Parameters:
     ///   - limit: how long it may take.
     ///   - step: how often it is looked at.
+    ///   - isDone: whether it holds now.
     /// - Returns: how long it took.
     /// - Throws: ``WorldError`` with ``WorldError/Reason/tooLate``, and whatever `isDone` throws.
     @discardableResult
