@@ -127,11 +127,11 @@ enum TimelineScript {
             const last = Math.min(list.length - 1, indexAt(run.samples, view.to) + 1);
             if (last < first) return;
             const height = i => base - full * Math.sqrt(list[i] / lackMax);
-            let path = `M${x(run.samples[first])} ${base}`, top = "", any = false, before = base;
+            let path = `M${x(run.samples[first])} ${base}`, top = "", any = false;
             for (let i = first; i <= last; i++) {
                 const px = x(run.samples[i]).toFixed(1), py = height(i).toFixed(1);
-                path += `L${px} ${py}`;
-                top += i === first ? `M${px} ${py}` : `L${px} ${py}`;
+                path += i === first ? `V${py}` : `H${px}V${py}`;
+                top += i === first ? `M${px} ${py}` : `H${px}V${py}`;
                 any = any || list[i] > 0;
             }
             if (!any) return;
@@ -143,7 +143,8 @@ enum TimelineScript {
             const seen = run.bundles.filter(b =>
                 b.arrives >= view.from && b.sent <= view.to && talk(b));
             let list = seen;
-            if (seen.length > 500) {
+            const room = Math.round(Math.max(90, Math.min(420, size.plot * 0.3)));
+            if (seen.length > room) {
                 const places = new Map();
                 for (const b of seen) {
                     const slot = Math.floor(x(b.sent) / 14);
@@ -157,7 +158,7 @@ enum TimelineScript {
             }
             list.sort((a, b) =>
                 b.operations - a.operations || b.bytes - a.bytes || a.sent - b.sent);
-            const shown = list.slice(0, 450);
+            const shown = list.slice(0, room);
             $("shown").textContent = seen.length === 0 ? "no messages here"
                 : shown.length === seen.length ? `${plural(seen.length, "arrow")}`
                 : `${seen.length} groups of messages, shown as ${shown.length} arrows`;
@@ -263,7 +264,8 @@ enum TimelineScript {
             drawPhases(plot);
             drawMessages(plot);
             drawMarks(plot);
-            if (run.equalSince >= 0) flag(plot, run.equalSince, "all equal", "good");
+            if (run.equalSince >= 0) flag(plot, run.equalSince,
+                run.outcome === "kept" ? "all equal" : "", "good");
             if (run.divergence) flag(plot, run.divergence.at,
                 "first difference: " + run.divergence.words, "bad");
             else if (run.outcome !== "kept") flag(plot, run.verdictAt, run.sentence, "bad");
