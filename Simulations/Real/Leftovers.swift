@@ -38,8 +38,24 @@ public enum Leftovers {
         // Others make folders there as well, with names that begin alike.
         let homes = names(in: homeFolder).filter { $0.hasSuffix(homesSuffix) }
         let folders = abandoned(homes, isAlive: isAlive)
-        for folder in folders { removeFolder(homeFolder + "/" + folder) }
-        return namespaces + folders
+        for folder in folders {
+            let path = homeFolder + "/" + folder
+            for process in processes(of: path) { kill(process, SIGKILL) }
+            removeFolder(path)
+        }
+        // What belongs to somebody else stays.
+        return namespaces + folders.filter { access(homeFolder + "/" + $0, F_OK) != 0 }
+    }
+
+    /// Nodes whose homes lie in this folder. Those of a run without root are in namespaces that
+    /// nobody can list any more, and are found by this alone.
+    static func processes(of folder: String) -> [Int32] {
+        names(in: "/proc").compactMap { Int32($0) }.filter { process in
+            // One that has ended meanwhile has no words.
+            let words = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+            return words.split(separator: 0)
+                .contains { String(decoding: $0, as: UTF8.self).hasPrefix(folder + "/") }
+        }
     }
 
     /// Makes the folder for the homes of this process, and returns its path. It is short: the path

@@ -178,6 +178,22 @@ struct LeftoversTests {
     }
 }
 
+@Suite("User namespace")
+struct UserNamespaceTests {
+    @Test("the command hands on every argument as it is")
+    func command() throws {
+        let words = UserNamespace.command(program: "/bin/echo", arguments: ["a b", "$HOME", ""])
+        #expect(words.first == "unshare")
+        let shell = try #require(words.firstIndex(of: "sh"))
+        // The same words without the rights that a test may lack.
+        let told = try Tool.run(
+            Array(words[shell...]).map { word in
+                word.replacingOccurrences(of: "mount -t tmpfs none /run", with: "true")
+            })
+        #expect(told == "a b $HOME \n")
+    }
+}
+
 /// Scenarios for tests.
 enum Sample {
     static func scenario(of users: [String]) -> Scenario {

@@ -13,7 +13,7 @@ struct SimulateReal: AsyncParsableCommand {
             namespace of its own, and parts, delays and kills them as the scenario says. At the \
             end all must show the same, and nothing that was reported as saved may be missing.
 
-            Needs Linux, the right to make network namespaces, iproute2, and nftables or \
+            Needs Linux, the right to make network or user namespaces, iproute2, and nftables or \
             /dev/net/tun. Where something is missing it says "skipped" and exits with 0. Else it \
             exits with 0 when all was kept, 2 where the scenario cannot be read, 128 where nodes \
             did not become equal, and 129 where something saved was lost.
@@ -49,9 +49,11 @@ struct SimulateReal: AsyncParsableCommand {
     func run() async throws {
         let world = World.current
         let scenario = try read()
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        UserNamespace.enter(program: program, arguments: arguments)
         let machine = Machine.probe()
         if let lack = machine.lack { return world.write("skipped: \(lack)") }
-        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         var settings = RealRun.Settings(program: program, machine: machine)
         settings.speed = speed
         settings.secondsMax = minutes * 60
