@@ -12,23 +12,37 @@ public struct Cuts: Equatable, Sendable {
     private(set) var groups: [[String]] = []
     private var isOneWay = false
     private var away: Set<String> = []
-    private var stalled: Set<Way> = []
+    private var held: Set<Way> = []
 
     /// Nothing is cut among these.
     public init(users: [String]) { self.users = users }
 
-    /// Parts these groups, in place of what was parted before. Who stands in none of them belongs
-    /// to one more group, the last.
+    /// Parts these groups, in place of what was parted and held up before. Who stands in none of
+    /// them goes on reaching everybody.
     public mutating func part(_ groups: [[String]], oneWay: Bool) {
-        let rest = users.filter { user in !groups.contains { $0.contains(user) } }
-        self.groups = rest.isEmpty ? groups : groups + [rest]
+        heal()
+        self.groups = groups
         isOneWay = oneWay
     }
 
-    /// Ends the parting and every stall; who is away stays away.
+    /// Ends the parting and everything that is held up; who is away stays away.
     public mutating func heal() {
         groups = []
-        stalled = []
+        held = []
+    }
+
+    /// Ends the parting, but holds up every way that it cut, for somebody to release one by one.
+    /// Returns these ways.
+    mutating func loosen() -> [Way] {
+        var ways: [Way] = []
+        for from in users {
+            for to in users where from != to && isParted(from: from, to: to) {
+                ways.append(Way(from: from, to: to))
+            }
+        }
+        groups = []
+        held.formUnion(ways)
+        return ways
     }
 
     /// Puts somebody out of reach, or back.
@@ -37,21 +51,24 @@ public struct Cuts: Equatable, Sendable {
     }
 
     /// Holds up what one sends to another, or no longer.
-    public mutating func set(from: String, to: String, isStalled: Bool) {
+    public mutating func set(from: String, to: String, isHeld: Bool) {
         let way = Way(from: from, to: to)
-        if isStalled { stalled.insert(way) } else { stalled.remove(way) }
+        if isHeld { held.insert(way) } else { held.remove(way) }
     }
 
     /// Ends everything, for good.
     public mutating func clear() { self = Cuts(users: users) }
 
     /// Whether anything is cut.
-    public var isEmpty: Bool { groups.count < 2 && away.isEmpty && stalled.isEmpty }
+    public var isEmpty: Bool { groups.count < 2 && away.isEmpty && held.isEmpty }
 
     /// Whether what one sends does not arrive at the other.
     public func isCut(from: String, to: String) -> Bool {
         if away.contains(from) || away.contains(to) { return true }
-        if stalled.contains(Way(from: from, to: to)) { return true }
+        return held.contains(Way(from: from, to: to)) || isParted(from: from, to: to)
+    }
+
+    private func isParted(from: String, to: String) -> Bool {
         guard let sender = side(of: from), let receiver = side(of: to), sender != receiver
         else { return false }
         return !isOneWay || sender < receiver
@@ -71,6 +88,7 @@ public struct Cuts: Equatable, Sendable {
                 groups.map { $0.joined(separator: " ") }.joined(separator: isOneWay ? " > " : " | ")
             )
         }
+        if !held.isEmpty { words.append("\(held.count) ways held up") }
         for user in users where away.contains(user) { words.append("\(user) away") }
         return words.isEmpty ? "all together" : words.joined(separator: ", ")
     }

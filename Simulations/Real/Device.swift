@@ -30,19 +30,15 @@ actor Device {
 
     /// Runs it, and waits until it answers. Does nothing where it runs.
     func start() async throws {
-        guard process == nil else { return }
-        let log = open(home + ".log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        defer { close(log) }
-        // `ip netns exec` becomes the program: the number is that of the node itself.
-        let words = ["ip", "netns", "exec", namespace, program, "run"]
-        let started = try ChildProcess(
-            words + ["--home", home, "--listen", address], output: log, isApart: true)
+        guard client == nil else { return }
+        let started = try process ?? spawn()
         process = started
         let deadline = ContinuousClock.now + Self.startTimeMax
         while ContinuousClock.now < deadline {
             if let status = started.status {
-                process = nil
-                throw RealFailure("\(user)'s node ended with \(status): see \(home).log")
+                // Another one may run by now, after a kill meanwhile.
+                if process === started { process = nil }
+                throw RealFailure("\(user)'s node ended with \(status): \(lastWords)")
             }
             // Not yet: the socket of a node that was killed may still lie there.
             if let client = try? await NodeClient.connect(home: home) {
@@ -51,7 +47,22 @@ actor Device {
             }
             try await Task.sleep(for: Self.pause)
         }
-        throw RealFailure("\(user)'s node does not answer: see \(home).log")
+        throw RealFailure("\(user)'s node does not answer: \(lastWords)")
+    }
+
+    private func spawn() throws(RealFailure) -> ChildProcess {
+        let log = open(home + ".log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        defer { close(log) }
+        // `ip netns exec` becomes the program: the number is that of the node itself.
+        let words = ["ip", "netns", "exec", namespace, program, "run"]
+        return try ChildProcess(
+            words + ["--home", home, "--listen", address], output: log, isApart: true)
+    }
+
+    /// The end of what it said.
+    private var lastWords: String {
+        let said = FileManager.default.contents(atPath: home + ".log") ?? Data()
+        return String(decoding: said.suffix(400), as: UTF8.self)
     }
 
     /// Kills it, wherever it is.

@@ -43,6 +43,14 @@ final class Network {
         }
     }
 
+    /// Breaks what one has open to another, as when a router forgets it. Returns whether there was
+    /// anything, and whether this kernel does that.
+    func reset(from: String, to: String) throws(RealFailure) -> Bool {
+        let words = ["ip", "netns", "exec", plan.namespace(of: from), "ss", "-K", "-H"]
+        let (status, output) = try Tool.attempt(words + ["dst", plan.address(of: to)])
+        return status == 0 && output.contains("tcp")
+    }
+
     /// Packets that the shuttle delivered and lost; nil where the kernel carries.
     var counts: (delivered: Int, lost: Int)? { shuttle?.counts }
 

@@ -8,12 +8,17 @@ extension RealRun {
     /// How long all have to stay equal, in seconds.
     private static let calmSeconds: Double = 3
 
+    /// A heal within less than this is one at once: the rules take about as long.
+    private static let healAtOnce = Duration.milliseconds(500)
+
     // MARK: Acts in time
 
     /// Plays all acts, each at its time.
     func phases() async throws {
         let start = ContinuousClock.now
-        for act in Pastime.acts(of: scenario) {
+        let end = scenario.phases.filter { $0.heal != true }
+            .reduce(0) { $0 + $1.for.milliseconds }
+        for act in tape.acts where act.at.milliseconds <= end {
             try await Task.sleep(until: start + real(act.at))
             guard elapsed < settings.secondsMax else {
                 say("the time is up: what was left is not played")
@@ -21,52 +26,75 @@ extension RealRun {
             }
             try await play(act)
         }
-        let end = scenario.phases.filter { $0.heal != true }
-            .reduce(0) { $0 + $1.for.milliseconds }
         try await Task.sleep(until: start + real(.milliseconds(end)))
     }
 
     private func play(_ act: Act) async throws {
         switch act.do {
+        case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
+            .invite, .verify:
+            await perform(act)
         case .part(let groups, let oneWay):
             try await change { $0.part(groups, oneWay: oneWay) }
             result.partingCount += 1
-            healedAt = nil
-        case .heal:
-            try await change { $0.heal() }
-        case .leave:
-            try await change { $0.set(act.node, isAway: true) }
-        case .returns:
-            try await change { $0.set(act.node, isAway: false) }
-        case .stall(let user, let length):
-            try set(from: act.node, to: user, isStalled: true)
-            returns.append(
+        case .heal(let time): try await heal(within: time)
+        case .leave: try await change { $0.set(act.node, isAway: true) }
+        case .returns: try await change { $0.set(act.node, isAway: false) }
+        case .stall(let user, let length): try hold([(act.node, user)], for: { real(length) })
+        case .reset(let user):
+            if try network.reset(from: act.node, to: user) { result.resetCount += 1 }
+        case .crash(_, _, _, let down): try await crash(act.node, down: down)
+        case .nameSelf, .misbehave, .flip, .failStore, .rot, .jumpClock, .backUp, .restore:
+            // Only a simulated disk, clock, wire or liar does this.
+            result.notPlayed[act.do.name, default: 0] += 1
+        }
+    }
+
+    // MARK: What breaks
+
+    /// Ends the parting, its ways one by one within this time.
+    private func heal(within time: VirtualTime) async throws {
+        guard real(time) > Self.healAtOnce, network.cuts.groups.count > 1 else {
+            return try await change { $0.heal() }
+        }
+        var ways: [Cuts.Way] = []
+        try await change { ways = $0.loosen() }
+        try hold(ways.map { ($0.from, $0.to) }) {
+            real(.milliseconds(chance.next() % max(1, time.milliseconds)))
+        }
+    }
+
+    /// Holds up these ways, each for a time of its own.
+    private func hold(_ ways: [(String, String)], for length: () -> Duration) throws {
+        for (from, to) in ways {
+            try set(from: from, to: to, isHeld: true)
+            let time = length()
+            waiting.append(
                 Task {
-                    try await Task.sleep(for: real(length))
-                    try set(from: act.node, to: user, isStalled: false)
+                    try await Task.sleep(for: time)
+                    try set(from: from, to: to, isHeld: false)
                 })
-        case .crash(_, _, _, let down):
-            try await crash(act.node, down: down)
-        default:
-            await perform(act)
         }
     }
 
     private func change(_ body: (inout Cuts) -> Void) async throws {
         var cuts = network.cuts
-        let was = cuts
         body(&cuts)
-        guard cuts != was else { return }
+        guard cuts != network.cuts else { return }
         // What all hold is told as it was before.
         try await tell(cuts.text, cuts)
-        try network.set(cuts)
-        if cuts.isEmpty { healedAt = elapsed }
+        try apply(cuts)
     }
 
-    private func set(from: String, to: String, isStalled: Bool) throws {
+    private func set(from: String, to: String, isHeld: Bool) throws {
         var cuts = network.cuts
-        cuts.set(from: from, to: to, isStalled: isStalled)
+        cuts.set(from: from, to: to, isHeld: isHeld)
+        if cuts != network.cuts { try apply(cuts) }
+    }
+
+    private func apply(_ cuts: Cuts) throws {
         try network.set(cuts)
+        healedAt = cuts.isEmpty ? elapsed : nil
     }
 
     /// Kills a node, and runs it again when its time has come.
@@ -78,7 +106,7 @@ extension RealRun {
         await device.kill()
         result.killCount += 1
         try await tell("\(user) is killed", network.cuts)
-        returns.append(
+        waiting.append(
             Task {
                 try await Task.sleep(for: real(down))
                 try await device.start()
@@ -89,12 +117,17 @@ extension RealRun {
 
     /// Ends all that is broken, waits until all show the same, and looks at what they show.
     func settle() async throws {
-        for task in returns { task.cancel() }
-        for task in returns { _ = await task.result }
-        returns = []
+        for task in waiting { task.cancel() }
+        for task in waiting { _ = await task.result }
+        waiting = []
         if !network.cuts.isEmpty { try await change { $0.clear() } }
         if healedAt == nil { healedAt = elapsed }
-        for device in devices { try await device.start() }
+        do {
+            for device in devices { try await device.start() }
+        } catch let failure as RealFailure {
+            result.verdict = .lost(failure.description)
+            return
+        }
         let (difference, equalAt) = try await becomeEqual()
         try await tell(difference == nil ? "all show the same" : "still not equal", network.cuts)
         if let difference {

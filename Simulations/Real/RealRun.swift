@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Parley
 public import ParleySimulate
+internal import ParleySimulation
 
 /// A scenario played by real processes that speak TCP over a network of our own.
 ///
@@ -48,6 +49,8 @@ public actor RealRun {
         public var killCount = 0
         /// Times that the network was parted.
         public var partingCount = 0
+        /// Connections that were broken.
+        public var resetCount = 0
         /// Acts that nodes did, refused, or could not be asked for because they were down.
         public var doneCount = 0
         /// See `doneCount`.
@@ -62,6 +65,7 @@ public actor RealRun {
     static let usualSeconds: Double = 300
 
     let scenario: Scenario
+    let tape: Tape
     let settings: Settings
     let speed: Double
     let say: @Sendable (String) -> Void
@@ -70,18 +74,25 @@ public actor RealRun {
     var devices: [Device] = []
     var result = Result(verdict: .unequal("nothing was played"))
     var saved = Saved()
-    var returns: [Task<Void, any Error>] = []
+    /// What happens by itself later: nodes that come back, ways that open.
+    var waiting: [Task<Void, any Error>] = []
+    var chance: SeededRandom
     /// Real seconds at which the last cut ended; nil while there is one, and before the first.
     var healedAt: Double?
     private var built: Network?
 
     /// A run of this scenario.
     ///
-    /// - Parameter say: is told a line for each change.
+    /// - Parameters:
+    ///   - tape: what happens; drawn from the scenario where it is left out.
+    ///   - say: is told a line for each change.
     public init(
-        _ scenario: Scenario, settings: Settings, say: @escaping @Sendable (String) -> Void
+        _ scenario: Scenario, tape: Tape? = nil, settings: Settings,
+        say: @escaping @Sendable (String) -> Void
     ) {
         self.scenario = scenario
+        self.tape = tape ?? Tape(drawing: scenario)
+        chance = SeededRandom(seed: scenario.seed, purpose: "real run")
         self.settings = settings
         self.say = say
         let length = scenario.phases.filter { $0.heal != true }
@@ -131,7 +142,7 @@ public actor RealRun {
     }
 
     private func stopAll() async {
-        for task in returns { task.cancel() }
+        for task in waiting { task.cancel() }
         for device in devices { await device.kill() }
     }
 

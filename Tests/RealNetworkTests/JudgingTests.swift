@@ -1,5 +1,4 @@
 import Parley
-import ParleySimulate
 import Testing
 
 @testable import ParleyReal
@@ -71,11 +70,5 @@ struct JudgingTests {
             line.split(separator: " ", omittingEmptySubsequences: true)
                 == ["12.3", "parted", "a", "5", "b", "6", "x", "-", "7"])
         #expect(line.count == strip.header.count)
-    }
-
-    @Test("the name of a deed is the one that scenarios use")
-    func names() {
-        #expect(Deed.misbehave(.flood).name == "misbehave")
-        #expect(Deed.leave.name == "leave")
     }
 }

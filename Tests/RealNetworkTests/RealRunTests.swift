@@ -22,7 +22,7 @@ struct RealRunTests {
 
     static func scenario(_ name: String) throws -> Scenario {
         let file = URL(fileURLWithPath: root + "/Simulations/Scenarios/\(name).json")
-        return try JSONDecoder().decode(Scenario.self, from: Data(contentsOf: file))
+        return try Scenario(json: Data(contentsOf: file))
     }
 
     /// What of this process is left.

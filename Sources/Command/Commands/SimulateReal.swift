@@ -48,7 +48,9 @@ struct SimulateReal: AsyncParsableCommand {
 
     func run() async throws {
         let world = World.current
-        let scenario = try read()
+        let scenario = try Simulating.scenario(file, nil)
+        let tape = Tape(
+            drawing: scenario, log: try Simulating.log(of: scenario, beside: file))
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         let arguments = Array(CommandLine.arguments.dropFirst())
         UserNamespace.enter(program: program, arguments: arguments)
@@ -58,7 +60,7 @@ struct SimulateReal: AsyncParsableCommand {
         settings.speed = speed
         settings.secondsMax = minutes * 60
         settings.lossPerMille = loss
-        let run = RealRun(scenario, settings: settings) { world.write($0) }
+        let run = RealRun(scenario, tape: tape, settings: settings) { world.write($0) }
         let result: RealRun.Result
         do {
             result = try await Stop.cancelling { try await run.run() }
@@ -70,21 +72,12 @@ struct SimulateReal: AsyncParsableCommand {
         try Self.finish(result.verdict)
     }
 
-    private func read() throws -> Scenario {
-        do {
-            let data = try Data(contentsOf: URL(fileURLWithPath: file))
-            return try JSONDecoder().decode(Scenario.self, from: data)
-        } catch {
-            World.current.say("parley: error: \(harmless(file)) is no scenario: \(error)")
-            throw ExitCode(2)
-        }
-    }
-
     private static func figures(_ result: RealRun.Result) -> String {
         var words = [
             "\(result.savedCount) messages saved", "\(result.doneCount) acts done",
             "\(result.refusedCount) refused", "\(result.missedCount) while down",
             "\(result.killCount) kills", "\(result.partingCount) partings",
+            "\(result.resetCount) resets",
         ]
         let left = result.notPlayed.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
         if !left.isEmpty { words.append("not played: " + left.joined(separator: ", ")) }
