@@ -18,9 +18,12 @@ public final class SimulationRun {
     public let world: World
     /// Who judges.
     public let jury: Jury
+    /// What was written down, where ``record(onLine:)`` asked for it.
+    public private(set) var recording: Recording?
     var stage: Stage
 
     private let say: (String) -> Void
+    private var onLine: ((String) -> Void)?
     private var next = 0
 
     /// What a swarm must have seen happen.
@@ -44,10 +47,21 @@ public final class SimulationRun {
         stage = Stage(scenario, world)
     }
 
+    /// Has everything written down that happens once all know each other.
+    ///
+    /// - Parameter onLine: is given the lines of the strip chart.
+    public func record(onLine: @escaping (String) -> Void) { self.onLine = onLine }
+
     /// Plays all phases.
     public func run() throws -> Report {
         say("\(scenario.name), seed \(scenario.seed): \(scenario.line)")
         try stage.populate()
+        if let onLine {
+            recording = Recording(
+                of: world,
+                dishonest: Set(scenario.nodes.filter { $0.malicious != nil }.map(\.user)))
+            recording?.onLine = onLine
+        }
         status("begun")
         let origin = world.now
         var end = origin
@@ -55,6 +69,7 @@ public final class SimulationRun {
         for (place, phase) in scenario.phases.enumerated() {
             end += phase.for.milliseconds
             isHealed = phase.heal == true
+            recording?.phase("\(place + 1): \(phase.title)")
             stage.begin(phase)
             if isHealed {
                 if let difference = try heal(until: end) { return report(.stuck(difference)) }
@@ -87,7 +102,8 @@ public final class SimulationRun {
                 act.at.milliseconds < end - origin
             {
                 next += 1
-                try stage.play(act, jury)
+                let isPlayed = try stage.play(act, jury)
+                recording?.acted(act, isRefused: !isPlayed)
             } else if world.now >= lookedAt + Self.lookEvery {
                 lookedAt = world.now
                 jury.look(at: world)
@@ -125,6 +141,8 @@ public final class SimulationRun {
     // MARK: What is said
 
     private func status(_ phase: String) {
+        // A recording tells more.
+        if recording != nil { return }
         let failures = world.nodes.reduce(0) { $0 + $1.failedStepCount }
         say(
             "  \(phase) at \(world.now / 1_000) s: done \(stage.doneCount),"
@@ -137,12 +155,23 @@ public final class SimulationRun {
     private var operationCount: Int { world.nodes.reduce(0) { $0 + $1.store.operationCount } }
 
     private func report(_ verdict: Report.Verdict) -> Report {
-        Report(
+        recording?.verdict(RunReport.Verdict(of: verdict))
+        return Report(
             name: scenario.name, seed: scenario.seed, verdict: verdict, traceHash: world.traceHash,
             milliseconds: world.now, operationCount: operationCount,
             checks: Dictionary(
                 jury.checkers.map { (type(of: $0).invariant, $0.checkCount) },
                 uniquingKeysWith: +),
             marks: jury.marks.counts, deeds: stage.deedCounts)
+    }
+}
+
+extension Scenario.Phase {
+    /// What it is, in a few words.
+    fileprivate var title: String {
+        if heal == true { return "all faults are over, equal within \(self.for)" }
+        let groups = partition?.map { $0.joined(separator: " ") }.joined(separator: " | ")
+        let parted = groups.map { ", \($0)\(oneWay == true ? " one way" : "")" } ?? ""
+        return "\(self.for)\(parted)"
     }
 }

@@ -7,35 +7,39 @@ import ParleyWire
 
 extension Stage {
     /// Carries out one act; whatever makes no sense as things are is left out.
-    mutating func play(_ act: Act, _ jury: Jury) throws {
-        guard let node = node(act.node) else { return }
+    ///
+    /// - Returns: whether it was carried out, and not refused.
+    mutating func play(_ act: Act, _ jury: Jury) throws -> Bool {
+        guard let node = node(act.node), try carryOut(act, by: node, jury) else { return false }
+        deedCounts[act.do.name, default: 0] += 1
+        return true
+    }
+
+    private mutating func carryOut(
+        _ act: Act, by node: SimulatedNode, _ jury: Jury
+    ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .nameSelf, .invite, .verify:
-            guard !node.isDown else { return }
-            played(act)
-            try person(node, does: act.do)
+            return try !node.isDown && person(node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
-                return
+                return false
             }
-            if try misbehave(malice, node, in: space.id) { played(act) }
-        case .part(let groups, let isOneWay):
-            played(act)
-            part(groups, isOneWay: isOneWay)
+            return try misbehave(malice, node, in: space.id)
+        case .part(let groups, let isOneWay): part(groups, isOneWay: isOneWay)
         case .heal(let time): heal(within: time.milliseconds)
         case .leave:
-            played(act)
             away.insert(act.node)
             isolate(act.node)
         case .returns: self.return(act.node)
         case .reset(let user), .stall(let user, _), .flip(let user, _):
-            guard let other = self.node(user) else { return }
-            played(act)
+            guard let other = self.node(user) else { return false }
             trouble(act.do, from: node, to: other)
         case .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
-            try machine(of: node, meets: act, jury)
+            return try machine(of: node, meets: act, jury)
         }
+        return true
     }
 
     private func trouble(_ deed: Deed, from node: SimulatedNode, to other: SimulatedNode) {
@@ -67,10 +71,10 @@ extension Stage {
 
     private mutating func machine(
         of node: SimulatedNode, meets act: Act, _ jury: Jury
-    ) throws {
+    ) throws -> Bool {
         switch act.do {
         case .crash(let steps, let point, let power, let down):
-            guard !node.isDown else { return }
+            guard !node.isDown else { return false }
             node.plannedDeath = PlannedDeath(
                 stepCount: steps, point: PlannedDeath.Point(point), isLosingPower: power,
                 downtime: down.milliseconds)
@@ -78,12 +82,12 @@ extension Stage {
             node.store.fail(atCall: calls, isFull ? .full : .inputOutput)
         case .jumpClock(let seconds): node.clock.skew = seconds * 1_000
         case .backUp:
-            guard !node.isDown else { return }
+            guard !node.isDown else { return false }
             copies[act.node] = (node.store.snapshot(), try world.observe { try ownEnds(of: node) })
-        case .restore: guard try restore(node, jury) else { return }
-        default: return
+        case .restore: return try restore(node, jury)
+        default: return false
         }
-        played(act)
+        return true
     }
 
     /// Puts an old copy in the place of a disk, beside a guard that knows better. What nobody else
@@ -138,16 +142,19 @@ extension Stage {
 
     // MARK: What people do
 
-    private mutating func person(_ node: SimulatedNode, does deed: Deed) throws {
+    private mutating func person(_ node: SimulatedNode, does deed: Deed) throws -> Bool {
+        var isDone = false
         // What a person reads to decide meets no failure that was meant for a step.
         for (actor, command) in try world.observe({ try commands(for: deed, of: node) }) {
             do {
                 _ = try world.perform(command, on: actor)
-                done()
+                doneCount += 1
+                isDone = true
             } catch {
-                refused()
+                refusedCount += 1
             }
         }
+        return isDone
     }
 
     private mutating func commands(

@@ -10,11 +10,11 @@ struct Stage {
     let scenario: Scenario
     let world: World
     /// Commands that were carried out.
-    private(set) var doneCount = 0
+    var doneCount = 0
     /// Commands that were refused.
-    private(set) var refusedCount = 0
+    var refusedCount = 0
     /// Acts that were played, by their name.
-    private(set) var deedCounts: [String: Int] = [:]
+    var deedCounts: [String: Int] = [:]
 
     var away: Set<String> = []
     /// Pairs that reach each other again at these moments, the soonest first.
@@ -139,8 +139,7 @@ struct Stage {
 
     /// Nobody reaches this node, and it reaches nobody.
     func isolate(_ user: String) {
-        guard let node = node(user) else { return }
-        for other in world.nodes where other !== node { world.cut(node, other) }
+        if let node = node(user) { world.isolate(node) }
     }
 
     mutating func `return`(_ user: String) {
@@ -151,10 +150,6 @@ struct Stage {
     }
 
     // MARK: Counting
-
-    mutating func played(_ act: Act) { deedCounts[act.do.name, default: 0] += 1 }
-    mutating func done() { doneCount += 1 }
-    mutating func refused() { refusedCount += 1 }
 
     /// What broke so far.
     var faultWords: String {

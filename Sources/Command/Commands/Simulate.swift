@@ -54,6 +54,8 @@ struct SimulateRun: AsyncParsableCommand {
     @Option(name: .long, help: "where a failing run is kept; nowhere without")
     var save: String?
 
+    @OptionGroup var pages: SimulatePages
+
     func run() async throws {
         var scenario = try Simulating.scenario(file, seed)
         if let seed { scenario.seed = seed }
@@ -63,8 +65,17 @@ struct SimulateRun: AsyncParsableCommand {
         let record = FailureRecord(
             scenario: scenario, tape: Tape(drawing: scenario, log: log), verdict: .kept,
             version: Simulating.version)
-        try Simulating.play(record, isQuiet: summary, save: save)
+        try Simulating.play(record, isQuiet: summary, save: save, pages)
     }
+}
+
+/// What a run leaves behind for looking at.
+struct SimulatePages: ParsableArguments {
+    @Option(name: .long, help: "where a page that shows the run goes")
+    var html: String?
+
+    @Option(name: .long, help: "where a report for programs goes")
+    var json: String?
 }
 
 /// `parley simulate replay`: a run that failed, once more.
@@ -80,8 +91,10 @@ struct SimulateReplay: AsyncParsableCommand {
     @Argument(help: "what `run --save` or `swarm --save` kept")
     var file: String
 
+    @OptionGroup var pages: SimulatePages
+
     func run() async throws {
-        try Simulating.play(try Simulating.record(file), isQuiet: false, save: nil)
+        try Simulating.play(try Simulating.record(file), isQuiet: false, save: nil, pages)
     }
 }
 
@@ -190,12 +203,19 @@ enum Simulating {
     }
 
     /// Plays a run, tells of it, keeps it where it failed, and exits as it asks for.
-    static func play(_ record: FailureRecord, isQuiet: Bool, save: String?) throws {
+    static func play(
+        _ record: FailureRecord, isQuiet: Bool, save: String?, _ pages: SimulatePages
+    ) throws {
         let world = World.current
         let run = SimulationRun(record.scenario, tape: record.tape) { line in
             if !isQuiet { world.write(line) }
         }
+        let isRecorded = !isQuiet || pages.html != nil || pages.json != nil
+        if isRecorded { run.record { if !isQuiet { world.write($0) } } }
+        let began = ContinuousClock.now
         let report = try run.run()
+        let elapsed = (ContinuousClock.now - began) / .milliseconds(1)
+        try write(pages, of: run, report, realMilliseconds: UInt64(max(1, elapsed)))
         if report.verdict != .kept, let save {
             var record = record
             record.verdict = report.verdict
@@ -209,5 +229,25 @@ enum Simulating {
             world.write(report.line)
         }
         if report.verdict != .kept { throw ExitCode(report.verdict.exitStatus) }
+    }
+
+    private static func write(
+        _ pages: SimulatePages, of run: SimulationRun, _ outcome: Report,
+        realMilliseconds: UInt64
+    ) throws {
+        guard let recording = run.recording else { return }
+        recording.finish()
+        let report = try recording.report(
+            RunCircumstances(
+                scenario: run.scenario, version: version, realMilliseconds: realMilliseconds,
+                invariants: outcome.checks, marks: outcome.marks))
+        if let json = pages.json {
+            try report.json().write(to: URL(fileURLWithPath: json), options: .atomic)
+        }
+        if let html = pages.html {
+            let page = try Timeline(of: recording, report: report, story: run.scenario.story)
+                .html()
+            try Data(page.utf8).write(to: URL(fileURLWithPath: html), options: .atomic)
+        }
     }
 }
