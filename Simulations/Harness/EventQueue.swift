@@ -1,17 +1,20 @@
 /// What is going to happen, the soonest first; of what happens at one moment, what was put in
 /// first. A binary heap: putting in and taking out cost the logarithm of what waits.
 struct EventQueue<Element> {
+    /// What is moved about: small, whatever the element is.
     private struct Item {
         var time: UInt64
         var order: UInt64
-        var element: Element
+        var slot: Int
 
         func precedes(_ other: Item) -> Bool {
-            (time, order) < (other.time, other.order)
+            time == other.time ? order < other.order : time < other.time
         }
     }
 
     private var items: [Item] = []
+    private var elements: [Element?] = []
+    private var free: [Int] = []
     private var nextOrder: UInt64 = 0
 
     /// How much waits.
@@ -24,7 +27,15 @@ struct EventQueue<Element> {
     @discardableResult
     mutating func insert(_ element: Element, at time: UInt64) -> UInt64 {
         nextOrder += 1
-        items.append(Item(time: time, order: nextOrder, element: element))
+        let slot: Int
+        if let last = free.popLast() {
+            slot = last
+            elements[slot] = element
+        } else {
+            slot = elements.count
+            elements.append(element)
+        }
+        items.append(Item(time: time, order: nextOrder, slot: slot))
         rise(from: items.count - 1)
         return nextOrder
     }
@@ -37,7 +48,12 @@ struct EventQueue<Element> {
             items[0] = last
             sink(from: 0)
         }
-        return (first.time, first.order, first.element)
+        guard let element = elements[first.slot] else {
+            preconditionFailure("what waits lies in its slot")
+        }
+        elements[first.slot] = nil
+        free.append(first.slot)
+        return (first.time, first.order, element)
     }
 
     private mutating func rise(from start: Int) {

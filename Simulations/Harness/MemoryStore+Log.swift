@@ -11,7 +11,7 @@ extension MemoryStore {
     /// The space with this name, or nil.
     public func space(_ id: SpaceID) throws(StoreError) -> SpaceRecord? {
         try called("reading a space")
-        return contents.spaces.first { $0.id == id }
+        return contents.spaceNumbers[id].flatMap { contents.spaces.element($0.rawValue) }
     }
 
     /// The space in this row, or nil.
@@ -23,13 +23,15 @@ extension MemoryStore {
     /// A new space. The caller has looked that it is new.
     public func addSpace(_ id: SpaceID, kind: SpaceKind) throws(StoreError) -> SpaceRecord {
         try writes("adding a space")
-        precondition(!contents.spaces.contains { $0.id == id }, "a space is added once")
+        precondition(contents.spaceNumbers[id] == nil, "a space is added once")
         let number = SpaceNumber(Int64(contents.spaces.count) + 1)
         let record = SpaceRecord(number: number, id: id, kind: kind)
         change {
             $0.spaces.append(record)
+            $0.spaceNumbers[id] = number
         } back: {
             $0.spaces.removeLast()
+            $0.spaceNumbers[id] = nil
         }
         return record
     }

@@ -15,6 +15,7 @@ public final class MemoryStore: TransactionalStore {
     /// Everything that is stored.
     struct Contents {
         var spaces: [SpaceRecord] = []
+        var spaceNumbers: [SpaceID: SpaceNumber] = [:]
         var logs: [LogRecord] = []
         var logOrder: [SpaceNumber: SortedMap<LogTag, LogNumber>] = [:]
         var operations: [StoredOperation] = []
@@ -71,6 +72,9 @@ public final class MemoryStore: TransactionalStore {
     public init(locatorSeed: UInt64 = 0) {
         self.locatorSeed = locatorSeed
     }
+
+    /// Whether a call may fail, unless it is against the contract.
+    var mayFail: Bool { failure != nil }
 
     /// Makes the `call`-th call from now fail once, as a disk does. The first is number 1.
     public func fail(atCall call: Int, _ code: StoreError.Code = .inputOutput) {

@@ -20,6 +20,10 @@ public final class SimulatedNode {
     public let store: MemoryStore
     /// The node itself.
     public private(set) var core: NodeCore
+    /// Its connections, by the link of who dialled, until both ends have hung up.
+    var connections: [LinkID: Wire] = [:]
+    /// Timers that are set, by the place that each has in the order of events.
+    var timers: [TimerID: UInt64] = [:]
     /// Replies to commands, by the command.
     var replies: [CommandID: Result<CommandReply, CommandRefusal>] = [:]
     /// How often the store failed and the step was undone.
@@ -69,7 +73,8 @@ public final class SimulatedNode {
 
     /// One input in one transaction. Where the store fails nothing happened, and nil is returned.
     func step(_ input: Input, at now: Instant) -> [Effect]? {
-        let before = core
+        // Keeping the value makes every change in the step a copy: only where it may be needed.
+        let before = store.mayFail ? core : nil
         do {
             try store.begin(input.isOwn ? .full : .normal)
             let effects = try core.step(input, at: now, in: store, using: &random)
@@ -80,6 +85,7 @@ public final class SimulatedNode {
             return effects
         } catch {
             store.rollback()
+            guard let before else { preconditionFailure("a store fails only where it was told") }
             core = before
             failedStepCount += 1
             return nil

@@ -66,7 +66,7 @@ struct Trace {
         case .command(let id, let command):
             add(8)
             add(id.rawValue)
-            add("\(command)")
+            add(command)
         case .madeDurable: add(9)
         }
     }
@@ -81,7 +81,7 @@ struct Trace {
         case .hangUp(let link, let reason):
             add(19)
             add(link.rawValue)
-            add("\(reason)")
+            add(reason)
         case .dial(let target):
             add(20)
             add(target.device.bytes)
@@ -96,7 +96,7 @@ struct Trace {
         case .reply(let id, let result):
             add(24)
             add(id.rawValue)
-            add("\(result)")
+            add(result)
         }
     }
 

@@ -59,12 +59,8 @@ extension World {
     }
 
     func stop(_ index: Int, losingPower: Bool) {
-        for link in wires.keys.sorted() {
-            guard let wire = wires[link], wire.near.node == index || wire.far.node == index
-            else { continue }
-            close(link)
-        }
-        timers[index] = [:]
+        for wire in wires(of: index) { close(wire) }
+        nodes[index].timers = [:]
         nodes[index].stop(losingPower: losingPower)
         onDeath?(nodes[index], losingPower)
         onEvent?(.died(node: index, losingPower: losingPower))

@@ -11,7 +11,7 @@ extension World {
         _ model: LinkModel, from source: SimulatedNode, to target: SimulatedNode
     ) {
         guard let from = place(of: source), let to = place(of: target) else { return }
-        directionModels[[from, to]] = model
+        directionModels[Way(source: from, target: to)] = model
     }
 
     /// A node's process dies now; with the power, commits that were not durable are lost.

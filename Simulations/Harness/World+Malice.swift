@@ -193,7 +193,7 @@ extension World {
     ///   - target: whom it is for.
     ///   - bit: counted from the first of the frame; begins anew behind the last.
     public func flip(from source: SimulatedNode, to target: SimulatedNode, bit: Int) {
-        flips[[source.index, target.index]] = bit
+        flips[Way(source: source.index, target: target.index)] = bit
     }
 
     // MARK: How a lie is told

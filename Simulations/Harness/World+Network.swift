@@ -1,24 +1,11 @@
-import ParleyLedger
 import ParleyNodeCore
 public import ParleyWire
-
-/// A connection between two nodes. Direction 0 leads from near to far.
-struct Wire {
-    var near: (node: Int, link: LinkID)
-    var far: (node: Int, link: LinkID)
-    /// When the last frame of a direction arrives, and when the way is free for the next.
-    var lastArrival: [UInt64] = [0, 0]
-    var freeFrom: [UInt64] = [0, 0]
-    var inFlight = [0, 0]
-    /// Frames of a direction that is blocked: sent again and again until they pass.
-    var held: [[[UInt8]]] = [[], []]
-}
 
 extension World {
     /// Gives the way between two nodes a model of its own, in both directions.
     public func setModel(_ model: LinkModel, _ left: SimulatedNode, _ right: SimulatedNode) {
         guard let left = place(of: left), let right = place(of: right) else { return }
-        models[[left, right].sorted()] = model
+        models[.between(left, right)] = model
     }
 
     /// Nodes of different groups no longer reach each other; open links end.
@@ -35,22 +22,21 @@ extension World {
         guard let left = place(of: left), let right = place(of: right), left != right else {
             return
         }
-        let pair = [left, right].sorted()
-        separated.insert(pair)
-        breakLinks(between: pair)
+        separated.insert(.between(left, right))
+        breakLinks(left, right)
     }
 
     /// The link of two nodes breaks, and all that is on its way is lost. They may link again.
     public func reset(_ left: SimulatedNode, _ right: SimulatedNode) {
         guard let left = place(of: left), let right = place(of: right) else { return }
-        breakLinks(between: [left, right].sorted())
+        breakLinks(left, right)
     }
 
     /// Nothing passes from one node to the other any more, and neither is told. What is sent is
     /// held back, as TCP does, and passes if the block ends before the link does.
     public func block(from source: SimulatedNode, to target: SimulatedNode) {
         guard let from = place(of: source), let to = place(of: target), from != to else { return }
-        blocked.insert([from, to])
+        blocked.insert(Way(source: from, target: to))
     }
 
     /// Everybody reaches everybody again.
@@ -63,44 +49,52 @@ extension World {
     /// Two nodes reach each other again; others stay apart.
     public func heal(_ left: SimulatedNode, _ right: SimulatedNode) {
         guard let left = place(of: left), let right = place(of: right) else { return }
-        separated.remove([left, right].sorted())
-        blocked.remove([left, right])
-        blocked.remove([right, left])
+        separated.remove(.between(left, right))
+        blocked.remove(Way(source: left, target: right))
+        blocked.remove(Way(source: right, target: left))
         releaseHeld()
     }
 
     /// Sends on what was held back; what still is blocked is held anew.
     private func releaseHeld() {
         for link in wires.keys.sorted() {
-            guard var wire = wires[link], wire.held != [[], []] else { continue }
-            let held = wire.held
-            wire.held = [[], []]
-            keep(wire)
-            for frame in held[0] { send(frame, on: wire.near.link, from: wire.near.node) }
-            for frame in held[1] { send(frame, on: wire.far.link, from: wire.far.node) }
+            guard let wire = wires[link] else { continue }
+            for end in [wire.near, wire.far] where !wire[from: end.link].held.isEmpty {
+                let held = wire[from: end.link].held
+                wire[from: end.link].held = []
+                for frame in held { send(frame, on: end.link, from: end.node) }
+            }
         }
     }
 
-    private func breakLinks(between pair: [Int]) {
-        for link in wires.keys.sorted() {
-            guard let wire = wires[link],
-                [wire.near.node, wire.far.node].sorted() == pair
-            else { continue }
-            if wire.inFlight != [0, 0] { resetCount += 1 }
-            close(link)
+    private func breakLinks(_ left: Int, _ right: Int) {
+        for wire in wires(of: left)
+        where wire.near.node == right || wire.far.node == right {
+            if wire.isCarrying { resetCount += 1 }
+            close(wire)
         }
     }
 
-    /// Keeps what changed, at each end that has not hung up.
-    func keep(_ wire: Wire) {
-        if wires[wire.near.link] != nil { wires[wire.near.link] = wire }
-        if wires[wire.far.link] != nil { wires[wire.far.link] = wire }
+    /// The connections of a node that one end at least has not hung up, in the order in which they
+    /// were made.
+    func wires(of index: Int) -> [Wire] {
+        let connections = nodes[index].connections
+        return connections.keys.sorted().compactMap { connections[$0] }
+    }
+
+    /// Ends what one end knows of a connection.
+    func forget(_ link: LinkID) {
+        guard let wire = wires.removeValue(forKey: link) else { return }
+        guard wires[wire.end(opposite: link).link] == nil else { return }
+        nodes[wire.near.node].connections[wire.near.link] = nil
+        nodes[wire.far.node].connections[wire.near.link] = nil
     }
 
     /// A number from the stream of one way, which no other way shares.
-    func draw(_ range: ClosedRange<UInt64>, from way: [Int]) -> UInt64 {
+    func draw(_ range: ClosedRange<UInt64>, from way: Way) -> UInt64 {
         guard range.lowerBound < range.upperBound else { return range.lowerBound }
-        var stream = wayRandom[way] ?? SeededRandom(seed: seed, purpose: "way \(way)")
+        let purpose = "way [\(way.source), \(way.target)]"
+        var stream = wayRandom[way] ?? SeededRandom(seed: seed, purpose: purpose)
         defer { wayRandom[way] = stream }
         return UInt64.random(in: range, using: &stream)
     }
@@ -115,12 +109,10 @@ extension World {
     /// Bytes that the node would not send by itself, on the open link between the two.
     func inject(_ bytes: [UInt8], from liar: SimulatedNode, to victim: SimulatedNode) {
         guard let from = place(of: liar), let to = place(of: victim) else { return }
-        for link in wires.keys.sorted() {
-            guard let wire = wires[link] else { continue }
-            let near = wire.near.link == link ? wire.near : wire.far
-            let far = wire.near.link == link ? wire.far : wire.near
-            guard near.node == from, far.node == to else { continue }
-            return send(bytes, on: link, from: from)
+        for wire in wires(of: from) {
+            let end = wire.near.node == from ? wire.near : wire.far
+            guard wires[end.link] != nil, wire.end(opposite: end.link).node == to else { continue }
+            return send(bytes, on: end.link, from: from)
         }
     }
 
@@ -129,38 +121,36 @@ extension World {
         guard let wire = wires[link], !nodes[index].isHonest else {
             return send(bytes, on: link, from: index)
         }
-        let target = wire.near.link == link ? wire.far.node : wire.near.node
+        let target = wire.end(opposite: link).node
         let dressed = nodes[index].disguise.dressed(
             bytes, from: nodes[index].identity.device, to: nodes[target].identity.device)
         if let dressed { send(dressed, on: link, from: index) }
     }
 
     func send(_ bytes: [UInt8], on link: LinkID, from index: Int) {
-        guard var wire = wires[link] else { return }
-        let direction = wire.near.link == link ? 0 : 1
-        let target = direction == 0 ? wire.far : wire.near
-        defer { keep(wire) }
-        if blocked.contains([index, target.node]) {
-            wire.held[direction].append(bytes)
+        guard let wire = wires[link] else { return }
+        let target = wire.end(opposite: link)
+        let way = Way(source: index, target: target.node)
+        if blocked.contains(way) {
+            wire[from: link].held.append(bytes)
             onEvent?(.held(passage(of: bytes, on: target.link, from: index, to: target.node)))
             return
         }
-        let way = [index, target.node]
-        let model = directionModels[way] ?? models[way.sorted()] ?? model
-        var time = max(now, wire.freeFrom[direction])
+        let model = model(from: index, to: target.node)
+        var time = max(now, wire[from: link].freeFrom)
         if model.bytesPerMillisecond > 0 {
             time += UInt64(bytes.count) / model.bytesPerMillisecond
-            wire.freeFrom[direction] = time
+            wire[from: link].freeFrom = time
         }
         time += draw(model.delay, from: way)
         if happens(onceIn: model.stallEvery, on: way) { time += draw(model.stall, from: way) }
         // One wire keeps the order of its frames, as TCP does.
-        time = max(time, wire.lastArrival[direction])
-        wire.lastArrival[direction] = time
-        wire.inFlight[direction] += bytes.count
-        flightByteCountMax = max(flightByteCountMax, wire.inFlight[direction])
+        time = max(time, wire[from: link].lastArrival)
+        wire[from: link].lastArrival = time
+        wire[from: link].inFlight += bytes.count
+        flightByteCountMax = max(flightByteCountMax, wire[from: link].inFlight)
         var bytes = bytes
-        if let bit = flips.removeValue(forKey: way), !bytes.isEmpty {
+        if !flips.isEmpty, let bit = flips.removeValue(forKey: way), !bytes.isEmpty {
             if draw(0...1, from: way) == 0 {
                 // Sealed as it travels, it no longer opens: the link ends.
                 events.insert(.reset(link), at: time)
@@ -178,27 +168,34 @@ extension World {
         }
     }
 
-    private func happens(onceIn count: UInt64, on way: [Int]) -> Bool {
+    private func model(from source: Int, to target: Int) -> LinkModel {
+        if models.isEmpty, directionModels.isEmpty { return model }
+        return directionModels[Way(source: source, target: target)]
+            ?? models[.between(source, target)] ?? model
+    }
+
+    private func happens(onceIn count: UInt64, on way: Way) -> Bool {
         count > 0 && draw(0...count - 1, from: way) == 0
     }
 
     /// One side ends the link: what it sent still arrives.
     func hangUp(_ link: LinkID) {
         tellOfClosing(link)
-        guard let wire = wires.removeValue(forKey: link) else { return }
-        let direction = wire.near.link == link ? 0 : 1
-        let (end, other) = direction == 0 ? (wire.near, wire.far) : (wire.far, wire.near)
+        guard let wire = wires[link] else { return }
+        let other = wire.end(opposite: link)
+        let end = wire.end(opposite: other.link)
+        forget(end.link)
         schedule(.linkClosed(link), for: end.node, at: now)
         schedule(
-            .linkClosed(other.link), for: other.node, at: max(now, wire.lastArrival[direction]))
+            .linkClosed(other.link), for: other.node,
+            at: max(now, wire[from: link].lastArrival))
     }
 
     /// The link is cut: what is under way is lost.
-    func close(_ link: LinkID) {
-        guard let wire = wires[link] else { return }
+    func close(_ wire: Wire) {
         for end in [wire.near, wire.far] {
             tellOfClosing(end.link)
-            wires[end.link] = nil
+            forget(end.link)
             schedule(.linkClosed(end.link), for: end.node, at: now)
         }
     }
@@ -206,21 +203,24 @@ extension World {
     func dial(_ target: DialTarget, from index: Int) {
         guard let far = target.addresses.first.flatMap({ Int($0) }), nodes.indices.contains(far),
             nodes[far].identity.device == target.device, !nodes[far].isDown,
-            !separated.contains([index, far].sorted()), !blocked.contains([index, far]),
-            !blocked.contains([far, index])
+            !separated.contains(.between(index, far)),
+            !blocked.contains(Way(source: index, target: far)),
+            !blocked.contains(Way(source: far, target: index))
         else {
             schedule(.dialFailed(target.device), for: index, at: now + 10)
             return
         }
-        let near = (node: index, link: LinkID(nextNumber))
-        let end = (node: far, link: LinkID(nextNumber + 1))
+        let near = Wire.End(node: index, link: LinkID(nextNumber))
+        let end = Wire.End(node: far, link: LinkID(nextNumber + 1))
         nextNumber += 2
         linkCount += 1
-        let arrival =
-            now + draw((models[[index, far].sorted()] ?? model).delay, from: [index, far])
-        let wire = Wire(near: near, far: end, lastArrival: [arrival, arrival])
-        wires[near.link] = wire
-        wires[end.link] = wire
+        let way = Way(source: index, target: far)
+        let arrival = now + draw(model(from: index, to: far).delay, from: way)
+        let wire = Wire(near: near, far: end, arrival: arrival)
+        for end in [wire.near, wire.far] {
+            wires[end.link] = wire
+            nodes[end.node].connections[near.link] = wire
+        }
         let hash = (0..<64).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         for (here, there) in [(near, end), (end, near)] {
             let peer = nodes[there.node].identity

@@ -125,8 +125,9 @@ extension World {
 
     private func isWithinReach(_ node: SimulatedNode, of other: SimulatedNode) -> Bool {
         guard let left = place(of: node), let right = place(of: other) else { return false }
-        return !node.isDown && !separated.contains([left, right].sorted())
-            && !blocked.contains([left, right]) && !blocked.contains([right, left])
+        return !node.isDown && !separated.contains(.between(left, right))
+            && !blocked.contains(Way(source: left, target: right))
+            && !blocked.contains(Way(source: right, target: left))
     }
 
     /// How errors speak of a conversation.

@@ -36,9 +36,9 @@ extension World {
             guard nodes[node].life == life, !nodes[node].isDown else { return }
             makeDurable(node)
         case .reset(let link):
-            guard wires[link] != nil else { return }
+            guard let wire = wires[link] else { return }
             resetCount += 1
-            close(link)
+            close(wire)
         case .restart(let node, let life):
             guard nodes[node].life == life, nodes[node].isDown else { return }
             start(node)
@@ -48,25 +48,24 @@ extension World {
     private func isDue(_ input: Input, for node: Int, order: UInt64) -> Bool {
         switch input {
         case .timer(let timer):
-            guard timers[node]?[timer] == order else { return false }
-            timers[node]?[timer] = nil
+            guard nodes[node].timers[timer] == order else { return false }
+            nodes[node].timers[timer] = nil
             return true
         case .frame(let link, let bytes):
-            guard var wire = wires[link] else { return false }
-            wire.inFlight[wire.near.link == link ? 1 : 0] -= bytes.count
-            keep(wire)
+            guard let wire = wires[link] else { return false }
+            wire[from: wire.end(opposite: link).link].inFlight -= bytes.count
             tellOfArrival(bytes, on: link, of: wire)
             frameCount += 1
             byteCount += bytes.count
             return true
         case .linkClosed(let link):
             tellOfClosing(link)
-            wires[link] = nil
+            forget(link)
             return true
         case .linkOpened(let link, let peer):
             if let wire = wires[link] {
-                let other = wire.near.link == link ? wire.far.node : wire.near.node
-                onEvent?(.linkOpened(link, node: node, peer: other))
+                onEvent?(
+                    .linkOpened(link, node: node, peer: wire.end(opposite: link).node))
                 return true
             }
             // It was cut before the handshake was through.
@@ -115,6 +114,7 @@ extension World {
     private func report(
         _ node: SimulatedNode, _ input: Input, _ effects: [Effect], isLost: Bool
     ) {
+        if onStep == nil, onEvent == nil { return }
         let step = StepReport(node: node, input: input, effects: effects, isLost: isLost)
         onStep?(step)
         onEvent?(.stepped(step, node: node.index))
@@ -130,13 +130,13 @@ extension World {
         switch input.recovery {
         case .again(let inputs): again = inputs
         case .hangUp(let link, let inputs):
-            close(link)
+            if let wire = wires[link] { close(wire) }
             again = inputs
         case .refuse, .drop: break
         }
         for input in again {
             let order = schedule(input, for: index, at: now + Recovery.pause)
-            if case .timer(let timer) = input { timers[index, default: [:]][timer] = order }
+            if case .timer(let timer) = input { nodes[index].timers[timer] = order }
         }
     }
 
@@ -145,7 +145,7 @@ extension World {
         let node = nodes[index]
         guard node.core.hasUnacknowledged, !node.awaitsDisk else { return }
         node.awaitsDisk = true
-        let wait = draw(durabilityDelay, from: [index, index])
+        let wait = draw(durabilityDelay, from: Way(source: index, target: index))
         if wait == 0 { return makeDurable(index) }
         events.insert(.durable(node: index, life: node.life), at: now + wait)
     }
@@ -170,7 +170,7 @@ extension World {
             case .hangUp(let link, _): hangUp(link)
             case .dial(let target): dial(target, from: index)
             case .timer(let timer, let time):
-                timers[index, default: [:]][timer] = schedule(
+                nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
             case .commitFully, .changed, .linksChanged: break

@@ -60,21 +60,21 @@ public final class World {
     var events = EventQueue<Occurrence>()
     var nextNumber: UInt64 = 1
     var wires: [LinkID: Wire] = [:]
-    var models: [[Int]: LinkModel] = [:]
-    /// Models of one direction, from the first to the second.
-    var directionModels: [[Int]: LinkModel] = [:]
-    var separated: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
-    var blocked: Set<[Int]> = [] { didSet { onEvent?(.reachChanged) } }
-    var timers: [Int: [TimerID: UInt64]] = [:]
+    var models: [Way: LinkModel] = [:]
+    /// Models of one direction.
+    var directionModels: [Way: LinkModel] = [:]
+    var separated: Set<Way> = [] { didSet { onEvent?(.reachChanged) } }
+    var blocked: Set<Way> = [] { didSet { onEvent?(.reachChanged) } }
     var random: SeededRandom
-    var wayRandom: [[Int]: SeededRandom] = [:]
+    var wayRandom: [Way: SeededRandom] = [:]
     var trace = Trace()
+    let signatures = SignatureBook()
     /// Conversations that a test made.
     var conversations: [SpaceID: KnownConversation] = [:]
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
     /// Bits that turn over in the next frame of a way.
-    var flips: [[Int]: Int] = [:]
+    var flips: [Way: Int] = [:]
 
     /// An empty world.
     public init(seed: UInt64) {
@@ -92,7 +92,9 @@ public final class World {
             throw error(.nameTaken, "there is a node \(name) already")
         }
         let index = nodes.count
-        let node = try SimulatedNode(name: name, seed: seed, index: index)
+        let node = try remembering {
+            try SimulatedNode(name: name, seed: seed, index: index)
+        }
         node.world = self
         nodes.append(node)
         offer(.started, to: index)
@@ -107,7 +109,7 @@ public final class World {
         let id = CommandID(nextNumber)
         nextNumber += 1
         guard let index = place(of: node) else { throw .notAllowed }
-        offer(.command(id, command), to: index)
+        remembering { offer(.command(id, command), to: index) }
         guard let reply = node.replies.removeValue(forKey: id) else { throw .rejoining }
         return try reply.get()
     }
@@ -130,9 +132,11 @@ public final class World {
     /// Lets time pass.
     public func run(for milliseconds: UInt64) {
         let end = now + milliseconds
-        while let event = events.next(until: end) {
-            now = max(now, event.time)
-            happens(event.element, order: event.order)
+        remembering {
+            while let event = events.next(until: end) {
+                now = max(now, event.time)
+                happens(event.element, order: event.order)
+            }
         }
         now = end
     }
@@ -142,7 +146,7 @@ public final class World {
         let before = nodes.map(\.store.isObserved)
         for node in nodes { node.store.isObserved = true }
         defer { for (node, was) in zip(nodes, before) { node.store.isObserved = was } }
-        return try look()
+        return try remembering(look)
     }
 
     /// Folds bytes into ``traceHash``, as the digest of what was reached.

@@ -77,9 +77,9 @@ extension World: CustomStringConvertible {
 
     /// Who is apart, held up or down now, or nil where nobody is.
     var trouble: String? {
-        func pairs(_ found: Set<[Int]>, _ arrow: String) -> String {
-            let sorted = found.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }
-            return sorted.map { "\(nodes[$0[0]].name)\(arrow)\(nodes[$0[1]].name)" }
+        func pairs(_ found: Set<Way>, _ arrow: String) -> String {
+            let sorted = found.sorted { ($0.source, $0.target) < ($1.source, $1.target) }
+            return sorted.map { "\(nodes[$0.source].name)\(arrow)\(nodes[$0.target].name)" }
                 .joined(separator: ", ")
         }
         var parts: [String] = []

@@ -39,12 +39,12 @@ public enum WorldEvent {
 extension World {
     /// Whether two nodes were cut off from each other.
     public func isCut(_ left: Int, _ right: Int) -> Bool {
-        separated.contains([min(left, right), max(left, right)])
+        separated.contains(.between(left, right))
     }
 
     /// Whether what one node sends to another is held back.
     public func isBlocked(from source: Int, to target: Int) -> Bool {
-        blocked.contains([source, target])
+        blocked.contains(Way(source: source, target: target))
     }
 
     /// Whether nothing at all is in anybody's way.
@@ -61,21 +61,17 @@ extension World {
     }
 
     func tellOfArrival(_ bytes: [UInt8], on link: LinkID, of wire: Wire) {
-        let isFar = wire.far.link == link
+        let source = wire.end(opposite: link)
+        let target = wire.end(opposite: source.link)
         onEvent?(
-            .arrived(
-                passage(
-                    of: bytes, on: link, from: isFar ? wire.near.node : wire.far.node,
-                    to: isFar ? wire.far.node : wire.near.node)))
+            .arrived(passage(of: bytes, on: link, from: source.node, to: target.node)))
     }
 
     /// Tells that one end of a link closes, if it is open.
     func tellOfClosing(_ link: LinkID) {
         guard let onEvent, let wire = wires[link] else { return }
-        let isNear = wire.near.link == link
+        let peer = wire.end(opposite: link)
         onEvent(
-            .linkClosed(
-                link, node: isNear ? wire.near.node : wire.far.node,
-                peer: isNear ? wire.far.node : wire.near.node))
+            .linkClosed(link, node: wire.end(opposite: peer.link).node, peer: peer.node))
     }
 }

@@ -91,7 +91,7 @@ extension NodeCore {
         }
         try CardReader.keep(card, store)
         effects.append(.linksChanged)
-        try dialEveryone(at: now, store, &effects)
+        try dialDevices(of: person, at: now, store, &effects)
     }
 
     /// Whether the peer knows the secret of an open invite; the invite is then used up.
@@ -117,7 +117,7 @@ extension NodeCore {
         guard let ownSpace else { return }
         let contact = Contact(person: peer.person, root: peer.root, alias: alias)
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
-        dialing[peer.device] = Dialing()
+        dialing[peer.device] = Dialing(peer.person)
     }
 
     /// The inviter makes the direct conversation, so that there is one and not two.

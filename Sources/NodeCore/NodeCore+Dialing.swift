@@ -4,8 +4,12 @@ import ParleyWire
 
 /// How it goes with reaching one device.
 struct Dialing: Sendable {
+    /// Whose device it is: where it can be reached stands on their card.
+    let person: PersonID
     private(set) var failureCount: UInt64 = 0
     private(set) var isUnderway = false
+
+    init(_ person: PersonID) { self.person = person }
 
     mutating func begins() { isUnderway = true }
 
@@ -38,8 +42,18 @@ extension NodeCore {
     mutating func dialEveryone(
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for target in try targets(store) where dialing[target.device] == nil {
-            dialing[target.device] = Dialing()
+        for (key, _) in try store.values(.card) {
+            guard let person = PersonID(key) else { continue }
+            try dialDevices(of: person, at: now, store, &effects)
+        }
+    }
+
+    /// Begins to look for the devices of one person, those that it is not looking for yet.
+    mutating func dialDevices(
+        of person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for target in try targets(of: person, store) where dialing[target.device] == nil {
+            dialing[target.device] = Dialing(person)
             try dial(target.device, at: now, store, &effects)
         }
     }
@@ -48,10 +62,12 @@ extension NodeCore {
         _ device: DeviceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard !links.values.contains(where: { $0.peer.device == device }),
-            dialing[device]?.isUnderway != true,
-            let target = try targets(store).first(where: { $0.device == device })
+            let state = dialing[device], !state.isUnderway,
+            let target = try targets(of: state.person, store).first(where: {
+                $0.device == device
+            })
         else { return }
-        dialing[device, default: Dialing()].begins()
+        dialing[device]?.begins()
         effects.append(.dial(target))
     }
 
@@ -59,8 +75,9 @@ extension NodeCore {
     mutating func dialAgain(
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for device in dialing.keys.sorted() where dialing[device]?.isUnderway == false {
-            dialing[device] = Dialing()
+        for device in dialing.keys.sorted() {
+            guard let state = dialing[device], !state.isUnderway else { continue }
+            dialing[device] = Dialing(state.person)
             try dial(device, at: now, store, &effects)
         }
         try dialEveryone(at: now, store, &effects)
@@ -89,15 +106,13 @@ extension NodeCore {
         return try pendingInvite(of: person, store) != nil
     }
 
-    /// Devices of people one knows or wants to meet, that have an address; ascending.
-    private func targets(_ store: some Store) throws(StoreError) -> [DialTarget] {
-        var targets: [DialTarget] = []
-        for (key, bytes) in try store.values(.card) {
-            guard let person = PersonID(key), person != identity.person,
-                try isWanted(person, store)
-            else { continue }
-            targets += CardReader.targets(of: bytes)
-        }
-        return targets.sorted { $0.device < $1.device }
+    /// Devices of somebody one knows or wants to meet, that have an address; ascending.
+    private func targets(
+        of person: PersonID, _ store: some Store
+    ) throws(StoreError) -> [DialTarget] {
+        guard person != identity.person, try isWanted(person, store),
+            let card = try store.value(.card, person.bytes)
+        else { return [] }
+        return CardReader.targets(of: card).sorted { $0.device < $1.device }
     }
 }

@@ -110,7 +110,9 @@ extension NodeCore {
         _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let link = links[id], !link.isEnding else { return }
+        // Only what is needed of the link is taken out: a copy of all would make its session
+        // be copied as well when that changes.
+        guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return }
         links[id]?.lastHeard = now.monotonic
         let frame: Frame
         do {
@@ -126,19 +128,19 @@ extension NodeCore {
         case .bye:
             return hangUp(id, .ended, &effects)
         case .error(let error):
-            return try refused(error, by: link.peer, store, &effects)
+            return try refused(error, by: peer, store, &effects)
         default:
             break
         }
-        guard var session = links[id]?.session else {
+        guard links[id]?.session != nil else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)
         }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
-        if case .hello = frame { dialing[link.peer.device]?.isWelcome() }
-        let result = try session.receive(frame, store: store)
-        links[id]?.session = session
+        if case .hello = frame { dialing[peer.device]?.isWelcome() }
+        let received = try links[id]?.session?.receive(frame, store: store)
+        guard let result = received else { return }
         try compareOwn(frame, on: id, at: now, store, &effects)
         switch result {
         case .success(let outputs):
@@ -234,7 +236,11 @@ extension NodeCore {
     mutating func sendOperations(
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for id in links.keys.sorted() {
+        var ready: [LinkID] = []
+        for (id, link) in links where link.session?.mayHaveOperations == true {
+            ready.append(id)
+        }
+        for id in ready.sorted() {
             while let result = try links[id]?.session?.nextOperations(
                 upTo: Self.stepByteCountMax, store: store)
             {
@@ -249,7 +255,7 @@ extension NodeCore {
     }
 
     mutating func announce(_ store: some Store, _ effects: inout [Effect]) throws(StoreError) {
-        for id in links.keys.sorted() {
+        for id in links.keys.sorted() where links[id]?.session?.hasAnnouncements == true {
             for output in try links[id]?.session?.announce(store: store) ?? [] {
                 if case .send(let frame) = output {
                     effects.append(.send(id, frame.encoded()))

@@ -39,13 +39,17 @@ extension NodeCore {
                 links[id]?.session?.shares(space.number) == true
             else { return }
             var ends: [LogTag: UInt64] = [:]
-            for lane in Lane.allCases {
-                let log = OperationHash.log(
-                    space: space.id, device: identity.device, lane: lane)
-                let tag = LogTag(log)
-                guard let entry = frontier.entries.first(where: { $0.tag == tag }) else { continue }
-                let end = try store.log(tag, in: space.number)?.end ?? 0
-                if entry.sequence >= end { ends[tag] = entry.sequence + 1 }
+            var ownTags: Set<LogTag>?
+            for entry in frontier.entries {
+                if let log = try store.log(entry.tag, in: space.number) {
+                    guard log.device == identity.device, entry.sequence >= log.end else { continue }
+                } else {
+                    // Nothing says whose it is but its name: hashed only for logs unknown here.
+                    let known = ownTags ?? self.ownTags(in: space.id)
+                    ownTags = known
+                    guard known.contains(entry.tag) else { continue }
+                }
+                ends[entry.tag] = entry.sequence + 1
             }
             if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
             if frontier.isComplete { try heardFromPeer(store) }
@@ -57,6 +61,13 @@ extension NodeCore {
         default:
             return
         }
+    }
+
+    private func ownTags(in space: SpaceID) -> Set<LogTag> {
+        Set(
+            Lane.allCases.map {
+                LogTag(OperationHash.log(space: space, device: identity.device, lane: $0))
+            })
     }
 
     /// A peer has shown what it holds: whatever it did not list, it does not have either.

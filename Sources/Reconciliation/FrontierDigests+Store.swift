@@ -43,12 +43,17 @@ extension Frontier {
         of space: SpaceRecord, tags: Set<LogTag>? = nil, asksForMissing: Bool,
         in store: some LogStore
     ) throws(StoreError) {
-        let logs = try store.logs(in: space.number).filter { log in
-            log.end > 0 && tags?.contains(log.tag) ?? true
+        var logs: [LogRecord] = []
+        if let tags {
+            for tag in tags.sorted() {
+                if let log = try store.log(tag, in: space.number) { logs.append(log) }
+            }
+        } else {
+            logs = try store.logs(in: space.number)
         }
         self.init(
             space: space.id, isComplete: tags == nil, asksForMissing: asksForMissing,
-            entries: logs.map {
+            entries: logs.filter { $0.end > 0 }.map {
                 Entry(tag: $0.tag, sequence: $0.end - 1, check: UInt32($0.tip.prefix >> 32))
             })
     }

@@ -45,6 +45,11 @@ struct SpaceExchange: Sendable {
 
     var hasAnnouncements: Bool { !unannounced.isEmpty }
 
+    /// Whether anything may be there to send: most often nothing is.
+    var mayHaveOperations: Bool {
+        !answers.isEmpty || (!unsent.isEmpty && peerEnds != nil)
+    }
+
     // MARK: What the peer holds
 
     /// The peer's digests are our own.

@@ -228,7 +228,7 @@ public struct SyncSession: Sendable {
     public mutating func announce(store: some LogStore) throws(StoreError) -> [SessionOutput] {
         guard phase == .open else { return [] }
         var outputs: [SessionOutput] = []
-        for number in shared.keys.sorted() {
+        for number in shared.keys.sorted() where shared[number]?.hasAnnouncements == true {
             if let frontier = try shared[number]?.announcement(store: store) {
                 outputs.append(.send(.frontier(frontier)))
             }
@@ -239,16 +239,20 @@ public struct SyncSession: Sendable {
     /// Whether something is to be announced.
     public var hasAnnouncements: Bool { shared.values.contains { $0.hasAnnouncements } }
 
+    /// Whether ``nextOperations(upTo:store:)`` might have any: asked in every step, of every link.
+    public var mayHaveOperations: Bool {
+        phase == .open && credit > 0 && shared.values.contains { $0.mayHaveOperations }
+    }
+
     /// Operations that the peer lacks, as far as its credit goes and no more than `byteCount`.
     ///
     /// - Returns: frames to send, and whether more could be sent at once.
     public mutating func nextOperations(
         upTo byteCount: Int, store: some LogStore
     ) throws(StoreError) -> (outputs: [SessionOutput], hasMore: Bool) {
-        guard phase == .open else { return ([], false) }
         var outputs: [SessionOutput] = []
         var sent = 0
-        for number in shared.keys.sorted() {
+        for number in shared.keys.sorted() where shared[number]?.mayHaveOperations == true {
             while credit > 0 {
                 guard sent < byteCount else { return (outputs, true) }
                 guard let operations = try shared[number]?.nextOperations(store: store) else {
@@ -312,14 +316,13 @@ extension SyncSession {
         let listed = Dictionary(
             spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
         for number in shared.keys.sorted() {
-            guard var exchange = shared[number] else { continue }
-            guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
+            guard let space = shared[number]?.space else { continue }
+            guard let theirs = listed[Self.hash(space.id, salt: spaces.salt)] else {
                 outputs.append(.introduceSpace(number))
                 continue
             }
             if try theirs == FrontierDigests(of: number, in: store) {
-                try exchange.isEqual(store: store)
-                shared[number] = exchange
+                try shared[number]?.isEqual(store: store)
                 if try store.logs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number))
                 }
@@ -334,10 +337,8 @@ extension SyncSession {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
         guard let space = try store.space(frontier.space),
-            var exchange = shared[space.number]
+            let isBehind = try shared[space.number]?.received(frontier, store: store)
         else { return [] }
-        let isBehind = try exchange.received(frontier, store: store)
-        shared[space.number] = exchange
         if isBehind { return [.missing(space.number)] }
         // Digests that were equal here and not there: the peer must know as well what to send.
         return frontier.isComplete ? try tell(space.number, store: store) : []

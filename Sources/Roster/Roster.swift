@@ -70,7 +70,13 @@ public struct Roster: Equatable, Sendable {
 
     /// The member who is this person, or nil.
     public func member(_ person: PersonID) -> Member? {
-        members.first { $0.person == person }
+        var low = 0
+        var high = members.count
+        while low < high {
+            let middle = (low + high) / 2
+            if members[middle].person < person { low = middle + 1 } else { high = middle }
+        }
+        return low < members.count && members[low].person == person ? members[low] : nil
     }
 
     /// Whether the device belongs to a member.

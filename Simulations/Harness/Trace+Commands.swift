@@ -1,0 +1,100 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+
+/// What people want, and what came of it, as bytes: printing it would cost more than doing it.
+extension Trace {
+    mutating func add(_ command: Command) {
+        switch command {
+        case .setProfile(let name, let addresses):
+            add(1)
+            add(name ?? "")
+            for address in addresses ?? [] { add(address) }
+        case .createGroup(let name, let members):
+            add(2)
+            add(name)
+            for member in members { add(member.bytes) }
+        case .send(let space, let messages, let parent):
+            add(3)
+            add(space.bytes)
+            add(UInt64(bitPattern: parent?.rawValue ?? 0))
+            for message in messages { add(message) }
+        case .edit(let number, let text):
+            add(4, number)
+            add(text)
+        case .delete(let number): add(5, number)
+        case .react(let number, let reaction):
+            add(6, number)
+            add(reaction.isOn ? 1 : 0)
+            add(reaction.emoji)
+        case .markRead(let space): add(7, space)
+        case .rename(let space, let name):
+            add(8, space)
+            add(name)
+        case .mute(let space, let isOn): add(isOn ? 10 : 9, space)
+        case .createInvite(let secret, let expires):
+            add(11)
+            add(secret)
+            add(expires)
+        case .acceptInvite(let invite, let alias):
+            add(12)
+            add(invite.link)
+            add(alias)
+        case .markVerified(let person):
+            add(13)
+            add(person.bytes)
+        case .importMessages(let space, let hash, let rows, let line):
+            add(14, space)
+            add(hash.bytes)
+            add(UInt64(line))
+            for row in rows {
+                add(UInt64(row.line))
+                add(row.message)
+            }
+        }
+    }
+
+    mutating func add(_ result: Result<CommandReply, CommandRefusal>) {
+        switch result {
+        case .success(.done): add(1)
+        case .success(.space(let number)): add(2 << 32 | UInt64(number.rawValue))
+        case .success(.messages(let numbers)): for number in numbers { add(3, number) }
+        case .success(.count(let count)): add(4 << 32 | UInt64(count))
+        case .success(.imported(let stored, let known)):
+            add(5 << 32 | UInt64(stored))
+            add(UInt64(known))
+        // Rare: what it is called is bytes enough.
+        case .failure(let refusal): add("\(refusal)")
+        }
+    }
+
+    mutating func add(_ reason: HangUpReason) {
+        switch reason {
+        case .breach(.malformed): add(1)
+        case .breach(.outOfOrder): add(2)
+        case .breach(.overCredit): add(3)
+        case .breach(.unproven): add(4)
+        case .stranger: add(5)
+        case .duplicate: add(6)
+        case .silent: add(7)
+        case .ended: add(8)
+        }
+    }
+
+    private mutating func add(_ message: TextMessage) {
+        add(message.text)
+        guard let origin = message.origin else { return add(0) }
+        add(origin.author)
+        add(origin.time)
+    }
+
+    private mutating func add(_ kind: UInt64, _ number: OperationNumber) {
+        add(kind << 56 | UInt64(number.rawValue))
+    }
+
+    private mutating func add(_ kind: UInt64, _ space: SpaceID) {
+        add(kind)
+        add(space.bytes)
+    }
+}
