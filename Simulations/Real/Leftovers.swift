@@ -32,7 +32,6 @@ public enum Leftovers {
     /// Removes what dead runs left behind. Returns the names.
     @discardableResult
     public static func sweep() -> [String] {
-        let isAlive = { (owner: Int32) in kill(owner, 0) == 0 || errno == EPERM }
         let namespaces = abandoned(names(in: namespaceFolder), isAlive: isAlive)
         remove(namespaces: namespaces)
         // Others make folders there as well, with names that begin alike.
@@ -45,6 +44,15 @@ public enum Leftovers {
         }
         // What belongs to somebody else stays.
         return namespaces + folders.filter { access(homeFolder + "/" + $0, F_OK) != 0 }
+    }
+
+    /// Whether a process runs. One that has ended and was not yet asked how is dead as well.
+    static func isAlive(_ process: Int32) -> Bool {
+        // No file, no process.
+        let stat = FileManager.default.contents(atPath: "/proc/\(process)/stat") ?? Data()
+        let state = String(decoding: stat, as: UTF8.self).split(separator: ")").last?
+            .split(separator: " ").first
+        return state.map { $0 != "Z" && $0 != "X" } ?? false
     }
 
     /// Nodes whose homes lie in this folder. Those of a run without root are in namespaces that

@@ -193,6 +193,29 @@ struct LeftoversTests {
     }
 }
 
+@Suite("Processes")
+struct ProcessTests {
+    @Test("one that has ended is dead, whether or not anybody has asked how")
+    func zombie() throws {
+        let process = try ChildProcess(["true"], output: 2, isApart: false)
+        var ending = siginfo_t()
+        #expect(waitid(P_PID, id_t(process.processID), &ending, WEXITED | WNOWAIT) == 0)
+        #expect(!Leftovers.isAlive(process.processID))
+        #expect(process.wait() == 0)
+        #expect(process.status == 0)
+        #expect(!Leftovers.isAlive(process.processID))
+        #expect(Leftovers.isAlive(getpid()))
+    }
+
+    @Test("how one ended is told, a signal as a negative number")
+    func endings() throws {
+        #expect(try Tool.attempt(["sh", "-c", "echo said; exit 3"]).status == 3)
+        #expect(try Tool.attempt(["sh", "-c", "kill -9 $$"]).status == -9)
+        #expect(try Tool.run(["cat"], input: "handed on") == "handed on")
+        #expect(throws: RealFailure.self) { try Tool.run(["no-such-program-anywhere"]) }
+    }
+}
+
 @Suite("User namespace")
 struct UserNamespaceTests {
     @Test("the command hands on every argument as it is")

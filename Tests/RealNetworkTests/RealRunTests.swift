@@ -54,6 +54,7 @@ struct RealRunTests {
         let lines = Mutex<[String]>([])
         var settings = RealRun.Settings(program: Self.program, machine: Self.machine)
         settings.lossPerMille = 10
+        settings.speed = 2
         settings.secondsMax = 60
         let run = RealRun(try Self.scenario("two-for-a-moment"), settings: settings) { line in
             lines.withLock { $0.append(line) }
