@@ -10,10 +10,14 @@ public struct Marks {
     public private(set) var counts: [String: Int] = [:]
 
     /// Every mark that a swarm must hit.
+    ///
+    /// Among them is each kind of operation, by its number: a feature that no swarm ever used would
+    /// be judged by nobody.
     public static let all: [String] = [
         "acknowledged", "dial-failed", "died", "edited-what-was-deleted", "hole-asked-for",
         "hung-up-duplicate", "hung-up-silent", "imported-again", "introduced", "link-closed",
-        "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
+        "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
+        "kind-112", "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
     ]
 
     private var isRejoining: [DeviceID: Bool] = [:]
@@ -49,7 +53,7 @@ public struct Marks {
         }
     }
 
-    /// The first byte of a frame is its type. Source: Protocol/02-encoding.md, "Frames".
+    /// The first byte of a frame is its type. Source: Protocol/06-sync.md, "Frames".
     private mutating func sent(_ type: UInt8?) {
         switch type {
         case 3: hit("hole-asked-for")
@@ -59,9 +63,15 @@ public struct Marks {
         }
     }
 
-    /// Adds what nodes turned away, which each of them counts.
+    /// Adds what nodes turned away, which each of them counts, and what kinds they hold.
     mutating func settle(_ world: World) throws {
         for node in world.nodes {
+            for row in stride(from: 1, through: node.store.operationCount, by: 1) {
+                guard let stored = try node.store.operation(OperationNumber(Int64(row))) else {
+                    continue
+                }
+                hit("kind-\(stored.operation.header.kind.rawValue)")
+            }
             for (name, _) in try node.store.values(.refusal) {
                 hit("refused-" + String(decoding: name, as: UTF8.self))
             }
