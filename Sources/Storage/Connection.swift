@@ -7,12 +7,14 @@ import ParleyLedger
 /// It is not GRDB's own: that one expects every commit to pass through its queue.
 final class Connection {
     private let handle: OpaquePointer
+    /// Pages in the log of changes after the last commit.
+    private(set) var logPageCount = 0
 
-    init(path: String) throws(StoreError) {
+    init(path: String, fileSystem: String? = nil) throws(StoreError) {
         var handle: OpaquePointer?
         // No mutex: a store has one owner.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(path, &handle, flags, fileSystem)
         guard code == SQLITE_OK, let handle else {
             sqlite3_close_v2(handle)
             throw StoreError(
@@ -20,6 +22,30 @@ final class Connection {
                 detail: String(cString: sqlite3_errstr(code)))
         }
         self.handle = handle
+        countLogPages()
+    }
+
+    /// In place of SQLite's own checkpoints, which tell nobody when they fail.
+    private func countLogPages() {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_wal_hook(
+            handle,
+            { context, _, _, count in
+                guard let context else { return SQLITE_OK }
+                Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+                    .logPageCount = Int(count)
+                return SQLITE_OK
+            }, context)
+    }
+
+    /// Moves what can be moved of the log of changes into the database.
+    func checkpoint() throws(StoreError) {
+        let code = sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        // Somebody who reads only makes it move less.
+        guard code == SQLITE_OK || code == SQLITE_BUSY else {
+            throw failure(code, "moving changes into the database")
+        }
     }
 
     deinit {

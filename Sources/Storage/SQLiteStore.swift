@@ -30,11 +30,14 @@ public final class SQLiteStore: TransactionalStore {
     let keystoreFile: KeystoreFile
     /// Writes the guard for this database; may be used from any thread.
     public let guardWriter: GuardWriter
-    private let lock: HomeLock
+    private let lock: AnyObject
     private var isInTransaction = false
     private var nextOperationBefore: Int64 = 1
     private var nextValueBefore: Int64 = 1
     private var durability: Durability = .full
+    /// Whether the disk failed, and something that waited for a sync may never have been written.
+    private var isDoubtful = false
+    private var checkpointPageCount = Pragma.checkpointPageCount
 
     init(_ opened: OpenedHome) throws(StoreError) {
         home = opened.home
@@ -51,6 +54,9 @@ public final class SQLiteStore: TransactionalStore {
         try reload()
     }
 
+    /// How many operations are stored: their rows are numbered from 1 without a hole.
+    public var operationCount: Int { Int(nextOperation - 1) }
+
     // MARK: Transactions
 
     /// Begins a transaction; there is no other open.
@@ -58,6 +64,7 @@ public final class SQLiteStore: TransactionalStore {
     /// How durable its commit will be is settled here: SQLite takes no change of that inside.
     public func begin(_ durability: Durability) throws(StoreError) {
         precondition(!isInTransaction, "one transaction at a time")
+        if isDoubtful { try mend() }
         try setSynchronous(durability)
         try statements.begin.run("beginning a transaction")
         isInTransaction = true
@@ -71,6 +78,7 @@ public final class SQLiteStore: TransactionalStore {
             try writeTallies()
             try statements.commit.run("committing")
         } catch {
+            if error.code == .inputOutput { isDoubtful = true }
             rollback()
             throw error
         }
@@ -80,6 +88,23 @@ public final class SQLiteStore: TransactionalStore {
         vault.committed()
         nextOperationBefore = nextOperation
         nextValueBefore = nextValue
+        if connection.logPageCount >= checkpointPageCount { moveLog() }
+    }
+
+    /// What is committed is in the log, so a failure here takes nothing: the next transaction
+    /// waits until it was mended.
+    private func moveLog() {
+        do { try connection.checkpoint() } catch { isDoubtful = true }
+    }
+
+    /// After a sync that failed, a disk may never write what waited for it, and say of the next
+    /// sync that all is well. So nothing that waited is trusted: every page of the log is written
+    /// once more, into the database, and the log is begun anew.
+    private func mend() throws(StoreError) {
+        guard try checkpoint() else {
+            throw StoreError(.inputOutput, attempt: "writing again what a failed disk may lack")
+        }
+        isDoubtful = false
     }
 
     /// Ends the transaction and forgets what it did. Without one it does nothing.
@@ -146,9 +171,13 @@ public final class SQLiteStore: TransactionalStore {
     // MARK: Upkeep
 
     /// Lets the log of changes grow larger while very much is stored, and no longer afterwards.
-    public func expectBulk(_ isExpected: Bool) throws(StoreError) {
-        let pageCount = isExpected ? 20_000 : Pragma.checkpointPageCount
-        try connection.execute("PRAGMA wal_autocheckpoint = \(pageCount)", "expecting bulk")
+    public func expectBulk(_ isExpected: Bool) {
+        setCheckpoint(pageCount: isExpected ? 20_000 : Pragma.checkpointPageCount)
+    }
+
+    /// After how many pages the log of changes is moved into the database from now on.
+    public func setCheckpoint(pageCount: Int) {
+        checkpointPageCount = pageCount
     }
 
     /// Moves the log of changes into the database and empties it.
@@ -209,6 +238,6 @@ enum Pragma {
         PRAGMA temp_store = MEMORY;
         PRAGMA cache_size = -65536;
         PRAGMA foreign_keys = OFF;
-        PRAGMA wal_autocheckpoint = \(checkpointPageCount);
+        PRAGMA wal_autocheckpoint = 0;
         """
 }
