@@ -46,6 +46,9 @@ let targets: [Target] = [
         providers: [.apt(["libzstd-dev"])]),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
     room("Wire", ["CZstd"]),
+    .target(
+        name: "CFaultDisk", path: "Sources/CFaultDisk",
+        linkerSettings: [.linkedLibrary("sqlite3")]),
     room("Sealing", ["ParleyWire", "CSodium"]),
     .target(name: "ParleyPayloads", dependencies: [protobuf], path: "Sources/Payloads"),
     room("Ledger", ["ParleyWire", "ParleySealing"]),
@@ -85,6 +88,12 @@ let targets: [Target] = [
             "ParleyReconciliation", "ParleyNodeCore",
         ], path: "Simulations/Harness"),
     room(
+        "SimulatedDisk",
+        [
+            "CFaultDisk", "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore",
+            "ParleyStorage", "ParleySimulation",
+        ], path: "Simulations/Disk"),
+    room(
         "Checkers",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
@@ -94,7 +103,7 @@ let targets: [Target] = [
         "Simulate",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation", "ParleyNodeCore",
-            "ParleySimulation", "ParleyCheckers",
+            "ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers",
         ], path: "Simulations/Simulate"),
     room(
         "Real",
@@ -143,7 +152,8 @@ let targets: [Target] = [
         "Simulation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleySimulation", "ParleyCheckers", "ParleySimulate",
+            "ParleyNodeCore", "ParleySimulation", "ParleySimulatedDisk", "ParleyStorage",
+            "ParleyCheckers", "ParleySimulate",
         ]),
     tests("Example", []),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
@@ -164,7 +174,7 @@ let package = Package(
     name: "parley",
     products: [
         .library(name: "Parley", targets: ["Parley"]),
-        .library(name: "ParleySimulation", targets: ["ParleySimulation", "ParleyCheckers"]),
+        .library(name: "ParleySimulation", targets: ["ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers"]),
         .executable(name: "parley", targets: ["parley"]),
     ],
     dependencies: [

@@ -27,6 +27,8 @@ public struct Violation: Error, Codable, Equatable, Sendable, CustomStringConver
 public protocol Checker: AnyObject {
     /// The promise's number in the list of invariants.
     static var invariant: String { get }
+    /// Whether it looks at files, and so says nothing of a world where no node has a disk.
+    static var needsDisk: Bool { get }
     /// How often something was compared: a checker that never looked proves nothing.
     var checkCount: Int { get }
     /// A step was made.
@@ -42,6 +44,8 @@ public protocol Checker: AnyObject {
 }
 
 extension Checker {
+    /// Whatever a node keeps, it can be judged.
+    public static var needsDisk: Bool { false }
     /// Nothing to look at.
     public func observed(_ step: StepReport) throws {}
     /// Nothing to look at.
@@ -60,7 +64,7 @@ extension Checker {
 /// All checkers of one world.
 public final class Jury {
     /// Each promise once.
-    public let checkers: [any Checker]
+    public private(set) var checkers: [any Checker]
     /// The first promise that was seen broken.
     public private(set) var verdict: Violation?
     /// Whether promises are watched: off while a world is set up.
@@ -96,6 +100,7 @@ public final class Jury {
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
             OneOperationAPlace(), QueuesStayBounded(), NoStorms(), NaiveModelAgrees(),
+            NoPlaintextOnDisk(), ErasedIsGone(),
         ]
     }
 
@@ -121,7 +126,12 @@ public final class Jury {
     public func look(at world: World) { judge { try $0.looked(at: world) } }
 
     /// Looks at everything, once all must be equal.
+    ///
+    /// Promises about files are left out from then on where no node has any.
     public func settle(_ world: World) {
+        if world.nodes.allSatisfy({ $0.store.files.isEmpty }) {
+            checkers.removeAll { type(of: $0).needsDisk }
+        }
         judge { try $0.settled(world) }
         do { try world.observe { try marks.settle(world) } } catch {
             verdict = verdict ?? Violation("I6", "refusals could not be read: \(error)")

@@ -54,7 +54,7 @@ struct NaiveModel: Equatable {
     }
 
     /// The model of all operations of a space that a store holds.
-    init(of space: SpaceRecord, roster: Roster, in store: MemoryStore) throws(StoreError) {
+    init(of space: SpaceRecord, roster: Roster, in store: any SimulatedStore) throws(StoreError) {
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
         for log in try store.logs(in: space.number) {

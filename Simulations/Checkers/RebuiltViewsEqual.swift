@@ -15,7 +15,7 @@ final class RebuiltViewsEqual: Checker {
     }
 
     private func look(at node: SimulatedNode) throws {
-        let copy = node.store.copy()
+        let copy = try node.store.copy()
         for space in try copy.spaces() {
             guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)

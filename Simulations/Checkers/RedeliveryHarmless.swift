@@ -17,7 +17,7 @@ final class RedeliveryHarmless: Checker {
 
     func settled(_ world: World) throws {
         guard let node = world.honestNodes.randomElement(using: &random) else { return }
-        let copy = node.store.copy()
+        let copy = try node.store.copy()
         for space in try copy.spaces() {
             guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
@@ -36,7 +36,7 @@ final class RedeliveryHarmless: Checker {
     }
 
     private func sample(
-        of space: SpaceRecord, in store: MemoryStore
+        of space: SpaceRecord, in store: any SimulatedStore
     ) throws -> [AppliedOperation] {
         var all: [AppliedOperation] = []
         for log in try store.logs(in: space.number) {

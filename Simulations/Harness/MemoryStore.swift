@@ -8,7 +8,7 @@ import ParleyWire
 /// Every change is kept together with its way back, so a rollback costs what the transaction
 /// changed and not what is stored. It fails where it is told to, and can lose what was committed
 /// without reaching the disk, as a machine does that loses its power.
-public final class MemoryStore: TransactionalStore {
+public final class MemoryStore: SimulatedStore {
     /// One step back.
     typealias Undo = (inout Contents) -> Void
 
@@ -57,7 +57,7 @@ public final class MemoryStore: TransactionalStore {
     public var operationCount: Int { contents.operations.count }
 
     /// Another store with the same contents, to try something on.
-    public func copy() -> MemoryStore {
+    public func copy() -> any SimulatedStore {
         let copy = MemoryStore(locatorSeed: locatorSeed)
         copy.contents = contents
         return copy
@@ -74,10 +74,10 @@ public final class MemoryStore: TransactionalStore {
     }
 
     /// Whether a call may fail, unless it is against the contract.
-    var mayFail: Bool { failure != nil }
+    public var mayFail: Bool { failure != nil }
 
     /// Makes the `call`-th call from now fail once, as a disk does. The first is number 1.
-    public func fail(atCall call: Int, _ code: StoreError.Code = .inputOutput) {
+    public func fail(atCall call: Int, _ code: StoreError.Code) {
         failure = (callCount + call, code)
     }
 
@@ -92,20 +92,22 @@ public final class MemoryStore: TransactionalStore {
         unsafeUndo = []
     }
 
-    /// Everything that a store holds at one moment.
-    public struct Snapshot {
-        let contents: Contents
+    /// The process dies, and the same contents are there for the next one.
+    public func afterDeath(losingPower: Bool) -> any SimulatedStore {
+        if losingPower { losePower() } else { rollback() }
+        return self
     }
 
     /// A copy of everything that is committed.
-    public func snapshot() -> Snapshot { Snapshot(contents: contents) }
-
-    /// Puts a copy in the place of everything that is stored.
-    public func restore(_ snapshot: Snapshot) {
-        contents = snapshot.contents
-        undo = []
-        unsafeUndo = []
-        durability = nil
+    public func snapshot() -> StoreSnapshot {
+        let contents = contents
+        return StoreSnapshot {
+            self.contents = contents
+            self.undo = []
+            self.unsafeUndo = []
+            self.durability = nil
+            return self
+        }
     }
 
     // MARK: Transactions

@@ -5,7 +5,8 @@ import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
-/// A node of a simulated world: the production core on a store in memory.
+/// A node of a simulated world: the production core on a store in memory, or on
+/// the production store and a simulated disk.
 ///
 /// It plays the shell: a transaction around each step, effects after the commit, and the core put
 /// back to its value before the step where the store fails.
@@ -16,8 +17,10 @@ public final class SimulatedNode {
     public let name: String
     /// Keys and identity.
     public let identity: NodeIdentity
-    /// The disk.
-    public let store: MemoryStore
+    /// The disk. Another one after a death, where that is how the store survives it.
+    public private(set) var store: any SimulatedStore
+    /// Why the store could not be opened again, or nil. Such a node stays down.
+    public private(set) var refusal: String?
     /// The node itself.
     public private(set) var core: NodeCore
     /// Its connections, by the link of who dialled, until both ends have hung up.
@@ -47,6 +50,8 @@ public final class SimulatedNode {
     var disguise = Disguise()
     /// How often it sent too much.
     var lieCount = 0
+    private var isGuardStale = false
+    private var guardWrittenAt: UInt64 = 0
 
     /// The world that it lives in, which outlives it.
     weak var world: World?
@@ -54,7 +59,7 @@ public final class SimulatedNode {
     private var random: SeededRandom
 
     /// A node with keys of its own, and streams that no other node shares.
-    init(name: String, seed: UInt64, index: Int) throws {
+    init(name: String, seed: UInt64, index: Int, on choice: StoreChoice) throws {
         self.name = name
         self.index = index
         random = SeededRandom(seed: seed, purpose: "node \(index), core")
@@ -67,7 +72,7 @@ public final class SimulatedNode {
         identity = NodeIdentity(
             person: log.person, root: Digest(reinterpreting: log.root), operations: log.encoded,
             key: key, noiseKey: noise.publicKey)
-        store = MemoryStore(locatorSeed: keys.next())
+        store = try choice.make(keys.next())
         core = NodeCore(identity: identity)
     }
 
@@ -82,6 +87,7 @@ public final class SimulatedNode {
             if effects.contains(where: { if case .commitFully = $0 { true } else { false } }) {
                 try store.makeDurable()
             }
+            keepGuard(at: now, wroteOwn: input.isOwn)
             return effects
         } catch {
             store.rollback()
@@ -104,11 +110,11 @@ public final class SimulatedNode {
     /// The store is set back to what it was when the copy was made, as from an old backup.
     ///
     /// Start the node again before anything else: what it remembers is of another store.
-    public func setBack(to copy: MemoryStore.Snapshot) { store.restore(copy) }
+    public func setBack(to copy: StoreSnapshot) { open { try copy.putBack() } }
 
     /// The process dies; with the power, commits that were not durable are lost.
     func stop(losingPower: Bool) {
-        if losingPower { store.losePower() } else { store.rollback() }
+        open { try store.afterDeath(losingPower: losingPower) }
         core = NodeCore(identity: identity)
         life += 1
         isDown = true
@@ -116,8 +122,12 @@ public final class SimulatedNode {
     }
 
     /// The process starts, knowing nothing but its store.
+    ///
+    /// - Parameter rejoin: what its shell found out; nil for what the store found out itself.
     func start(rejoin: Rejoin?) {
-        core = NodeCore(identity: identity, rejoin: rejoin ?? behindGuard())
+        guard refusal == nil else { return }
+        core = NodeCore(
+            identity: identity, rejoin: rejoin ?? store.foundBehind ?? behindGuard())
         isDown = false
     }
 
@@ -137,6 +147,34 @@ public final class SimulatedNode {
         }
         let isWhole = guardEnds.allSatisfy { held[$0.key] ?? 0 >= $0.value }
         return isWhole ? nil : Rejoin(reason: "behind", ends: guardEnds, needsPeer: false)
+    }
+
+    private func open(_ body: () throws -> any SimulatedStore) {
+        let wasObserved = store.isObserved
+        do {
+            store = try body()
+            store.isObserved = wasObserved
+            refusal = nil
+        } catch {
+            refusal = "\(error)"
+        }
+    }
+
+    // MARK: The guard
+
+    /// What every shell does off the path of messages: it writes down how far its logs are.
+    private func keepGuard(at now: Instant, wroteOwn: Bool) {
+        if wroteOwn { isGuardStale = true }
+        guard isGuardStale, core.rejoin == nil, now.monotonic >= guardWrittenAt + 1_000 else {
+            return
+        }
+        do {
+            try store.rememberHeads(of: identity.device)
+            guardWrittenAt = now.monotonic
+            isGuardStale = false
+        } catch {
+            // As in production: the guard is a lower bound, and the next one will do.
+        }
     }
 
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }

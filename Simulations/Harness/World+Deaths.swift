@@ -68,6 +68,7 @@ extension World {
 
     func start(_ index: Int, rejoin: Rejoin? = nil) {
         nodes[index].start(rejoin: rejoin)
+        guard !nodes[index].isDown else { return }
         onEvent?(.started(node: index))
         offer(.started, to: index)
     }

@@ -57,7 +57,7 @@ extension World {
     ///
     /// It is told nothing: peers who hold more of its own log than it does stop it from writing,
     /// and give it back what it forgot.
-    public func restore(_ node: SimulatedNode, from copy: MemoryStore.Snapshot) {
+    public func restore(_ node: SimulatedNode, from copy: StoreSnapshot) {
         guard let index = place(of: node) else { return }
         if !node.isDown { stop(index, losingPower: false) }
         node.setBack(to: copy)
@@ -85,7 +85,7 @@ extension SimulatedNode {
     public func mendDisk() { store.failNoMore() }
 
     /// A copy of the disk, for ``World/restore(_:from:)``.
-    public func backUp() -> MemoryStore.Snapshot { store.snapshot() }
+    public func backUp() -> StoreSnapshot { store.snapshot() }
 }
 
 extension LinkModel {

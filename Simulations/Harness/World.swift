@@ -86,14 +86,17 @@ public final class World {
 
     /// A new node, started. It knows nobody.
     ///
+    /// - Parameter store: what it keeps its operations on.
     /// - Throws: ``WorldError`` where there is a node of this name.
-    public func addNode(_ name: String) throws -> SimulatedNode {
+    public func addNode(
+        _ name: String, on store: StoreChoice = .memory
+    ) throws -> SimulatedNode {
         guard !nodes.contains(where: { $0.name == name }) else {
             throw error(.nameTaken, "there is a node \(name) already")
         }
         let index = nodes.count
         let node = try remembering {
-            try SimulatedNode(name: name, seed: seed, index: index)
+            try SimulatedNode(name: name, seed: seed, index: index, on: store)
         }
         node.world = self
         nodes.append(node)

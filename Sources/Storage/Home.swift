@@ -1,16 +1,17 @@
-import Glibc
-
-/// The folder of one node, with mode 0700: database, keystore, guard and lock.
-///
-/// Files are replaced as a whole or not at all: written beside the old one, forced to the disk,
-/// renamed over it, and the folder forced to the disk as well.
-public struct Home: Hashable, Sendable {
+/// The folder of one node: database, keystore, guard and lock.
+public struct Home: Sendable {
     /// The folder.
     public let path: String
+    /// What the folder lies on.
+    public let disk: any HomeDisk
 
-    /// The home in this folder, which need not exist yet.
-    public init(_ path: String) {
+    /// The home in this folder of this machine, which need not exist yet.
+    public init(_ path: String) { self.init(path, on: MachineDisk()) }
+
+    /// The home in this folder of a disk, which need not exist yet.
+    public init(_ path: String, on disk: any HomeDisk) {
         self.path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+        self.disk = disk
     }
 
     /// The database; beside it lie its log and its index while it is open.
@@ -25,149 +26,38 @@ public struct Home: Hashable, Sendable {
     public var lock: String { path + "/lock" }
 
     /// Whether a node was made here.
-    public var isMade: Bool { access(keystore, F_OK) == 0 || access(database, F_OK) == 0 }
-
-    /// Makes the folder where there is none, and its parents.
-    func make() throws(HomeError) {
-        var parent = ""
-        var refusal: Int32 = 0
-        for part in path.split(separator: "/") {
-            parent += (parent.isEmpty && !path.hasPrefix("/") ? "" : "/") + part
-            // A folder that exists may lie in one where none can be made.
-            if mkdir(parent, 0o700) != 0, errno != EEXIST { refusal = errno }
-        }
-        var status = stat()
-        guard stat(path, &status) == 0 else {
-            throw HomeError(errno: refusal == 0 ? errno : refusal, path: path)
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw HomeError(.other, path: path, detail: "it is not a folder")
-        }
-        guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
-    }
+    public var isMade: Bool { disk.exists(keystore) || disk.exists(database) }
 
     /// The bytes of a file, or nil where there is none.
     func read(_ file: String, atMost limit: Int = 1 << 20) throws(HomeError) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw HomeError(errno: errno, path: file)
-        }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw HomeError(errno: errno, path: file)
-            }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= limit else {
-                throw HomeError(.other, path: file, detail: "larger than \(limit) bytes")
-            }
-        }
+        try disk.read(file, atMost: limit)
     }
 
     /// Replaces a file: after a crash it holds the old bytes or the new ones, never a part.
     func replace(_ file: String, with bytes: [UInt8]) throws(HomeError) {
-        let temporary = file + ".new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HomeError(errno: errno, path: file) }
-        do throws(HomeError) {
-            defer { close(descriptor) }
-            try Self.write(bytes, descriptor, file)
-            guard fsync(descriptor) == 0 else { throw HomeError(errno: errno, path: file) }
-        } catch {
-            unlink(temporary)
-            throw error
-        }
-        guard rename(temporary, file) == 0 else {
-            let error = HomeError(errno: errno, path: file)
-            unlink(temporary)
-            throw error
-        }
-        try synchronizeFolder()
-    }
-
-    /// Forces names in the folder to the disk.
-    func synchronizeFolder() throws(HomeError) {
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw HomeError(errno: errno, path: path) }
-        defer { close(folder) }
-        guard fsync(folder) == 0 else { throw HomeError(errno: errno, path: path) }
-    }
-
-    static func write(
-        _ bytes: [UInt8], _ descriptor: Int32, _ file: String
-    ) throws(HomeError) {
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeBytes { buffer in
-                Glibc.write(descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done)
-            }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw HomeError(errno: errno, path: file)
-            }
-            done += count
-        }
+        try disk.replace(file, with: bytes)
     }
 }
 
-extension HomeError {
-    /// What the operating system said.
-    init(errno number: Int32, path: String) {
-        let code: Code =
-            switch number {
-            case EROFS, EACCES, EPERM: .readOnly
-            case ENOSPC, EDQUOT: .diskFull
-            // The system's numbers are not ours: whatever else it says is one case.
-            default: .other
-            }
-        self.init(code, path: path, detail: String(cString: strerror(number)))
-    }
-}
-
-/// Keeps a second process away from a home for as long as it lives.
+/// What a home lies on: this machine's file system, or a disk that a simulation plays.
 ///
-/// The lock belongs to the open file and goes with the process, however that ends.
-final class HomeLock {
-    private let descriptor: Int32
-
-    init(_ home: Home) throws(HomeError) {
-        descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HomeError(errno: errno, path: home.lock) }
-        guard Self.take(descriptor) else {
-            let number = errno
-            close(descriptor)
-            guard number == EWOULDBLOCK else { throw HomeError(errno: number, path: home.lock) }
-            let text = try home.read(home.lock, atMost: 64) ?? []
-            let digits = String(decoding: text.prefix { (48...57).contains($0) }, as: UTF8.self)
-            throw HomeError(.locked(process: Int32(digits)), path: home.path)
-        }
-        do {
-            ftruncate(descriptor, 0)
-            try Home.write(Array("\(getpid())\n".utf8), descriptor, home.lock)
-        } catch {
-            // The number only makes a message better. On a full disk the lock holds without it,
-            // and what is stored can still be read.
-        }
-    }
-
-    /// Tries for a fifth of a second: a program that the former owner was just starting holds its
-    /// files too, from its birth until it becomes another program.
-    private static func take(_ descriptor: Int32) -> Bool {
-        for _ in 0..<20 {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
-            guard errno == EWOULDBLOCK else { return false }
-            usleep(10_000)
-        }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
-    }
-
-    deinit {
-        close(descriptor)
-    }
+/// Every file that the store touches past SQLite is touched through it, so that both shells run
+/// the same code down to here.
+public protocol HomeDisk: Sendable {
+    /// The file system of SQLite that reaches the database; nil for the machine's own.
+    var fileSystem: String? { get }
+    /// Makes the folder where there is none, and its parents.
+    func makeFolder(_ path: String) throws(HomeError)
+    /// Keeps every other process away from the home until what is returned is let go of.
+    func lock(_ home: Home) throws(HomeError) -> AnyObject
+    /// Whether there is such a file.
+    func exists(_ file: String) -> Bool
+    /// The bytes of a file, or nil where there is none. Larger ones are refused.
+    func read(_ file: String, atMost limit: Int) throws(HomeError) -> [UInt8]?
+    /// Replaces a file, durably: after a crash it holds the old bytes or the new ones.
+    func replace(_ file: String, with bytes: [UInt8]) throws(HomeError)
+    /// Removes a file, durably. Nothing happens where there is none.
+    func remove(_ file: String) throws(HomeError)
+    /// Makes an empty database, durably, where there is none; it can be written afterwards.
+    func makeDatabase(_ file: String) throws(HomeError)
 }

@@ -1,4 +1,3 @@
-import Glibc
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
@@ -63,7 +62,7 @@ struct KeystoreFile {
         case .passphrase(let passphrase):
             try replace(keystore, .passphrase(passphrase))
             // The key file opens nothing any more.
-            if unlink(home.keyFile) == 0 { try home.synchronizeFolder() }
+            try home.disk.remove(home.keyFile)
         case .keyFile:
             let key = try readKey() ?? random.secret()
             var bytes = key.withUnsafeBytes { Array($0) }

@@ -1,12 +1,11 @@
 import GRDB
-import Glibc
 import ParleyLedger
 public import ParleySealing
 
 /// Everything that opening a home has found, before the store is made of it.
 struct OpenedHome {
     let home: Home
-    let lock: HomeLock
+    let lock: AnyObject
     let connection: Connection
     let keystore: Keystore
     let keystoreFile: KeystoreFile
@@ -26,8 +25,8 @@ extension SQLiteStore {
         home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom(),
         cost: KeystoreCost = .standard
     ) throws(HomeError) -> SQLiteStore {
-        try home.make()
-        let lock = try HomeLock(home)
+        try home.disk.makeFolder(home.path)
+        let lock = try home.disk.lock(home)
         let file = KeystoreFile(home: home, random: RandomSource(random), cost: cost)
         let keystore = try file.openOrMake(unlock)
         let store = try open(home, lock, file, keystore, unlock)
@@ -37,7 +36,7 @@ extension SQLiteStore {
     }
 
     private static func open(
-        _ home: Home, _ lock: HomeLock, _ file: KeystoreFile, _ keystore: Keystore,
+        _ home: Home, _ lock: AnyObject, _ file: KeystoreFile, _ keystore: Keystore,
         _ unlock: Unlock
     ) throws(HomeError) -> SQLiteStore {
         do {
@@ -66,18 +65,10 @@ extension SQLiteStore {
     }
 
     private static func openDatabase(_ home: Home) throws -> Connection {
-        let isNew = access(home.database, F_OK) != 0
-        if !isNew, access(home.database, W_OK) != 0 {
-            throw HomeError(errno: errno, path: home.database)
-        }
-        // Every file that SQLite makes beside the database gets the database's permissions.
-        let descriptor = Glibc.open(home.database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw HomeError(errno: errno, path: home.database) }
-        Glibc.close(descriptor)
-        if isNew { try home.synchronizeFolder() }
-        let connection = try Connection(path: home.database)
+        try home.disk.makeDatabase(home.database)
+        let connection = try Connection(path: home.database, fileSystem: home.disk.fileSystem)
         try connection.execute(Pragma.opening, "opening the database")
-        let queue = try DatabaseQueue(path: home.database)
+        let queue = try DatabaseQueue(path: home.migrationPath)
         if try queue.read(Schema.migrator.hasBeenSuperseded) {
             throw HomeError(.newerSchema, path: home.database)
         }
@@ -113,5 +104,13 @@ extension SQLiteStore {
         insert.bind(2, copying: binding(instance))
         try insert.run("naming the database")
         return instance
+    }
+}
+
+extension Home {
+    /// GRDB takes another file system only as part of the name.
+    fileprivate var migrationPath: String {
+        guard let fileSystem = disk.fileSystem else { return database }
+        return "file:\(database)?vfs=\(fileSystem)"
     }
 }

@@ -19,7 +19,7 @@ struct Stage {
     var away: Set<String> = []
     /// Pairs that reach each other again at these moments, the soonest first.
     var joins: [(time: UInt64, pair: [String])] = []
-    var copies: [String: (contents: MemoryStore.Snapshot, ownEnds: [LogTag: UInt64])] = [:]
+    var copies: [String: (contents: StoreSnapshot, ownEnds: [LogTag: UInt64])] = [:]
     var random: SeededRandom
 
     init(_ scenario: Scenario, _ world: World) {

@@ -1,0 +1,42 @@
+import ParleyConversation
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// I8, the disk's part: no text that anybody wrote stands readable in any file of a node.
+///
+/// All bytes of all files are searched, the log of changes included. A text that a person is
+/// known by, as a name, counts too; texts below eight bytes could stand there by chance.
+final class NoPlaintextOnDisk: Checker {
+    static let invariant = "I8"
+    static let needsDisk = true
+    private(set) var checkCount = 0
+    private var texts = ByteSearch()
+
+    func observed(_ step: StepReport) throws {
+        guard case .command(_, let command) = step.input else { return }
+        switch command {
+        case .send(_, let messages, _): for message in messages { add(message.text) }
+        case .edit(_, let text): add(text)
+        case .createGroup(let name, _): add(name)
+        case .rename(_, let name): add(name)
+        case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
+        case .setProfile, .delete, .react, .markRead, .mute, .createInvite, .acceptInvite,
+            .markVerified:
+            break
+        }
+    }
+
+    private func add(_ text: String) { texts.add(Array(text.utf8)) }
+
+    func settled(_ world: World) throws {
+        for node in world.nodes {
+            for file in node.store.files {
+                checkCount += texts.count
+                guard texts.firstHit(in: file.bytes) == nil else {
+                    throw violation("\(node.name) keeps a readable text in its \(file.name)")
+                }
+            }
+        }
+    }
+}
