@@ -1,14 +1,16 @@
 /// What is going to happen, the soonest first; of what happens at one moment, what was put in
-/// first. A binary heap: putting in and taking out cost the logarithm of what waits.
+/// first, or in an order that is drawn. A binary heap: putting in and taking out cost the logarithm of what waits.
 struct EventQueue<Element> {
     /// What is moved about: small, whatever the element is.
     private struct Item {
         var time: UInt64
+        var tie: UInt64
         var order: UInt64
         var slot: Int
 
         func precedes(_ other: Item) -> Bool {
-            time == other.time ? order < other.order : time < other.time
+            if time != other.time { return time < other.time }
+            return tie == other.tie ? order < other.order : tie < other.tie
         }
     }
 
@@ -16,6 +18,8 @@ struct EventQueue<Element> {
     private var elements: [Element?] = []
     private var free: [Int] = []
     private var nextOrder: UInt64 = 0
+    /// Draws which of two things at one moment happens first; nil for the order of their coming.
+    var ties: SeededRandom?
 
     /// How much waits.
     var count: Int { items.count }
@@ -35,7 +39,7 @@ struct EventQueue<Element> {
             slot = elements.count
             elements.append(element)
         }
-        items.append(Item(time: time, order: nextOrder, slot: slot))
+        items.append(Item(time: time, tie: ties?.next() ?? 0, order: nextOrder, slot: slot))
         rise(from: items.count - 1)
         return nextOrder
     }

@@ -145,7 +145,7 @@ extension World {
         time += draw(model.delay, from: way)
         if happens(onceIn: model.stallEvery, on: way) { time += draw(model.stall, from: way) }
         // One wire keeps the order of its frames, as TCP does.
-        time = max(time, wire[from: link].lastArrival)
+        time = max(time, wire[from: link].lastArrival + (isChaotic ? 1 : 0))
         wire[from: link].lastArrival = time
         wire[from: link].inFlight += bytes.count
         flightByteCountMax = max(flightByteCountMax, wire[from: link].inFlight)
@@ -188,7 +188,7 @@ extension World {
         schedule(.linkClosed(link), for: end.node, at: now)
         schedule(
             .linkClosed(other.link), for: other.node,
-            at: max(now, wire[from: link].lastArrival))
+            at: max(now, wire[from: link].lastArrival + (isChaotic ? 1 : 0)))
     }
 
     /// The link is cut: what is under way is lost.

@@ -32,6 +32,12 @@ public final class World {
     /// How long received operations wait for the disk, in milliseconds: power that is lost
     /// meanwhile takes them along.
     public var durabilityDelay: ClosedRange<UInt64> = 0...0
+    /// Whether what happens at one moment happens in an order that is drawn, instead of the order in
+    /// which it was caused. What one link carries keeps its order.
+    public var isChaotic: Bool {
+        get { events.ties != nil }
+        set { events.ties = newValue ? SeededRandom(seed: seed, purpose: "ties") : nil }
+    }
     /// Told of every step, after its effects were performed.
     public var onStep: ((StepReport) -> Void)?
     /// Told when a node has died, before it starts again; with the power, its store lost what was

@@ -43,6 +43,7 @@ public final class SimulationRun {
         self.tape = tape ?? Tape(drawing: scenario)
         self.say = say
         world = World(seed: scenario.seed)
+        world.isChaotic = scenario.isChaotic ?? false
         jury = Jury(of: world, seed: scenario.seed, only: scenario.expect.invariants)
         stage = Stage(scenario, world)
     }

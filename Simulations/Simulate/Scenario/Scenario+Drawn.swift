@@ -28,9 +28,13 @@ extension Scenario {
         let hasWrongClocks = draw(1...1) != nil
         var nodes = names.prefix(count).map { Person(user: $0) }
         for place in nodes.indices {
+            let (drift, isFrozen) = (
+                Int64.random(in: -500...500, using: &random), random.next() % 8 == 0
+            )
             let clock = Clock(
                 skewSeconds: Int64.random(in: -86_400...86_400, using: &random),
-                driftPpm: Int64.random(in: -500...500, using: &random))
+                // A clock that runs a million parts in a million too slow stands still.
+                driftPpm: isFrozen ? -1_000_000 : drift)
             if hasWrongClocks { nodes[place].clock = clock }
         }
         let (isLiar, first, second) = (random.next() % 4 == 0, random.next(), random.next())
@@ -41,7 +45,9 @@ extension Scenario {
         }
         return Scenario(
             name: "seed-\(seed)", story: "Drawn from the seed \(seed).", seed: seed,
-            store: seed % 10 == 0 ? .sqlite : .memory, nodes: nodes, acquaintance: .everyone,
+            store: seed % 10 == 0 ? .sqlite : .memory,
+            isChaotic: random.next() % 2 == 0 ? true : nil,
+            nodes: nodes, acquaintance: .everyone,
             links: links, workload: Workload(actsPerMinute: rate, mix: nil, log: nil),
             phases: [
                 Phase(for: .minutes(minutes), faults: faults),
@@ -56,6 +62,7 @@ extension Scenario {
         let delay = links.default.delayMs
         words.append("delay \(delay[0])-\(delay[1]) ms")
         if store == .sqlite { words.append("SQLite") }
+        if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {
             words.append("slow way \(slow) B/s")
         }

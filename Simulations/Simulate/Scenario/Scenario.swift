@@ -10,6 +10,8 @@ public struct Scenario: Codable, Equatable, Sendable {
     public var seed: UInt64
     /// What the nodes keep their operations in.
     public var store: StoreKind
+    /// Whether what happens at one moment happens in an order that is drawn.
+    public var isChaotic: Bool?
     /// The people, each with one device.
     public var nodes: [Person]
     /// How they came to know each other.
