@@ -99,8 +99,8 @@ public final class Jury {
         [
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
-            OneOperationAPlace(), QueuesStayBounded(), NoStorms(), NaiveModelAgrees(),
-            NoPlaintextOnDisk(), ErasedIsGone(),
+            OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(), NoStorms(),
+            NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(),
         ]
     }
 

@@ -68,7 +68,10 @@ struct NaiveModel: Equatable {
         acts.sort { $0.operation.orderKey < $1.operation.orderKey }
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
-        foldReceipts(acts)
+        let tags = roster.members.flatMap(\.devices).map {
+            LogTag(OperationHash.log(space: space.id, device: $0, lane: .content))
+        }
+        foldReceipts(acts, about: Set(tags))
     }
 
     private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
@@ -131,13 +134,13 @@ struct NaiveModel: Equatable {
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
     }
 
-    private mutating func foldReceipts(_ acts: [Act]) {
+    private mutating func foldReceipts(_ acts: [Act], about tags: Set<LogTag>) {
         for act in acts where act.kind == 112 && act.lane == .receipts {
             guard let receipts = Payload.decode(PayloadReceipts.self, act.payload) else { continue }
-            for mark in receipts.read {
+            for mark in receipts.read where tags.contains(LogTag(mark.tag)) {
                 raise(true, Digest(reinterpreting: act.author.person), mark)
             }
-            for mark in receipts.delivered {
+            for mark in receipts.delivered where tags.contains(LogTag(mark.tag)) {
                 guard let device = act.author.devices.first else { continue }
                 raise(false, Digest(reinterpreting: device), mark)
             }

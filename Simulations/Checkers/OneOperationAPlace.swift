@@ -31,6 +31,8 @@ final class OneOperationAPlace: Checker {
             checkCount += 1
             let place = Place(tag: log.tag, sequence: stored.sequence)
             if let known = ledger[place], known != stored.id {
+                liars.formUnion(step.node.world?.liars ?? [])
+                if liars.contains(log.device) { continue }
                 throw violation(
                     "two operations at \(log.tag)/\(stored.sequence), seen at \(step.node.name)")
             }

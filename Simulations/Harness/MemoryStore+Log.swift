@@ -237,14 +237,21 @@ extension MemoryStore {
         return found
     }
 
-    /// Keeps proof of a fork; the first one of a log is enough, later ones change nothing.
-    public func addFork(_ evidence: ForkEvidence) throws(StoreError) {
+    /// Keeps proof of a fork and sets the log's point; the lowest point of a log stays.
+    public func addFork(
+        _ evidence: ForkEvidence, in log: LogNumber
+    ) throws(StoreError) {
         try writes("storing evidence")
-        guard contents.forks[evidence.log] == nil else { return }
+        let place = Int(log.rawValue) - 1
+        guard let record = record(log) else { return }
+        if let fork = record.fork, fork.sequence <= evidence.sequence { return }
+        let old = contents.forks[evidence.log]
         change {
             $0.forks[evidence.log] = evidence
+            $0.logs[place].fork = evidence.point
         } back: {
-            $0.forks[evidence.log] = nil
+            $0.forks[evidence.log] = old
+            $0.logs[place].fork = record.fork
         }
     }
 

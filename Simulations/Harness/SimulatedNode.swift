@@ -54,7 +54,7 @@ public final class SimulatedNode {
     private var guardWrittenAt: UInt64 = 0
 
     /// The world that it lives in, which outlives it.
-    weak var world: World?
+    public internal(set) weak var world: World?
 
     private var random: SeededRandom
 

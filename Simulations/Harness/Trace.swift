@@ -38,6 +38,7 @@ struct Trace {
         case .claim(let device):
             add(5 << 56)
             add(device.bytes)
+        case .bodies: add(6 << 56)
         }
     }
 

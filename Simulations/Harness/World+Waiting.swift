@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
@@ -122,10 +123,13 @@ extension World {
         }
         for log in try node.store.logs(in: space.number) {
             let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
-            guard log.isWhole else { return "\(node.name) has holes in \(what)" }
+            // What a liar wrote where its histories differ may differ as well, once that is proven
+            // to both.
+            guard log.agreed.isWhole else { return "\(node.name) has holes in \(what)" }
             let held = try other.store.log(log.tag, in: record.number)
-            if held?.spans ?? [] == log.spans { continue }
-            if let held, !held.isWhole { return "\(other.name) has holes in \(what)" }
+            guard held?.fork == log.fork else { return "not both know the fork of \(what)" }
+            if held?.agreed.spans ?? [] == log.agreed.spans { continue }
+            if let held, !held.agreed.isWhole { return "\(other.name) has holes in \(what)" }
             return "\(what) has \(log.end) operations at \(node.name) and \(held?.end ?? 0)"
                 + " at \(other.name)"
         }
@@ -135,7 +139,25 @@ extension World {
     private func shownDifference(
         _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
     ) throws -> String? {
+        let isForked = try node.store.logs(in: space.number).contains { $0.fork != nil }
+        if isForked {
+            guard try honestLines(of: node, space.id) != honestLines(of: other, space.id) else {
+                return nil
+            }
+            return "they show another of what honest members wrote in \(label(of: space.id))"
+        }
         guard try node.digest(of: space.id) != other.digest(of: space.id) else { return nil }
         return "they hold the same of \(label(of: space.id)) and show another"
+    }
+
+    /// What honest members wrote, edited and reacted with, as one node shows it.
+    private func honestLines(of node: SimulatedNode, _ space: SpaceID) throws -> [String] {
+        let honest = Set(honestNodes.map(\.identity.person))
+        return try node.messages(in: space, limit: .max).filter { honest.contains($0.author) }.map {
+            let reactions = $0.reactions.map { reaction in
+                "\(reaction.emoji) \(reaction.persons.filter(honest.contains))"
+            }
+            return "\($0.order) \($0.text ?? "-") \($0.history) \(reactions)"
+        }
     }
 }

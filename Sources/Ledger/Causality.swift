@@ -25,9 +25,10 @@ public enum Causality {
     private static func isPresent(
         _ cause: OperationReference, in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> Bool {
-        guard let log = try store.log(cause.tag, in: space), cause.sequence < log.end else {
-            return false
-        }
+        guard let log = try store.log(cause.tag, in: space) else { return false }
+        // It may be of a branch that never comes: nobody serves what lies above a proven fork.
+        if let fork = log.fork, cause.sequence >= fork.sequence { return true }
+        guard cause.sequence < log.end else { return false }
         // Where it costs nothing, the branch is compared as well.
         return cause.sequence + 1 < log.end || cause.check == log.tip.check
     }
@@ -58,6 +59,27 @@ public enum Causality {
         try store.update(log)
     }
 
+    /// The last operations of logs that somebody claims to have named beyond their end.
+    ///
+    /// What fills a hole is applied before its causes, so that it may name places that are not held
+    /// yet, or that never will be. Until they are, nobody can tell whether the tip was named.
+    static func doubtfulHeads(
+        for lane: Lane, besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64,
+        store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        guard lane.isCausal else { return [] }
+        return try store.logs(in: space).filter { log in
+            guard log.lane.isCausal, log.tag != own, log.end > 0, log.fork == nil else {
+                return false
+            }
+            if lane == .control {
+                return log.lane == .control && log.end < log.controlCoveredEnd
+            }
+            guard log.end < log.coveredEnd else { return false }
+            return log.lane == .control || !HybridClock.isFarFuture(log.tipClock, at: wallClock)
+        }
+    }
+
     /// The last operations of logs that no operation has named: what the next one must name.
     ///
     /// - Parameters:
@@ -71,7 +93,9 @@ public enum Causality {
     ) throws(StoreError) -> [LogRecord] {
         guard lane.isCausal else { return [] }
         return try store.logs(in: space).filter { log in
-            guard log.lane.isCausal, log.tag != own, log.end > 0 else { return false }
+            guard log.lane.isCausal, log.tag != own, log.end > 0, log.fork == nil else {
+                return false
+            }
             if lane == .control {
                 return log.lane == .control && log.end > log.controlCoveredEnd
             }

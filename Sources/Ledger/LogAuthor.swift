@@ -127,7 +127,11 @@ public struct LogAuthor {
     private func causes(
         of draft: Draft, in log: LogRecord, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
-        try openHeads(for: log, store: store)
+        let open = try openHeads(for: log, store: store)
+        let doubtful = try Causality.doubtfulHeads(
+            for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store)
+        let room = Limits.dependencyCountMax - open.count
+        return (open + doubtful.prefix(max(0, room))).sorted { $0.tag < $1.tag }
     }
 
     private func openHeads(

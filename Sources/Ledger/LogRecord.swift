@@ -77,6 +77,20 @@ public struct Span: Equatable, Sendable {
     }
 }
 
+/// Where two branches of a log part, as a proof of it tells.
+public struct ForkPoint: Equatable, Sendable {
+    /// The first place that differs.
+    public var sequence: UInt64
+    /// The identifier of the operation before it; for place 0 the log's own identifier.
+    public var anchor: OperationID
+
+    /// A point with these fields.
+    public init(sequence: UInt64, anchor: OperationID) {
+        self.sequence = sequence
+        self.anchor = anchor
+    }
+}
+
 /// A log as the store keeps it: who writes it, and which part of it is held.
 ///
 /// Held is at most two spans: one that grows, and above it the newest part that was fetched first
@@ -100,6 +114,9 @@ public struct LogRecord: Equatable, Sendable {
     public var coveredEnd: UInt64
     /// The same, counting only operations of lane 0.
     public var controlCoveredEnd: UInt64
+    /// Where its author began to write two histories, if that is proven. The store keeps it beside
+    /// the record: ``LogStore/addFork(_:in:)`` alone sets it.
+    public var fork: ForkPoint?
 
     /// A record with these fields.
     public init(

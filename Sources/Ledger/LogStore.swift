@@ -66,31 +66,6 @@ public struct StoredOperation: Equatable, Sendable {
     }
 }
 
-/// Proof that one device wrote two operations at one place.
-public struct ForkEvidence: Equatable, Sendable {
-    /// The log.
-    public var log: LogID
-    /// The first place known to differ, or above it.
-    public var sequence: UInt64
-    /// What is held there.
-    public var held: OperationID
-    /// The other branch's operation at its signed head.
-    public var other: OperationID
-    /// The signature over the other branch.
-    public var head: SignedHead
-
-    /// Evidence with these fields.
-    public init(
-        log: LogID, sequence: UInt64, held: OperationID, other: OperationID, head: SignedHead
-    ) {
-        self.log = log
-        self.sequence = sequence
-        self.held = held
-        self.other = other
-        self.head = head
-    }
-}
-
 /// What the ledger asks of a store. Every call happens inside a transaction of the shell.
 ///
 /// A store is an object: the shell opens and closes its transactions, the pure rooms use it.
@@ -150,8 +125,9 @@ public protocol LogStore: AnyObject {
     /// The signed heads in this range, ascending.
     func heads(in log: LogNumber, _ range: ClosedRange<UInt64>) throws(StoreError) -> [SignedHead]
 
-    /// Keeps proof of a fork; the same proof twice counts once per log.
-    func addFork(_ evidence: ForkEvidence) throws(StoreError)
+    /// Keeps proof of a fork and sets ``LogRecord/fork``. One proof a log is kept, the one whose
+    /// branches part lowest; another changes nothing.
+    func addFork(_ evidence: ForkEvidence, in log: LogNumber) throws(StoreError)
     /// All proof of forks, ascending by log.
     func forks() throws(StoreError) -> [ForkEvidence]
 }

@@ -11,8 +11,9 @@ public enum RunRejection: Error, Equatable, Sendable {
     case anchorMissing
     /// It would open a second hole in the log.
     case wouldLeaveGap
-    /// The device wrote something else at a place that is held: here is the proof.
-    case forked(ForkEvidence)
+    /// A signature shows that the device wrote another history: the branches part at this place
+    /// or below.
+    case forked(at: UInt64)
 }
 
 /// Consecutive operations of one log that were checked and are not held yet.
@@ -70,6 +71,8 @@ public struct OperationVerifier {
     private let run: Run
     private let log: LogID
     private let held: [Span]
+    /// What is really held, where a proven fork hides part of it.
+    private let stored: [Span]
     private let anchor: OperationID
     private let chain: [VerifiedOperation]
 
@@ -79,18 +82,40 @@ public struct OperationVerifier {
     ///   - run: as it arrived.
     ///   - space: the space that the frame named.
     ///   - held: the spans of the log here, ascending; empty for an unknown log.
+    ///   - fork: where the log is known to part: what stands there and above is left out, and the
+    ///     proof vouches for what ends right below.
     /// - Returns: the parts of it that are new, ascending; none where all of it was held.
     public static func verify(
-        _ run: Run, in space: SpaceID, held: [Span]
+        _ run: Run, in space: SpaceID, held: [Span], fork: ForkPoint? = nil
     ) throws(RunRejection) -> [VerifiedRun] {
+        let stored = held
+        let held = visible(held, below: fork)
         // Nothing new costs nothing: duplicates are common, and no hash is computed for them.
         if held.contains(where: { $0.first <= run.first && run.last <= $0.last }) { return [] }
-        return try OperationVerifier(run, in: space, held: held).newRuns()
+        return try OperationVerifier(run, in: space, held: held, stored: stored).newRuns()
     }
 
-    private init(_ run: Run, in space: SpaceID, held: [Span]) throws(RunRejection) {
+    /// What is held below a fork, and above it one span that takes in everything.
+    private static func visible(_ held: [Span], below fork: ForkPoint?) -> [Span] {
+        guard let fork else { return held }
+        let below = held.filter { $0.first < fork.sequence }.map { span in
+            span.last < fork.sequence
+                ? span
+                : Span(
+                    first: span.first, last: fork.sequence - 1, anchor: span.anchor,
+                    tip: fork.anchor)
+        }
+        let above = Span(
+            first: fork.sequence, last: Limits.placeMax, anchor: fork.anchor, tip: fork.anchor)
+        return below + [above]
+    }
+
+    private init(
+        _ run: Run, in space: SpaceID, held: [Span], stored: [Span]
+    ) throws(RunRejection) {
         self.run = run
         self.held = held
+        self.stored = stored
         log = OperationHash.log(space: space, device: run.device, lane: run.lane)
         if run.first == 0 {
             anchor = OperationID(reinterpreting: log)
@@ -138,8 +163,10 @@ public struct OperationVerifier {
         else { throw .unsigned }
         let follows = held.contains { $0.last + 1 == range.lowerBound }
         // Even the beginning of the log: beside two stretches it would be a third.
-        let mayStandAlone = held.count < 2 && (above == nil || range.lowerBound == 0)
-        guard follows || isVouchedFor || mayStandAlone else {
+        let isBackfill = stored.contains { $0.first >= range.upperBound }
+        let mayStandAlone = stored.count < 2 && (!isBackfill || range.lowerBound == 0)
+        let leads = stored.contains { $0.first == range.upperBound }
+        guard follows || leads || mayStandAlone else {
             throw .wouldLeaveGap
         }
         let offset = Int(range.lowerBound - run.first)
@@ -147,17 +174,17 @@ public struct OperationVerifier {
             log: log, device: run.device, lane: run.lane,
             operations: Array(chain[offset..<Int(end - run.first)]),
             anchor: offset == 0 ? anchor : chain[offset - 1].id, heads: heads,
-            isBackfill: above != nil)
+            isBackfill: isBackfill)
     }
 
     /// Compares with what is held wherever the run touches it.
     private func checkBoundaries() throws(RunRejection) {
         for span in held {
             if let id = identifier(at: Int64(span.last)), id != span.tip {
-                throw difference(at: span.last, held: span.tip, found: id)
+                throw difference(at: span.last)
             }
             if span.first > 0, let id = identifier(at: Int64(span.first) - 1), id != span.anchor {
-                throw difference(at: span.first - 1, held: span.anchor, found: id)
+                throw difference(at: span.first - 1)
             }
         }
     }
@@ -170,14 +197,11 @@ public struct OperationVerifier {
     }
 
     /// A fork where a signature proves the other branch; else just a run that proves nothing.
-    private func difference(
-        at place: UInt64, held: OperationID, found: OperationID
-    ) -> RunRejection {
-        guard let head = run.heads.first(where: { $0.sequence >= place }), isSigned(by: head),
-            let other = identifier(at: Int64(head.sequence))
-        else { return .unproven }
-        return .forked(
-            ForkEvidence(log: log, sequence: place, held: held, other: other, head: head))
+    private func difference(at place: UInt64) -> RunRejection {
+        guard let head = run.heads.first(where: { $0.sequence >= place }), isSigned(by: head) else {
+            return .unproven
+        }
+        return .forked(at: place)
     }
 
     private func isSigned(by head: SignedHead) -> Bool {

@@ -78,6 +78,8 @@ public enum TimerID: Hashable, Sendable {
     case source(SpaceNumber)
     /// Looks whether a device shows what it said it holds of this one's logs.
     case claim(DeviceID)
+    /// Asks for payloads that did not come along.
+    case bodies
 }
 
 /// Everything that can happen to a node.

@@ -9,6 +9,8 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        hasMissingBodies = try !store.values(.missingBody).isEmpty
+        askForBodies(at: now, &effects)
         if try store.value(.card, identity.person.bytes) == nil {
             try publishCard(name: "", addresses: [], store)
         }

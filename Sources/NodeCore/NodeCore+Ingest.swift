@@ -63,12 +63,19 @@ extension NodeCore {
         _ store: some Store, _ ingested: inout Ingested, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         let tag = LogTag(OperationHash.log(space: space.id, device: run.device, lane: run.lane))
-        let held = try store.log(tag, in: space.number)?.spans ?? []
+        let log = try store.log(tag, in: space.number)
         let pieces: [VerifiedRun]
         do {
-            pieces = try OperationVerifier.verify(run, in: space.id, held: held)
+            pieces = try OperationVerifier.verify(
+                run, in: space.id, held: log?.spans ?? [], fork: log?.fork)
+        } catch .forked(let place) {
+            if let log { suspectFork(of: log, at: place, through: run.last, on: id, &effects) }
+            return true
         } catch {
             return try refused(error, from: id, store, &ingested, &effects)
+        }
+        if let log, pieces.isEmpty, hasMissingBodies {
+            ingested.changes += try restore(run, in: log, context, store)
         }
         links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         for piece in pieces {
@@ -93,9 +100,8 @@ extension NodeCore {
         case .anchorMissing, .wouldLeaveGap:
             try count(.unconnectedOperations, store)
             ingested.isDisconnected = true
-        case .forked(let evidence):
-            try count(.forkedLog, store)
-            try store.addFork(evidence)
+        case .forked:
+            break
         }
         return true
     }
@@ -143,6 +149,7 @@ extension NodeCore {
             let applied = AppliedOperation(
                 number: number, log: log, operation: operation, isBackfill: run.isBackfill)
             ingested.changes += try Merge.apply(applied, context, in: store)
+            if operation.operation.isErased { try lacksBody(applied, in: space, store) }
         }
         ingested.grown.insert(tag)
     }
@@ -152,20 +159,33 @@ extension NodeCore {
         in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
         _ ingested: inout Ingested
     ) throws(StoreError) {
-        while true {
+        while waiting.holds(space.number) {
             let before = ingested.grown.count + ingested.changes.count
             for run in waiting.take(space.number) {
                 guard let log = try store.log(LogTag(run.log), in: space.number) else {
                     try apply(run, in: space, context, store, &ingested)
                     continue
                 }
-                // While it waited, some of it may have come another way.
-                let known = log.end > run.first ? Int(log.end - run.first) : 0
-                guard let rest = run.droppingFirst(known), log.canHold(rest) else { continue }
+                // While it waited, some of it may have come another way, or proved a branch that
+                // nobody takes any more.
+                let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
+                guard let rest = run.droppingFirst(known)?.below(log.fork), log.canHold(rest)
+                else { continue }
                 try apply(rest, in: space, context, store, &ingested)
             }
             if ingested.grown.count + ingested.changes.count == before { return }
         }
+    }
+
+    /// Applies what waited, where something else than operations let it go on.
+    mutating func admit(
+        in space: SpaceRecord, _ roster: Roster, from id: LinkID, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let context = try context(of: space, roster: roster, store)
+        var ingested = Ingested()
+        try admitWaiting(in: space, context, store, &ingested)
+        try settle(ingested, in: space, roster, from: id, at: now, store, &effects)
     }
 
     private mutating func settle(
@@ -183,6 +203,7 @@ extension NodeCore {
             sources[space.number]?.fruitlessCount = 0
             try finishRejoin(store)
         }
+        askForBodies(at: now, &effects)
         if ingested.isDisconnected {
             try wasDisconnected(space.number, link: id, at: now, store, &effects)
         }

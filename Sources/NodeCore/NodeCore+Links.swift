@@ -20,6 +20,8 @@ struct CoreLink: Sendable {
     var introducedCount = 0
     /// Spaces that the peer introduced.
     var adoptedCount = 0
+    /// What it may still cost.
+    var allowance = Allowance()
     /// It is being hung up: what still comes is not looked at.
     var isEnding = false
 }
@@ -90,6 +92,8 @@ extension NodeCore {
         let outputs = try session.open(hello, sharing: shared, store: store)
         links[id]?.session = session
         try perform(outputs, on: id, at: now, store, &random, &effects)
+        try tellForks(to: id, store, &effects)
+        askForBodies(at: now, &effects)
     }
 
     mutating func closed(
@@ -132,6 +136,7 @@ extension NodeCore {
         default:
             break
         }
+        guard try mayCost(frame, on: id, at: now, store) else { return }
         guard links[id]?.session != nil else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
@@ -207,6 +212,8 @@ extension NodeCore {
                 try mayHold(space, link: id, at: now, store, &effects)
             case .answered(let space):
                 try fillHoles(of: space, from: id, at: now, store, &effects)
+            case .forked(let proof):
+                try learned(proof, from: id, at: now, store, &effects)
             case .refused:
                 break
             case .ended:
@@ -275,7 +282,8 @@ extension NodeCore {
                 var entries: [Acknowledgement.Entry] = []
                 var unfinished: Set<LogTag> = []
                 for tag in tags.sorted() {
-                    guard let log = try store.log(tag, in: number), log.lane != .receipts else {
+                    guard let log = try store.agreedLog(tag, in: number), log.lane != .receipts
+                    else {
                         continue
                     }
                     if let place = log.wholeThrough, log.isWhole {

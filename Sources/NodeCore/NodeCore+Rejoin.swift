@@ -42,7 +42,10 @@ extension NodeCore {
             var ownTags: Set<LogTag>?
             for entry in frontier.entries {
                 if let log = try store.log(entry.tag, in: space.number) {
-                    guard log.device == identity.device, entry.sequence >= log.end else { continue }
+                    // What lies above a fork of one's own cannot be taken back from anybody.
+                    guard log.device == identity.device, log.fork == nil,
+                        entry.sequence >= log.end
+                    else { continue }
                 } else {
                     // Nothing says whose it is but its name: hashed only for logs unknown here.
                     let known = ownTags ?? self.ownTags(in: space.id)
@@ -124,8 +127,8 @@ extension NodeCore {
         var isWhole = true
         for space in try store.spaces() {
             for log in try store.logs(in: space.number) where log.device == identity.device {
-                ends[log.tag] = log.end
-                isWhole = isWhole && log.isWhole
+                ends[log.tag] = log.fork == nil ? log.end : UInt64.max
+                isWhole = isWhole && log.agreed.isWhole
             }
         }
         guard isWhole else { return }

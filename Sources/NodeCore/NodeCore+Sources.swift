@@ -138,7 +138,7 @@ extension NodeCore {
     }
 
     private func hasHole(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
-        try store.logs(in: space).contains { !$0.isWhole }
+        try store.agreedLogs(in: space).contains { !$0.isWhole }
     }
 
     func send(_ outputs: [SessionOutput], on id: LinkID, _ effects: inout [Effect]) {

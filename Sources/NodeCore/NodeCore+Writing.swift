@@ -34,7 +34,7 @@ extension NodeCore {
             guard let space = try store.space(number) else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
-            for log in try store.logs(in: number) where log.lane == .content {
+            for log in try store.agreedLogs(in: number) where log.lane == .content {
                 guard log.device != identity.device, log.isWhole, let place = log.wholeThrough
                 else { continue }
                 let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)

@@ -67,6 +67,10 @@ public struct NodeCore: Sendable {
     var claims: [DeviceID: OwnClaim] = [:]
     /// Devices whose claim came to nothing: they are not believed again.
     var doubted: Set<DeviceID> = []
+    /// Whether operations are known whose payload did not come along.
+    var hasMissingBodies = false
+    /// How often in a row payloads were asked for and none came.
+    var fruitlessBodyCount: UInt64 = 0
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -143,6 +147,7 @@ public struct NodeCore: Sendable {
         case .dial(let device): try dial(device, at: now, store, &effects)
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
         case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
+        case .bodies: try wantBodies(at: now, store, &effects)
         }
     }
 
@@ -221,6 +226,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case card = "card"
     /// A peer said that it holds more of this device's own logs, and showed nothing.
     case emptyClaim = "empty-claim"
+    /// A peer sent more frames that cost a look at everything than any honest one does.
+    case tooManyFrames = "too-many-frames"
 }
 
 /// What must be taken back before a node may write again.

@@ -16,6 +16,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case refusal = 4
     /// Introductions still to be made: invites accepted and not yet answered, by person.
     case introduction = 5
+    /// Operations whose payload did not come along, by space, log and place.
+    case missingBody = 6
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

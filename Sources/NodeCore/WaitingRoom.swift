@@ -4,37 +4,77 @@ import ParleyWire
 /// Proven operations whose causes have not come yet.
 ///
 /// It is bounded and holds nothing dear: the frontier has not moved, so whatever is dropped is
-/// sent again. When it is full the oldest go.
+/// sent again. No log takes more than a share of it, so that causes that somebody invented, and that
+/// never come, crowd out nobody else. When it is full the oldest go.
 struct WaitingRoom: Sendable {
     /// Runs that wait, over all spaces.
     static let runCountMax = 1024
     /// Bytes of operations that wait.
     static let byteCountMax = 8 << 20
+    /// Runs of one log that wait: later ones follow them, and could not be applied before.
+    static let logRunCountMax = 64
+    /// Bytes of one log that wait.
+    static let logByteCountMax = 1 << 20
+
+    private struct Share: Sendable {
+        var runCount = 0
+        var byteCount = 0
+    }
 
     private var runs: [(space: SpaceNumber, run: VerifiedRun, byteCount: Int)] = []
     private var byteCount = 0
+    private var shares: [LogID: Share] = [:]
     /// How many runs were dropped for room.
     private(set) var droppedCount = 0
 
     var isEmpty: Bool { runs.isEmpty }
     var count: Int { runs.count }
 
+    func holds(_ space: SpaceNumber) -> Bool { runs.contains { $0.space == space } }
+
     mutating func add(_ run: VerifiedRun, in space: SpaceNumber) {
         let size = run.operations.reduce(0) { $0 + $1.operation.byteCount }
+        let share = shares[run.log] ?? Share()
+        guard !holds(run) else { return }
+        // A run as large as a frame may be is let in, if it is the only one of its log.
+        guard share.runCount < Self.logRunCountMax,
+            share.runCount == 0 || share.byteCount + size <= Self.logByteCountMax
+        else {
+            droppedCount += 1
+            return
+        }
         runs.append((space, run, size))
-        byteCount += size
+        count(run.log, 1, size)
         while runs.count > Self.runCountMax || byteCount > Self.byteCountMax, !runs.isEmpty {
-            byteCount -= runs.removeFirst().byteCount
+            let oldest = runs.removeFirst()
+            count(oldest.run.log, -1, -oldest.byteCount)
             droppedCount += 1
         }
     }
 
+    /// Whether the very same is waiting: it comes from everybody who is asked for it.
+    private func holds(_ run: VerifiedRun) -> Bool {
+        guard shares[run.log] != nil else { return false }
+        return runs.contains {
+            $0.run.log == run.log && $0.run.first == run.first
+                && $0.run.operations.last?.id == run.operations.last?.id
+        }
+    }
+
+    private mutating func count(_ log: LogID, _ runCount: Int, _ size: Int) {
+        byteCount += size
+        var share = shares[log] ?? Share()
+        share.runCount += runCount
+        share.byteCount += size
+        shares[log] = share.runCount == 0 ? nil : share
+    }
+
     /// Takes out all that wait in a space, oldest first.
     mutating func take(_ space: SpaceNumber) -> [VerifiedRun] {
-        guard runs.contains(where: { $0.space == space }) else { return [] }
         let taken = runs.filter { $0.space == space }
+        guard !taken.isEmpty else { return [] }
         runs.removeAll { $0.space == space }
-        byteCount = runs.reduce(0) { $0 + $1.byteCount }
+        for one in taken { count(one.run.log, -1, -one.byteCount) }
         return taken.map(\.run)
     }
 }

@@ -5,12 +5,13 @@ public import ParleyWire
 extension FrontierDigests {
     /// The digests of what is held of a space: over the tips of its logs, ascending by tag.
     ///
-    /// Holes below a tip do not show: they are this node's own business, and are asked for.
+    /// Holes below a tip do not show: they are this node's own business, and are asked for. Of a
+    /// forked log the part below the fork counts, which all branches have.
     public init(of space: SpaceNumber, in store: some LogStore) throws(StoreError) {
         var control = LabelledHash(.digest)
         var content = LabelledHash(.digest)
         var receipts = LabelledHash(.digest)
-        for log in try store.logs(in: space) where log.end > 0 {
+        for log in try store.agreedLogs(in: space) where log.end > 0 {
             switch log.lane {
             case .control: control.add(log)
             case .content, .notes, .shared: content.add(log)
@@ -46,10 +47,10 @@ extension Frontier {
         var logs: [LogRecord] = []
         if let tags {
             for tag in tags.sorted() {
-                if let log = try store.log(tag, in: space.number) { logs.append(log) }
+                if let log = try store.agreedLog(tag, in: space.number) { logs.append(log) }
             }
         } else {
-            logs = try store.logs(in: space.number)
+            logs = try store.agreedLogs(in: space.number)
         }
         self.init(
             space: space.id, isComplete: tags == nil, asksForMissing: asksForMissing,

@@ -27,7 +27,9 @@ enum RunReader {
         if heads.isEmpty {
             guard let head = try store.head(atOrAfter: first, in: log.number),
                 head.sequence <= span.last
-            else { return nil }
+            else {
+                return try unsigned(log, from: first, store: store)
+            }
             stored = try store.operations(
                 in: log.number, first...head.sequence,
                 limit: min(Limits.runOperationCountMax, Int(head.sequence - first) + 1))
@@ -37,6 +39,17 @@ enum RunReader {
         return try run(
             log, stored: Array(stored.prefix { $0.sequence <= end }),
             heads: heads.filter { $0.sequence <= end }, bringsAnchor: bringsAnchor, store: store)
+    }
+
+    /// What ends right below a proven fork: the proof, which the receiver has, vouches for it.
+    private static func unsigned(
+        _ log: LogRecord, from first: UInt64, store: some LogStore
+    ) throws(StoreError) -> Run? {
+        guard log.endsAtFork, let span = log.spans.last, span.first <= first else { return nil }
+        let stored = try store.operations(
+            in: log.number, first...span.last, limit: Limits.runOperationCountMax)
+        guard stored.last?.sequence == span.last else { return nil }
+        return try run(log, stored: stored, heads: [], bringsAnchor: true, store: store)
     }
 
     /// The last head within the room, or else the first.
@@ -59,7 +72,8 @@ enum RunReader {
 
     /// Operations from the top of a range downward; what the receiver holds above proves them.
     static func backward(
-        _ log: LogRecord, _ range: ClosedRange<UInt64>, room: Int, store: some LogStore
+        _ log: LogRecord, _ range: ClosedRange<UInt64>, room: Int, limit: UInt64 = UInt64.max,
+        store: some LogStore
     ) throws(StoreError) -> Run? {
         guard
             let span = log.spans.first(where: {
@@ -67,7 +81,8 @@ enum RunReader {
             })
         else { return nil }
         let lowest = max(range.lowerBound, span.first)
-        let count = min(UInt64(blockOperationCount), range.upperBound - lowest + 1)
+        let count = min(
+            UInt64(blockOperationCount), range.upperBound - lowest + 1, max(1, limit))
         let first = range.upperBound - (count - 1)
         let stored = try store.operations(
             in: log.number, first...range.upperBound, limit: Int(count))

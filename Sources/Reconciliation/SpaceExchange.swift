@@ -9,8 +9,10 @@ struct SpaceExchange: Sendable {
     static let wantOperationCount = 2048
     /// Larger holes count as this large when a question is divided among them.
     private static let holeOperationCountMax: UInt64 = 1 << 32
-    /// How many questions may be open.
+    /// How many questions about holes may be open.
     static let openWantCountMax = 2
+    /// How many questions of a peer wait for their answer.
+    static let answerCountMax = 16
 
     let space: SpaceRecord
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
@@ -26,7 +28,7 @@ struct SpaceExchange: Sendable {
 
     /// The lowest place that was asked for, by log.
     private var asked: [LogTag: UInt64] = [:]
-    private(set) var openWantCount = 0
+    private var openWantCount: Int { questions.count { $0 == .holes } }
     /// The peer was told all tips and asked for the rest, and nothing has come of it yet.
     private var isAsking = false
     /// The peer was told what is held here.
@@ -36,7 +38,22 @@ struct SpaceExchange: Sendable {
 
     private struct Answer: Sendable {
         var ranges: [Want.Range]
+        /// How many operations it may still hold.
+        var limit: UInt64
     }
+
+    /// What a question was asked for; the peer answers in the order in which it was asked.
+    private enum Question: Sendable {
+        case holes
+        case forgotten
+        case fork
+        case bodies
+    }
+
+    /// Questions that are open, the oldest first.
+    private var questions: [Question] = []
+    /// The search for the place where a log's branches part.
+    private var search: ForkSearch?
 
     init(_ space: SpaceRecord) { self.space = space }
 
@@ -55,7 +72,9 @@ struct SpaceExchange: Sendable {
     /// The peer's digests are our own.
     mutating func isEqual(store: some LogStore) throws(StoreError) {
         var ends: [LogTag: UInt64] = [:]
-        for log in try store.logs(in: space.number) where log.end > 0 { ends[log.tag] = log.end }
+        for log in try store.agreedLogs(in: space.number) where log.end > 0 {
+            ends[log.tag] = log.end
+        }
         peerEnds = ends
         wasEqual = true
         unsent = []
@@ -69,10 +88,12 @@ struct SpaceExchange: Sendable {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> Bool {
         var isBehind = false
+        if frontier.isComplete { forgetSearch() }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         for entry in frontier.entries {
-            let log = try store.log(entry.tag, in: space.number)
-            if entry.sequence >= log?.end ?? 0 { isBehind = true }
+            let log = try store.agreedLog(entry.tag, in: space.number)
+            if entry.sequence >= log?.end ?? 0, log?.endsAtFork != true { isBehind = true }
+            if let log { try compare(entry, with: log, store: store) }
             unannounced.remove(entry.tag)
             // Tips of logs that nobody has must not fill the memory.
             guard ends[entry.tag] != nil || ends.count < Limits.frontierEntryCountMax else {
@@ -86,7 +107,7 @@ struct SpaceExchange: Sendable {
                 try planSending(store: store)
             } else {
                 // Somebody else serves it; only what is new from now on is sent.
-                for log in try store.logs(in: space.number) {
+                for log in try store.agreedLogs(in: space.number) {
                     ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
                 }
                 peerEnds = ends
@@ -135,7 +156,7 @@ struct SpaceExchange: Sendable {
         guard let ends = peerEnds, !unannounced.isEmpty else { return nil }
         var tags: Set<LogTag> = []
         for tag in unannounced {
-            if let log = try store.log(tag, in: space.number), log.end > ends[tag] ?? 0 {
+            if let log = try store.agreedLog(tag, in: space.number), log.end > ends[tag] ?? 0 {
                 tags.insert(tag)
             }
         }
@@ -154,7 +175,7 @@ struct SpaceExchange: Sendable {
         windows = [:]
         let isMuch = UInt64(2 * Self.windowOperationCount)
         var missing: UInt64 = 0
-        for log in try store.logs(in: space.number) where log.end > ends[log.tag] ?? 0 {
+        for log in try store.agreedLogs(in: space.number) where log.end > ends[log.tag] ?? 0 {
             unsent.insert(log.tag)
             // Places are the author's word: their sum need not fit a number.
             if log.lane == .content { missing += min(isMuch + 1, log.end - (ends[log.tag] ?? 0)) }
@@ -162,7 +183,7 @@ struct SpaceExchange: Sendable {
         guard missing > isMuch else { return }
         let newest = try store.newestPlaces(in: space.number, count: Self.windowOperationCount)
         for tag in unsent {
-            guard let log = try store.log(tag, in: space.number), log.lane == .content else {
+            guard let log = try store.agreedLog(tag, in: space.number), log.lane == .content else {
                 continue
             }
             let first = newest.first { $0.log == log.number }?.first ?? log.end - 1
@@ -191,7 +212,7 @@ struct SpaceExchange: Sendable {
     private func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
         var logs: [LogRecord] = []
         for tag in unsent {
-            if let log = try store.log(tag, in: space.number) { logs.append(log) }
+            if let log = try store.agreedLog(tag, in: space.number) { logs.append(log) }
         }
         return logs.sorted {
             ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag)
@@ -202,22 +223,15 @@ struct SpaceExchange: Sendable {
         of log: LogRecord, after _: [LogTag: UInt64], _ room: Int, store: some LogStore
     ) throws(StoreError) -> Run? {
         var first = peerEnds?[log.tag] ?? 0
-        var brings = false
-        if let window = windows[log.tag], window > first {
-            first = window
-            brings = true
-        }
-        if let top = log.spans.last, first < top.first {
-            first = top.first
-            brings = true
-        }
+        if let window = windows[log.tag], window > first { first = window }
+        if let top = log.spans.last, first < top.first { first = top.first }
         guard first < log.end else {
             unsent.remove(log.tag)
             windows[log.tag] = nil
             return nil
         }
         let run = try RunReader.forward(
-            log, from: first, room: room, bringsAnchor: brings, store: store)
+            log, from: first, room: room, bringsAnchor: true, store: store)
         guard let run else {
             unsent.remove(log.tag)
             return nil
@@ -229,18 +243,20 @@ struct SpaceExchange: Sendable {
     // MARK: Answering what the peer asked for
 
     mutating func received(_ want: Want) {
-        guard answers.count < 4 else { return }
-        answers.append(Answer(ranges: want.ranges))
+        guard answers.count < Self.answerCountMax else { return }
+        answers.append(Answer(ranges: want.ranges, limit: want.limit))
     }
 
     private mutating func nextAnswer(store: some LogStore) throws(StoreError) -> Operations? {
         guard var answer = answers.first else { return nil }
         var runs: [Run] = []
         var room = Limits.operationsFrameByteCount
-        while room > 0, var range = answer.ranges.first {
-            let log = try store.log(range.tag, in: space.number)
+        while room > 0, answer.limit > 0, var range = answer.ranges.first {
+            let log = try store.agreedLog(range.tag, in: space.number)
             let run = try log.flatMap { log throws(StoreError) in
-                try RunReader.backward(log, range.first...range.last, room: room, store: store)
+                try RunReader.backward(
+                    log, range.first...range.last, room: room, limit: answer.limit,
+                    store: store)
             }
             guard let run else {
                 answer.ranges.removeFirst()
@@ -248,6 +264,7 @@ struct SpaceExchange: Sendable {
             }
             runs.append(run)
             room -= run.byteCount
+            answer.limit -= min(answer.limit, UInt64(run.operations.count))
             if run.first > range.first {
                 range.last = run.first - 1
                 answer.ranges[0] = range
@@ -255,7 +272,7 @@ struct SpaceExchange: Sendable {
                 answer.ranges.removeFirst()
             }
         }
-        let isDone = answer.ranges.isEmpty
+        let isDone = answer.ranges.isEmpty || answer.limit == 0
         if isDone { answers.removeFirst() } else { answers[0] = answer }
         return Operations(space: space.id, endsAnswer: isDone, runs: runs)
     }
@@ -265,20 +282,24 @@ struct SpaceExchange: Sendable {
     /// What was asked for and did not come may be asked for again.
     mutating func forgetQuestions() {
         asked = [:]
-        openWantCount = 0
+        questions = questions.map { $0 == .holes ? .forgotten : $0 }
         cannotFill = false
     }
 
-    mutating func answered(isEmpty: Bool) {
-        openWantCount = max(0, openWantCount - 1)
-        if isEmpty { cannotFill = true }
+    /// The peer has answered its oldest question. Returns whether that was about holes.
+    mutating func answered(isEmpty: Bool) -> Bool {
+        guard !questions.isEmpty else { return false }
+        let question = questions.removeFirst()
+        if question == .holes, isEmpty { cannotFill = true }
+        if question == .fork, isEmpty { search = nil }
+        return question == .holes || question == .forgotten
     }
 
     /// The next question about holes: the newest part of each, sized so that all close together.
     mutating func nextWant(store: some LogStore) throws(StoreError) -> Want? {
         guard openWantCount < Self.openWantCountMax, !cannotFill else { return nil }
         var holes: [(tag: LogTag, range: ClosedRange<UInt64>)] = []
-        for log in try store.logs(in: space.number) {
+        for log in try store.agreedLogs(in: space.number) {
             guard let gap = log.gap else {
                 asked[log.tag] = nil
                 continue
@@ -301,7 +322,76 @@ struct SpaceExchange: Sendable {
             asked[hole.tag] = first
             return Want.Range(tag: hole.tag, first: first, last: hole.range.upperBound)
         }
-        openWantCount += 1
+        questions.append(.holes)
         return Want(space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
+    }
+}
+
+// MARK: Forks and bodies
+
+extension SpaceExchange {
+    /// Compares a tip that the peer lists with the same place here.
+    private mutating func compare(
+        _ entry: Frontier.Entry, with log: LogRecord, store: some LogStore
+    ) throws(StoreError) {
+        guard search == nil, entry.sequence < log.end, log.holds(entry.sequence) else { return }
+        let id =
+            entry.sequence + 1 == log.end
+            ? log.tip : try store.operation(at: entry.sequence, in: log.number)?.id
+        guard let id, UInt32(id.prefix >> 32) != entry.check else { return }
+        suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence)
+    }
+
+    /// The peer's branch of a log differs from this one at a place: where do they part?
+    mutating func suspect(_ log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64) {
+        guard search == nil, let span = log.spans.last(where: { $0.first <= place }) else { return }
+        search = ForkSearch(log.tag, above: span.first, differsAt: place, heldThrough: last)
+    }
+
+    /// A search that came to nothing may begin anew.
+    mutating func forgetSearch() { if !questions.contains(.fork) { search = nil } }
+
+    /// The next question of the search, if one is due.
+    mutating func nextForkQuestion() -> Want? {
+        guard !questions.contains(.fork), let range = search?.question() else { return nil }
+        questions.append(.fork)
+        return Want(
+            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: [range])
+    }
+
+    /// Takes the runs that the search asked for out of a frame.
+    ///
+    /// - Returns: the proof, where they complete it.
+    mutating func takeAnswers(
+        in operations: inout Operations, store: some LogStore
+    ) throws(StoreError) -> ForkProof? {
+        guard questions.first == .fork, var current = search else { return nil }
+        let tag = current.tag
+        var answers: [Run] = []
+        operations.runs.removeAll { run in
+            let log = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
+            guard LogTag(log) == tag, current.asksFor(run) else { return false }
+            answers.append(run)
+            return true
+        }
+        guard let log = try store.agreedLog(tag, in: space.number) else { return nil }
+        for answer in answers { current.take(answer) }
+        let step = try current.advance(in: log, of: space.id, store: store)
+        switch step {
+        case .goesOn: search = current
+        case .failed: search = nil
+        case .proven(let proof):
+            search = nil
+            return proof
+        }
+        return nil
+    }
+
+    /// Asks for operations whose payload did not come along.
+    mutating func wantBodies(_ ranges: [Want.Range]) -> Want? {
+        guard !questions.contains(.bodies), !ranges.isEmpty else { return nil }
+        questions.append(.bodies)
+        return Want(
+            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
     }
 }

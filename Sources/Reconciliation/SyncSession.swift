@@ -20,6 +20,8 @@ public enum SessionOutput: Equatable, Sendable {
     case answered(SpaceNumber)
     /// The peer refused something.
     case refused(WireError)
+    /// A device wrote two histories; the proof is not checked yet.
+    case forked(ForkProof)
     /// The peer said goodbye.
     case ended
 }
@@ -64,9 +66,10 @@ public struct SyncSession: Sendable {
     }
 
     private var phase: Phase = .greeting
+    var isOpen: Bool { phase == .open }
     private let salt: UInt64
     /// The spaces that both belong to.
-    private(set) var shared: [SpaceNumber: SpaceExchange] = [:]
+    var shared: [SpaceNumber: SpaceExchange] = [:]
     /// Bytes of operations that may still be sent.
     private var credit: Int64 = 0
     /// Bytes of operations that the peer may still send.
@@ -138,6 +141,8 @@ public struct SyncSession: Sendable {
             return .success([.ended])
         case .introduce(let introduction):
             return .success([.introduced(introduction)])
+        case .fork(let proof):
+            return .success([.forked(proof)])
         case .heartbeat(let digest):
             guard try digest != root(store) else { return .success([]) }
             return .success([.send(.spaces(try summary(store)))])
@@ -200,6 +205,9 @@ public struct SyncSession: Sendable {
 
     /// Whether the peer showed the very digests that this node had.
     public func isEqual(_ space: SpaceNumber) -> Bool { shared[space]?.wasEqual == true }
+
+    /// How many spaces both belong to.
+    public var sharedCount: Int { shared.count }
 
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space] != nil }
@@ -323,7 +331,7 @@ extension SyncSession {
             }
             if try theirs == FrontierDigests(of: number, in: store) {
                 try shared[number]?.isEqual(store: store)
-                if try store.logs(in: number).contains(where: { !$0.isWhole }) {
+                if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number))
                 }
             } else {
@@ -339,9 +347,10 @@ extension SyncSession {
         guard let space = try store.space(frontier.space),
             let isBehind = try shared[space.number]?.received(frontier, store: store)
         else { return [] }
-        if isBehind { return [.missing(space.number)] }
+        let questions = nextForkQuestion(space.number)
+        if isBehind { return questions + [.missing(space.number)] }
         // Digests that were equal here and not there: the peer must know as well what to send.
-        return frontier.isComplete ? try tell(space.number, store: store) : []
+        return questions + (frontier.isComplete ? try tell(space.number, store: store) : [])
     }
 
     private mutating func received(
@@ -357,8 +366,16 @@ extension SyncSession {
     ) throws(StoreError) -> [SessionOutput] {
         guard let space = try store.space(operations.space) else { return [.ingest(operations)] }
         shared[space.number]?.receivedOperations()
-        guard operations.endsAnswer else { return [.ingest(operations)] }
-        shared[space.number]?.answered(isEmpty: operations.runs.isEmpty)
-        return [.ingest(operations), .answered(space.number)]
+        let isEmpty = operations.runs.isEmpty
+        var operations = operations
+        var outputs: [SessionOutput] = []
+        let proof = try shared[space.number]?.takeAnswers(in: &operations, store: store)
+        if let proof { outputs.append(.forked(proof)) }
+        outputs.append(.ingest(operations))
+        guard operations.endsAnswer else { return outputs }
+        if shared[space.number]?.answered(isEmpty: isEmpty) == true {
+            outputs.append(.answered(space.number))
+        }
+        return outputs + nextForkQuestion(space.number)
     }
 }

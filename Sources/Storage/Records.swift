@@ -111,6 +111,7 @@ extension SQLiteStore {
             controlCoveredEnd FROM log ORDER BY number
             """)
         while try logs.step("reading logs") { records.add(try log(logs)) }
+        try loadForks()
         records.committed()
     }
 

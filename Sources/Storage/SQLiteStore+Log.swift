@@ -119,22 +119,22 @@ extension SQLiteStore {
 
     // MARK: Forks
 
-    /// Keeps proof of a fork; the first one of a log is enough, later ones change nothing.
-    public func addFork(_ evidence: ForkEvidence) throws(StoreError) {
+    /// Keeps proof of a fork and sets the log's point; the lowest point of a log stays.
+    public func addFork(
+        _ evidence: ForkEvidence, in log: LogNumber
+    ) throws(StoreError) {
         writes()
+        guard var record = records.log(log) else { return }
+        if let fork = record.fork, fork.sequence <= evidence.sequence { return }
         let row = try Self.last("fork", connection) + 1
-        var writer = ByteWriter(capacity: 176)
-        writer.identifier(evidence.log)
-        writer.uint64(evidence.sequence)
-        writer.identifier(evidence.held)
-        writer.identifier(evidence.other)
-        writer.uint64(evidence.head.sequence)
-        writer.raw(evidence.head.signature.bytes)
         let statement = statements.insertFork
         statement.bind(1, row)
         statement.bind(2, copying: vault.locator(1, evidence.log.bytes))
-        statement.bind(3, copying: try seal(writer.bytes, .forkEvidence, row: row))
+        statement.bind(
+            3, copying: try seal(Frame.fork(evidence.proof).encoded(), .forkEvidence, row: row))
         try statement.run("storing evidence")
+        record.fork = evidence.point
+        records.update(record)
     }
 
     /// All proof of forks, ascending by log.
@@ -145,28 +145,28 @@ extension SQLiteStore {
         while try statement.step("reading evidence") {
             let bytes = try unseal(
                 statement.bytes(1), .forkEvidence, row: statement.integer(0))
-            do {
-                found.append(try ForkEvidence(stored: bytes))
-            } catch {
+            // Evidence of this length was kept before it could convince anybody else.
+            if bytes.count == Self.oldEvidenceByteCount { continue }
+            // A frame that does not decode is damage, whatever is wrong with it.
+            guard case .fork(let proof)? = try? Frame.decode(bytes) else {
                 throw Self.damaged("reading evidence")
             }
+            found.append(ForkEvidence(stored: proof))
         }
         return found.sorted { $0.log < $1.log }
     }
-}
 
-extension ForkEvidence {
-    fileprivate init(stored bytes: [UInt8]) throws(DecodingFailure) {
-        var reader = ByteReader(bytes)
-        let log: LogID = try reader.identifier()
-        let sequence = try reader.uint64()
-        let held: OperationID = try reader.identifier()
-        let other: OperationID = try reader.identifier()
-        let place = try reader.uint64()
-        guard let signature = SignatureBytes(reader.rest()) else { throw .truncated }
-        self.init(
-            log: log, sequence: sequence, held: held, other: other,
-            head: SignedHead(sequence: place, signature: signature))
+    private static let oldEvidenceByteCount = 176
+
+    /// Sets the points of all logs with a proven fork.
+    func loadForks() throws(StoreError) {
+        for evidence in try forks() {
+            guard let space = records.space(evidence.proof.space),
+                var log = records.log(LogTag(evidence.log), in: space.number)
+            else { continue }
+            log.fork = evidence.point
+            records.update(log)
+        }
     }
 }
 

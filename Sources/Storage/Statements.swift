@@ -119,7 +119,7 @@ enum SQL {
         WHERE log = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence
         """
     static let insertFork =
-        "INSERT OR IGNORE INTO fork (number, locator, evidence) VALUES (?, ?, ?)"
+        "INSERT OR REPLACE INTO fork (number, locator, evidence) VALUES (?, ?, ?)"
 
     static let insertMessage = """
         INSERT OR REPLACE INTO message (space, clock, tag, sequence, operation, flags)

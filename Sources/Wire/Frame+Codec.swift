@@ -6,6 +6,7 @@ extension Frame {
         case want = 3
         case operations = 4
         case acknowledge = 5
+        case fork = 10
         case credit = 16
         case error = 17
         case bye = 18
@@ -29,6 +30,7 @@ extension Frame {
         case .bye: break
         case .introduce(let introduction): writer.introduction(introduction)
         case .heartbeat(let digest): writer.identifier(digest)
+        case .fork(let proof): writer.forkProof(proof)
         }
         return writer.bytes
     }
@@ -50,6 +52,7 @@ extension Frame {
         case .bye: .bye
         case .introduce: .introduce
         case .heartbeat: .heartbeat
+        case .fork: .fork
         }
     }
 
@@ -74,6 +77,7 @@ extension Frame {
             case .bye: .bye
             case .introduce: .introduce(try reader.introduction())
             case .heartbeat: .heartbeat(try reader.identifier())
+            case .fork: .fork(try reader.forkProof())
             }
         try reader.finish()
         return frame
@@ -127,6 +131,12 @@ extension ByteWriter {
         byte(operations.endsAnswer ? 1 : 0)
         number(UInt64(operations.runs.count))
         for run in operations.runs { self.run(run) }
+    }
+
+    fileprivate mutating func forkProof(_ proof: ForkProof) {
+        identifier(proof.space)
+        run(proof.left)
+        run(proof.right)
     }
 
     fileprivate mutating func acknowledgement(_ acknowledgement: Acknowledgement) {
@@ -212,6 +222,12 @@ extension ByteReader {
             try reader.run(room: &room)
         }
         return Operations(space: space, endsAnswer: flags == 1, runs: runs)
+    }
+
+    fileprivate mutating func forkProof() throws(DecodingFailure) -> ForkProof {
+        var room = Limits.runByteCountMax
+        return ForkProof(
+            space: try identifier(), left: try run(room: &room), right: try run(room: &room))
     }
 
     fileprivate mutating func acknowledgement() throws(DecodingFailure) -> Acknowledgement {

@@ -25,6 +25,8 @@ public enum Frame: Equatable, Sendable {
     case introduce(Introduction)
     /// The sender is there, and its spaces look so.
     case heartbeat(Digest)
+    /// A device wrote two histories: here is the proof.
+    case fork(ForkProof)
 }
 
 /// Opens a session: what the sender can do and how much it will take.
@@ -207,6 +209,24 @@ public struct Acknowledgement: Equatable, Sendable {
     public init(space: SpaceID, entries: [Entry]) {
         self.space = space
         self.entries = entries
+    }
+}
+
+/// Two runs of one log that follow the same operation and are both signed, though they differ from
+/// the first operation on. Nothing in it is proven yet; whoever checks it needs nothing else.
+public struct ForkProof: Equatable, Sendable {
+    /// The space.
+    public var space: SpaceID
+    /// One branch, as far as its first signature; payloads erased.
+    public var left: Run
+    /// The other, likewise.
+    public var right: Run
+
+    /// A proof with these fields.
+    public init(space: SpaceID, left: Run, right: Run) {
+        self.space = space
+        self.left = left
+        self.right = right
     }
 }
 

@@ -39,6 +39,8 @@ public enum Limits {
     public static let wantRangeCountMax = 64
     /// Operations asked for by one `WANT` frame.
     public static let wantOperationCountMax = 4096
+    /// Operations of one branch in the proof of a fork: from where the branches part to a signature.
+    public static let forkOperationCountMax = 1024
     /// A person's card.
     public static let cardByteCountMax = 16 * 1024
 

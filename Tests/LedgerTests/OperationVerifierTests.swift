@@ -206,15 +206,59 @@ struct ForkTests {
         let failure = #expect(throws: RunRejection.self) {
             try OperationVerifier.verify(run, in: desk.space.id, held: shorter)
         }
-        guard case .forked(let evidence)? = failure else {
-            Issue.record("not told as a fork: \(String(describing: failure))")
-            return
+        #expect(failure == .forked(at: 7))
+    }
+
+    @Test("two signed branches from where they part are proof to anybody")
+    func evidence() throws {
+        let (desk, copy, key) = try forked()
+        let left = try desk.run(5...5, of: key, heads: [5], bringsAnchor: true)
+        let right = try copy.run(5...8, of: key, heads: [8], bringsAnchor: true)
+        let proof = ForkProof(space: desk.space.id, left: left, right: right)
+        let evidence = try #require(ForkEvidence(proof))
+        #expect(evidence.sequence == 5)
+        #expect(try evidence.anchor == desk.id(4, of: key))
+        #expect(ForkEvidence(stored: proof) == evidence)
+        #expect(try Frame.decode(Frame.fork(proof).encoded()) == .fork(proof))
+    }
+
+    @Test("what proves no fork is no evidence")
+    func noEvidence() throws {
+        let (desk, copy, key) = try forked()
+        let space = desk.space.id
+        let left = try desk.run(5...5, of: key, heads: [5], bringsAnchor: true)
+        let right = try copy.run(5...8, of: key, heads: [8], bringsAnchor: true)
+        var unsigned = right
+        unsigned.heads = []
+        var moved = right
+        moved.first = 6
+        var uprooted = right
+        uprooted.anchor = try copy.id(5, of: key)
+        var foreign = right
+        foreign.lane = .shared
+        let early = try copy.run(5...8, of: key, heads: [7], bringsAnchor: true)
+        let high = try copy.run(6...8, of: key, heads: [8], bringsAnchor: true)
+        let longer = try desk.run(5...6, of: key, heads: [6], bringsAnchor: true)
+        for other in [left, longer, unsigned, moved, uprooted, foreign, early, high] {
+            #expect(ForkEvidence(ForkProof(space: space, left: left, right: other)) == nil)
         }
-        #expect(evidence.sequence == 7)
-        #expect(evidence.held == shorter[0].tip)
+    }
+
+    @Test("above a proven fork nothing is taken, and right below it the proof vouches")
+    func cut() throws {
+        let (desk, copy, key) = try forked()
+        let fork = ForkPoint(sequence: 5, anchor: try desk.id(4, of: key))
+        let run = try copy.run(0...9, of: key, heads: [9])
+        let new = try OperationVerifier.verify(run, in: desk.space.id, held: [], fork: fork)
+        #expect(new.map(\.last) == [4])
+        let unsigned = try desk.run(2...4, of: key, heads: [], bringsAnchor: true)
+        let held = [try desk.span(0...1, of: key)]
+        let rest = try OperationVerifier.verify(
+            unsigned, in: desk.space.id, held: held, fork: fork)
+        #expect(rest.map(\.first) == [2])
+        let branch = [try desk.span(0...7, of: key)]
         #expect(
-            OperationHash.isSigned(
-                evidence.head, log: evidence.log, operation: evidence.other, by: key.device))
+            try OperationVerifier.verify(run, in: desk.space.id, held: branch, fork: fork).isEmpty)
     }
 
     @Test("without a signature a difference proves nothing against anybody")

@@ -18,6 +18,8 @@ final class End {
         sent.filter { if case .operations = $0 { true } else { false } }
     }
     private(set) var acknowledged: [Acknowledgement] = []
+    /// Proofs of forks that were found or told.
+    var proofs: [ForkProof] = []
     private(set) var rejection: SessionRejection?
     private var outbox: [Frame] = []
     private var random: SeededRandom
@@ -121,6 +123,7 @@ final class End {
                 try perform(try session.fillHoles(space, store: store))
             case .answered(let space):
                 try perform(try session.fillHoles(space, store: store))
+            case .forked(let proof): proofs.append(proof)
             case .introduced, .refused, .ended: break
             }
         }

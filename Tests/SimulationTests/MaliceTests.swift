@@ -1,4 +1,5 @@
 import ParleyCheckers
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyWire
@@ -108,5 +109,78 @@ struct MaliceTests {
             }
         }
         #expect(quartet.jury.verdict == nil)
+    }
+
+    @Test("a member who writes two histories is found out, and honest nodes end equal")
+    func twoHistories() throws {
+        for seed in 100..<103 as Range<UInt64> {
+            let quartet = try Quartet(seed: seed)
+            let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
+            try quartet.live { round in
+                if round % 5 == 2 { try world.equivocate(eve, in: group) }
+            }
+            #expect(quartet.jury.verdict == nil, "seed \(seed)")
+            for node in quartet.honest {
+                #expect(try node.store.forks().count == 1, "seed \(seed), \(node.name)")
+            }
+            #expect(try world.observe { try world.difference } == nil)
+        }
+    }
+
+    @Test("payloads that a member leaves out are fetched from another")
+    func strippedBodies() throws {
+        let quartet = try Quartet(seed: 110)
+        let (world, eve) = (quartet.world, quartet.eve)
+        let (ann, ben) = (quartet.honest[0], quartet.honest[1])
+        world.stripBodies(eve)
+        // Ben hears of ann through eve alone.
+        world.cut(ann, ben)
+        world.cut(ben, quartet.honest[2])
+        try world.type("a word of ann", on: ann, in: quartet.group)
+        world.run(for: 60_000)
+        #expect(try !ben.texts(in: quartet.group).contains("a word of ann"))
+        #expect(try ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
+        world.heal()
+        world.run(for: 300_000)
+        #expect(try ben.texts(in: quartet.group).contains("a word of ann"))
+        #expect(try !ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
+        try quartet.live { _ in }
+        #expect(quartet.jury.verdict == nil)
+    }
+
+    @Test("who lies about one's own logs stops nobody from writing for more than ten seconds")
+    func ownClaims() throws {
+        let quartet = try Quartet(seed: 120)
+        let (world, eve, ann) = (quartet.world, quartet.eve, quartet.honest[0])
+        for _ in 0..<5 {
+            try world.lieInFront(eve, in: quartet.group)
+            world.run(for: 1_000)
+        }
+        #expect(throws: CommandRefusal.rejoining) {
+            try world.type("too early", on: ann, in: quartet.group)
+        }
+        world.run(for: 6_000)
+        for _ in 0..<5 {
+            try world.lieInFront(eve, in: quartet.group)
+            world.run(for: 1_000)
+            try world.type("in time", on: ann, in: quartet.group)
+        }
+    }
+
+    @Test("a flood of frames is not looked at beyond what an honest peer sends")
+    func flood() throws {
+        let quartet = try Quartet(seed: 130)
+        let (world, eve, ann) = (quartet.world, quartet.eve, quartet.honest[0])
+        try world.flood(eve, in: quartet.group)
+        world.run(for: 10_000)
+        let count = try ann.store.value(
+            .refusal, Array(Refusal.tooManyFrames.rawValue.utf8))
+        #expect(count != nil)
+        // Receipts for logs that nobody can write leave nothing behind.
+        let space = try #require(try ann.store.space(quartet.group))
+        #expect(try ann.store.marks(.read, in: space.number).count < 20)
+        try world.type("still there", on: ann, in: quartet.group)
+        world.run(for: 5_000)
+        #expect(try quartet.honest[1].texts(in: quartet.group).contains("still there"))
     }
 }

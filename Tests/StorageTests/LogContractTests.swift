@@ -175,20 +175,25 @@ struct LogContractTests {
         }
     }
 
-    @Test("evidence of a fork is kept once a log", arguments: StoreKind.allCases)
+    @Test("evidence of a fork is kept once a log, the lowest", arguments: StoreKind.allCases)
     func forks(kind: StoreKind) throws {
         try kind.withStore { store in
-            let head = SignedHead(sequence: 9, signature: try Sample.signature(1))
-            let evidence = ForkEvidence(
-                log: Sample.id(5), sequence: 4, held: Sample.id(1), other: Sample.id(2), head: head)
-            var lower = evidence
-            lower.log = Sample.id(3)
-            try store.transaction {
-                try store.addFork(evidence)
-                try store.addFork(evidence)
-                try store.addFork(lower)
+            let space: SpaceID = Sample.id(1)
+            let log = try store.transaction { try store.sampleLog(space: space) }
+            let high = try Sample.evidence(log, space, parting: 9)
+            let low = try Sample.evidence(log, space, parting: 4)
+            for evidence in [high, low, high, low] {
+                try store.transaction { try store.addFork(evidence, in: log.number) }
             }
-            #expect(try store.forks() == [lower, evidence])
+            #expect(try store.forks() == [low])
+            #expect(try store.log(log.number)?.fork == low.point)
+            store.rollback()
+            try store.begin(.normal)
+            try store.addFork(
+                try Sample.evidence(log, space, parting: 2), in: log.number)
+            store.rollback()
+            #expect(try store.log(log.number)?.fork == low.point)
+            #expect(try store.forks() == [low])
         }
     }
 }

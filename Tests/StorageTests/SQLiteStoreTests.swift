@@ -82,9 +82,7 @@ struct SQLiteStoreTests {
                     Mark(
                         space: log.space, kind: .read, actor: person, tag: log.tag, sequence: 0))
                 try store.addFork(
-                    ForkEvidence(
-                        log: log.id, sequence: 0, held: Sample.id(1), other: Sample.id(2),
-                        head: SignedHead(sequence: 0, signature: try Sample.signature(1))))
+                    try Sample.evidence(log, space, parting: 0), in: log.number)
             }
             try store.writeGuard(heads: store.heads(of: Sample.device))
             let secrets =

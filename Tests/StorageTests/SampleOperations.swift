@@ -46,6 +46,21 @@ enum Sample {
             flags: flags)
     }
 
+    /// Evidence as a store keeps it; its signatures were checked by somebody else.
+    static func evidence(
+        _ log: LogRecord, _ space: SpaceID, parting place: UInt64
+    ) throws -> ForkEvidence {
+        func run(_ text: String) throws -> Run {
+            Run(
+                device: log.device, lane: log.lane, first: place,
+                anchor: place == 0 ? nil : id(77),
+                operations: [try operation(log, place, text: text).operation],
+                heads: [SignedHead(sequence: place, signature: try signature(1))])
+        }
+        return ForkEvidence(
+            stored: ForkProof(space: space, left: try run("left"), right: try run("right")))
+    }
+
     static func signature(_ byte: UInt8) throws -> SignatureBytes {
         guard let made = SignatureBytes([UInt8](repeating: byte, count: 64)) else {
             throw StoreError(.other, attempt: "making a signature")

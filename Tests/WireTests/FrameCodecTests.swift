@@ -157,6 +157,8 @@ extension Frame {
                     " invite=\(LogTag($0.invite)) proof=\($0.proof)"
                 } ?? "")
         case .heartbeat(let digest): "heartbeat \(digest)"
+        case .fork(let proof):
+            "fork \(proof.space) \(proof.left.vectorText) \(proof.right.vectorText)"
         }
     }
 }

@@ -129,6 +129,7 @@ extension Incident.Contents {
         case .bye: kind = "bye"
         case .introduce: kind = "introduce"
         case .heartbeat: kind = "heartbeat"
+        case .fork: kind = "fork"
         case nil: kind = "unknown"
         }
     }

@@ -72,16 +72,14 @@ enum ReceiptsRule: MergeRule {
             let receipts = Receipts(payload: payload),
             let person = context.person(writing: applied.log)
         else { return [] }
-        // A place that no log can have is a lie about everything below it.
-        let possible = { (progress: Receipts.Progress) in progress.sequence < Limits.placeMax }
-        for progress in receipts.read.filter(possible) {
+        for progress in try possible(receipts.read, context, in: store) {
             try store.raise(
                 Mark(
                     space: context.space.number, kind: .read,
                     actor: Digest(reinterpreting: person), tag: progress.tag,
                     sequence: progress.sequence))
         }
-        for progress in receipts.delivered.filter(possible) {
+        for progress in try possible(receipts.delivered, context, in: store) {
             try store.raise(
                 Mark(
                     space: context.space.number, kind: .delivered,
@@ -89,5 +87,33 @@ enum ReceiptsRule: MergeRule {
                     sequence: progress.sequence))
         }
         return [.receipts(context.space.number)]
+    }
+
+    /// What can be true: a place that a log can have, of a log of content that a member can write.
+    /// Marks of logs that nobody will ever write would fill the disk.
+    private static func possible(
+        _ list: [Receipts.Progress], _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> [Receipts.Progress] {
+        var tags: Set<LogTag>?
+        var kept: [Receipts.Progress] = []
+        for progress in list where progress.sequence < Limits.placeMax {
+            if let log = try store.log(progress.tag, in: context.space.number) {
+                if log.lane == .content { kept.append(progress) }
+                continue
+            }
+            // It may name a log of which nothing has come yet.
+            let all = tags ?? contentTags(of: context)
+            tags = all
+            if all.contains(progress.tag) { kept.append(progress) }
+        }
+        return kept
+    }
+
+    private static func contentTags(of context: MergeContext) -> Set<LogTag> {
+        Set(
+            context.roster.members.flatMap(\.devices).map {
+                LogTag(
+                    OperationHash.log(space: context.space.id, device: $0, lane: .content))
+            })
     }
 }

@@ -1,0 +1,43 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I11: proof that a device wrote two histories, seen by one honest member, ends at all of them;
+/// and nothing that honest members wrote depends on which history somebody saw first.
+///
+/// The second half is looked at by ``Convergence``, which leaves out nothing but what the liar wrote
+/// where its histories differ.
+final class EvidenceSpreads: Checker {
+    static let invariant = "I11"
+    private(set) var checkCount = 0
+
+    func settled(_ world: World) throws {
+        let honest = world.honestNodes
+        for node in honest {
+            for evidence in try node.store.forks() {
+                checkCount += 1
+                guard ForkEvidence(evidence.proof) == evidence else {
+                    throw violation("\(node.name) keeps proof of a fork that proves nothing")
+                }
+                try look(for: evidence, of: node, among: honest)
+            }
+        }
+    }
+
+    private func look(
+        for evidence: ForkEvidence, of node: SimulatedNode, among honest: [SimulatedNode]
+    ) throws {
+        for other in honest where other !== node {
+            guard let space = try other.store.space(evidence.proof.space),
+                let log = try other.store.log(LogTag(evidence.log), in: space.number)
+            else { continue }
+            guard log.fork == evidence.point else {
+                throw violation(
+                    "\(node.name) knows that log \(log.tag) parts at \(evidence.sequence), and"
+                        + " \(other.name) does not")
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleyWire
+
+/// A member that writes two histories: found, proven, told to everybody once.
+///
+/// Where the branches part is found by questions to who holds the other one; what proves it passes
+/// to every linked member. From then on only the part below counts for all that nodes exchange. What
+/// each node has of its branch stays and is shown; nothing more of any branch is taken.
+/// Source: `Protocol/03-operations.md`, "Forks".
+extension NodeCore {
+    /// A signature shows that the peer's branch of a log is another: where do they part?
+    mutating func suspectFork(
+        of log: LogRecord, at place: UInt64, through last: UInt64, on id: LinkID,
+        _ effects: inout [Effect]
+    ) {
+        let outputs =
+            links[id]?.session?.suspectFork(of: log, differsAt: place, heldThrough: last) ?? []
+        send(outputs, on: id, &effects)
+    }
+
+    /// A proof came, or was put together from answers. Returns whether the link goes on.
+    mutating func learned(
+        _ proof: ForkProof, from id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let peer = links[id]?.peer.device, let space = try store.space(proof.space),
+            let roster = try roster(of: space, store), roster.contains(peer),
+            roster.contains(proof.left.device)
+        else { return }
+        let name = OperationHash.log(
+            space: space.id, device: proof.left.device, lane: proof.left.lane)
+        let known = try store.log(LogTag(name), in: space.number)
+        // Known costs nothing: it comes once from every peer.
+        if let fork = known?.fork, fork.sequence <= proof.left.first { return }
+        guard let evidence = ForkEvidence(proof) else {
+            return try breach(.unproven, .unprovenOperations, on: id, store, &effects)
+        }
+        let log =
+            if let known {
+                known
+            } else {
+                try store.addLog(
+                    name, device: proof.left.device, lane: proof.left.lane, in: space.number)
+            }
+        if let place = try difference(of: log, from: evidence, store) {
+            // A third branch, which parts lower: what proves that is still to be asked for.
+            return suspectFork(
+                of: log, at: place, through: evidence.sequence - 1, on: id, &effects)
+        }
+        try store.addFork(evidence, in: log.number)
+        try count(.forkedLog, store)
+        effects.append(.linksChanged)
+        spread(evidence, in: space, &effects)
+        try admit(in: space, roster, from: id, at: now, store, &effects)
+    }
+
+    /// The place below a fork where this node holds another history than both branches, or nil.
+    private func difference(
+        of log: LogRecord, from evidence: ForkEvidence, _ store: some Store
+    ) throws(StoreError) -> UInt64? {
+        guard evidence.sequence > 0, log.holds(evidence.sequence - 1) else { return nil }
+        let place = evidence.sequence - 1
+        let held = try store.operation(at: place, in: log.number)?.id
+        return held == evidence.anchor ? nil : place
+    }
+
+    /// Tells every linked member; to who knows it already it costs a frame and nothing more.
+    private func spread(
+        _ evidence: ForkEvidence, in space: SpaceRecord, _ effects: inout [Effect]
+    ) {
+        let bytes = Frame.fork(evidence.proof).encoded()
+        for id in links.keys.sorted() where links[id]?.session?.shares(space.number) == true {
+            effects.append(.send(id, bytes))
+        }
+    }
+
+    /// Tells a new link what is proven of the logs of shared spaces.
+    func tellForks(
+        to id: LinkID, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for evidence in try store.forks() {
+            guard let space = try store.space(evidence.proof.space),
+                links[id]?.session?.shares(space.number) == true
+            else { continue }
+            effects.append(.send(id, Frame.fork(evidence.proof).encoded()))
+        }
+    }
+}
+
+extension VerifiedRun {
+    /// The part of it below a fork, or nil where nothing is.
+    func below(_ fork: ForkPoint?) -> VerifiedRun? {
+        guard let fork, fork.sequence <= last else { return self }
+        guard fork.sequence > first else { return nil }
+        return prefix(Int(fork.sequence - first))
+    }
+}

@@ -1,0 +1,31 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// Questions beside those about holes: where branches part, and for payloads.
+extension SyncSession {
+    /// The peer's branch of a log differs from the one held here: asks where they part.
+    ///
+    /// - Parameters:
+    ///   - place: where they are known to differ.
+    ///   - last: the last place of the peer's branch that is known to exist.
+    public mutating func suspectFork(
+        of log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64
+    ) -> [SessionOutput] {
+        guard isOpen else { return [] }
+        shared[log.space]?.suspect(log.agreed, differsAt: place, heldThrough: last)
+        return nextForkQuestion(log.space)
+    }
+
+    /// Asks for operations whose payload did not come along, unless the last such question is
+    /// still open.
+    public mutating func wantBodies(
+        _ ranges: [Want.Range], in space: SpaceNumber
+    ) -> [SessionOutput] {
+        guard isOpen, let want = shared[space]?.wantBodies(ranges) else { return [] }
+        return [.send(.want(want))]
+    }
+
+    mutating func nextForkQuestion(_ space: SpaceNumber) -> [SessionOutput] {
+        shared[space]?.nextForkQuestion().map { [.send(.want($0))] } ?? []
+    }
+}
