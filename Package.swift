@@ -103,7 +103,7 @@ let targets: [Target] = [
         "Simulate",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation", "ParleyNodeCore",
-            "ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers",
+            "ParleyStorage", "ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers",
         ], path: "Simulations/Simulate"),
     room(
         "Real",
@@ -174,7 +174,8 @@ let package = Package(
     name: "parley",
     products: [
         .library(name: "Parley", targets: ["Parley"]),
-        .library(name: "ParleySimulation", targets: ["ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers"]),
+        .library(name: "ParleySimulation", targets: ["ParleySimulation", "ParleyCheckers"]),
+        .library(name: "ParleySimulatedDisk", targets: ["ParleySimulatedDisk"]),
         .executable(name: "parley", targets: ["parley"]),
     ],
     dependencies: [

@@ -65,7 +65,7 @@ public struct Marks {
 
     /// Adds what nodes turned away, which each of them counts, and what kinds they hold.
     mutating func settle(_ world: World) throws {
-        for node in world.nodes {
+        for node in world.honestNodes {
             for row in stride(from: 1, through: node.store.operationCount, by: 1) {
                 guard let stored = try node.store.operation(OperationNumber(Int64(row))) else {
                     continue

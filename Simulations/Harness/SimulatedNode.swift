@@ -177,6 +177,9 @@ public final class SimulatedNode {
         }
     }
 
+    /// Its disk decays: nothing more is promised about it, but that others take no harm.
+    public func distrust() { isHonest = false }
+
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }
 
     func randomNumber() -> UInt64 { random.next() }

@@ -2,7 +2,9 @@ import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySimulatedDisk
 import ParleySimulation
+import ParleyStorage
 import ParleyWire
 
 extension Stage {
@@ -85,6 +87,12 @@ extension Stage {
             guard !node.isDown else { return false }
             copies[act.node] = (node.store.snapshot(), try world.observe { try ownEnds(of: node) })
         case .restore: return try restore(node, jury)
+        case .rot(let page):
+            guard let disk = (node.store as? SQLiteStore)?.faultDisk,
+                let file = disk.files.max(by: { $0.bytes.count < $1.bytes.count }),
+                disk.rot(file.name, at: page * 4_096 % max(1, file.bytes.count) + page % 4_096)
+            else { return false }
+            node.distrust()
         default: return false
         }
         return true

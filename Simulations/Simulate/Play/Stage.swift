@@ -2,6 +2,7 @@ import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySimulatedDisk
 import ParleySimulation
 import ParleyWire
 
@@ -36,7 +37,7 @@ struct Stage {
     /// Everybody gets to know whom the scenario says, and one group holds all.
     func populate() throws {
         for person in scenario.nodes {
-            _ = try world.addNode(person.user)
+            _ = try world.addNode(person.user, on: scenario.store == .sqlite ? .sqlite : .memory)
         }
         for (place, node) in world.nodes.enumerated() {
             for (other, friend) in world.nodes.enumerated().dropFirst(place + 1) {
