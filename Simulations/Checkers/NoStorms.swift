@@ -23,7 +23,7 @@ public final class NoStorms: Checker {
 
     /// Faults end now.
     public func begin(_ world: World) throws {
-        begun = (world.byteCount, world.linkCount, try Self.heldByteCount(in: world))
+        begun = (world.honestByteCount, world.linkCount, try Self.heldByteCount(in: world))
     }
 
     /// While faults are on nothing is promised.
@@ -33,7 +33,7 @@ public final class NoStorms: Checker {
     public func settled(_ world: World) throws {
         guard let begun else { return }
         let useful = try Self.heldByteCount(in: world) - begun.held
-        let spent = world.byteCount - begun.bytes
+        let spent = world.honestByteCount - begun.bytes
         // Every node may be brought the same by two peers at once, before either knows better.
         let links = world.linkCount - begun.links + world.nodes.count * world.nodes.count
         let bound = useful * 13 / 10 + links * Self.linkByteCountMax
@@ -41,17 +41,18 @@ public final class NoStorms: Checker {
         guard spent <= bound else {
             throw violation("the heal took \(spent) bytes for \(useful) that were missing")
         }
-        let before = world.byteCount
+        let before = world.honestByteCount
         world.run(for: 60_000)
         let pairs = world.nodes.count * (world.nodes.count - 1) / 2
-        guard world.byteCount - before <= pairs * Self.silentByteCountMax else {
-            throw violation("equal nodes still sent \(world.byteCount - before) bytes in a minute")
+        guard world.honestByteCount - before <= pairs * Self.silentByteCountMax else {
+            throw violation(
+                "equal nodes still sent \(world.honestByteCount - before) bytes in a minute")
         }
     }
 
     private static func heldByteCount(in world: World) throws -> Int {
         var count = 0
-        for node in world.nodes {
+        for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
                     for stored in try node.store.operations(

@@ -57,6 +57,8 @@ extension World {
             tellOfArrival(bytes, on: link, of: wire)
             frameCount += 1
             byteCount += bytes.count
+            let sender = wire.end(opposite: link).node
+            if nodes[node].isHonest, nodes[sender].isHonest { honestByteCount += bytes.count }
             return true
         case .linkClosed(let link):
             tellOfClosing(link)

@@ -49,6 +49,8 @@ public final class World {
     public internal(set) var frameCount = 0
     /// Their bytes.
     public internal(set) var byteCount = 0
+    /// Those of them that went from one honest node to another.
+    public internal(set) var honestByteCount = 0
     /// Links that opened.
     public internal(set) var linkCount = 0
     /// Links that broke while something was on its way.
