@@ -18,6 +18,7 @@ public struct Marks {
         "hung-up-duplicate", "hung-up-silent", "imported-again", "introduced", "link-closed",
         "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
         "kind-112", "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
+        "waited-long-enough",
     ]
 
     private var isRejoining: [DeviceID: Bool] = [:]
@@ -31,6 +32,7 @@ public struct Marks {
         switch step.input {
         case .dialFailed: hit("dial-failed")
         case .linkClosed: hit("link-closed")
+        case .timer(.waiting): hit("waited-long-enough")
         case .started, .linkOpened, .frame, .networkChanged, .timer, .command, .madeDurable: break
         }
         for effect in step.effects { saw(effect) }

@@ -39,6 +39,7 @@ struct Trace {
             add(5 << 56)
             add(device.bytes)
         case .bodies: add(6 << 56)
+        case .waiting: add(7 << 56)
         }
     }
 

@@ -80,6 +80,8 @@ public enum TimerID: Hashable, Sendable {
     case claim(DeviceID)
     /// Asks for payloads that did not come along.
     case bodies
+    /// Looks who has waited long enough for causes.
+    case waiting
 }
 
 /// Everything that can happen to a node.

@@ -11,6 +11,12 @@ private struct Ingested {
     var grown: Set<LogTag> = []
     /// Something did not join what is held: the peer is asked for what lies between.
     var isDisconnected = false
+    /// When it happens, on the monotonic clock.
+    let now: UInt64
+    /// Whether what has waited long enough is applied without its causes.
+    var endsWaiting = false
+
+    init(at now: Instant) { self.now = now.monotonic }
 }
 
 extension NodeCore {
@@ -43,7 +49,7 @@ extension NodeCore {
             return
         }
         let context = try context(of: space, roster: roster, store)
-        var ingested = Ingested()
+        var ingested = Ingested(at: now)
         while let run = runs.popFirst() {
             guard roster.contains(run.device) else {
                 try count(.foreignOperations, store)
@@ -79,7 +85,8 @@ extension NodeCore {
         }
         links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         for piece in pieces {
-            try apply(piece, in: space, context, store, &ingested)
+            let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
+            try apply(waiter, in: space, context, store, &ingested)
         }
         if !pieces.isEmpty {
             links[id]?.unacknowledged[space.number, default: []].insert(tag)
@@ -108,11 +115,13 @@ extension NodeCore {
 
     /// Stores and merges as many operations of a run as have their causes; the rest waits.
     private mutating func apply(
-        _ run: VerifiedRun, in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
-        _ ingested: inout Ingested
+        _ waiter: WaitingRoom.Waiter, in space: SpaceRecord, _ context: MergeContext,
+        _ store: some Store, _ ingested: inout Ingested
     ) throws(StoreError) {
+        let run = waiter.run
+        let isOverdue = ingested.endsWaiting && waiter.isOverdue(at: ingested.now)
         var ready = run.operations.count
-        if !run.isBackfill {
+        if !run.isBackfill, !isOverdue {
             for (index, operation) in run.operations.enumerated() {
                 guard
                     try Causality.isReady(
@@ -123,7 +132,9 @@ extension NodeCore {
                 }
             }
         }
-        if let rest = run.droppingFirst(ready) { waiting.add(rest, in: space.number) }
+        if let rest = run.droppingFirst(ready) {
+            waiting.add(rest, in: space.number, since: waiter.since)
+        }
         guard let applicable = run.prefix(ready) else { return }
         try keep(applicable, in: space, context, store, &ingested)
     }
@@ -161,9 +172,10 @@ extension NodeCore {
     ) throws(StoreError) {
         while waiting.holds(space.number) {
             let before = ingested.grown.count + ingested.changes.count
-            for run in waiting.take(space.number) {
+            for var waiter in waiting.take(space.number) {
+                let run = waiter.run
                 guard let log = try store.log(LogTag(run.log), in: space.number) else {
-                    try apply(run, in: space, context, store, &ingested)
+                    try apply(waiter, in: space, context, store, &ingested)
                     continue
                 }
                 // While it waited, some of it may have come another way, or proved a branch that
@@ -171,25 +183,47 @@ extension NodeCore {
                 let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
                 guard let rest = run.droppingFirst(known)?.below(log.fork), log.canHold(rest)
                 else { continue }
-                try apply(rest, in: space, context, store, &ingested)
+                waiter.run = rest
+                try apply(waiter, in: space, context, store, &ingested)
             }
             if ingested.grown.count + ingested.changes.count == before { return }
         }
     }
 
     /// Applies what waited, where something else than operations let it go on.
+    ///
+    /// - Parameter id: the link that brought what let it go on, if one did.
     mutating func admit(
-        in space: SpaceRecord, _ roster: Roster, from id: LinkID, at now: Instant,
+        in space: SpaceRecord, _ roster: Roster, from id: LinkID?, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         let context = try context(of: space, roster: roster, store)
-        var ingested = Ingested()
+        var ingested = Ingested(at: now)
+        ingested.endsWaiting = id == nil
         try admitWaiting(in: space, context, store, &ingested)
         try settle(ingested, in: space, roster, from: id, at: now, store, &effects)
     }
 
+    /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
+    /// only keeps a screen in order; and whoever names what one member invented would wait for ever.
+    mutating func endWaiting(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for number in waiting.overdueSpaces(at: now.monotonic) {
+            guard let space = try store.space(number), let roster = try roster(of: space, store)
+            else { continue }
+            try admit(in: space, roster, from: nil, at: now, store, &effects)
+        }
+        watchWaiting(at: now, &effects)
+    }
+
+    private mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
+        guard let due = waiting.nextDue else { return }
+        set(.waiting, in: due - min(due, now.monotonic), at: now, &effects)
+    }
+
     private mutating func settle(
-        _ ingested: Ingested, in space: SpaceRecord, _ roster: Roster, from id: LinkID,
+        _ ingested: Ingested, in space: SpaceRecord, _ roster: Roster, from id: LinkID?,
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
@@ -204,6 +238,8 @@ extension NodeCore {
             try finishRejoin(store)
         }
         askForBodies(at: now, &effects)
+        watchWaiting(at: now, &effects)
+        guard let id else { return }
         if ingested.isDisconnected {
             try wasDisconnected(space.number, link: id, at: now, store, &effects)
         }

@@ -148,6 +148,7 @@ public struct NodeCore: Sendable {
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
         case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
+        case .waiting: try endWaiting(at: now, store, &effects)
         }
     }
 

@@ -21,7 +21,24 @@ struct WaitingRoom: Sendable {
         var byteCount = 0
     }
 
-    private var runs: [(space: SpaceNumber, run: VerifiedRun, byteCount: Int)] = []
+    /// How long a run waits for its causes, in milliseconds. They come on the very link that brought
+    /// the run, so what takes longer was invented, or is held by nobody who can be reached.
+    static let patience: UInt64 = 60_000
+
+    /// Operations that wait, and since when.
+    struct Waiter: Sendable {
+        var run: VerifiedRun
+        /// On the monotonic clock, in milliseconds.
+        var since: UInt64
+
+        /// Whether it waits no longer. The control log waits for ever: rosters are made of what is
+        /// in the past of an operation.
+        func isOverdue(at now: UInt64) -> Bool {
+            run.lane != .control && now >= since + WaitingRoom.patience
+        }
+    }
+
+    private var runs: [(space: SpaceNumber, waiter: Waiter, byteCount: Int)] = []
     private var byteCount = 0
     private var shares: [LogID: Share] = [:]
     /// How many runs were dropped for room.
@@ -32,7 +49,18 @@ struct WaitingRoom: Sendable {
 
     func holds(_ space: SpaceNumber) -> Bool { runs.contains { $0.space == space } }
 
-    mutating func add(_ run: VerifiedRun, in space: SpaceNumber) {
+    /// When the first of those that wait is overdue, or nil.
+    var nextDue: UInt64? {
+        runs.filter { $0.waiter.run.lane != .control }.map { $0.waiter.since + Self.patience }
+            .min()
+    }
+
+    /// Spaces in which somebody is overdue, ascending.
+    func overdueSpaces(at now: UInt64) -> [SpaceNumber] {
+        Set(runs.filter { $0.waiter.isOverdue(at: now) }.map(\.space)).sorted()
+    }
+
+    mutating func add(_ run: VerifiedRun, in space: SpaceNumber, since: UInt64) {
         let size = run.operations.reduce(0) { $0 + $1.operation.byteCount }
         let share = shares[run.log] ?? Share()
         guard !holds(run) else { return }
@@ -43,11 +71,11 @@ struct WaitingRoom: Sendable {
             droppedCount += 1
             return
         }
-        runs.append((space, run, size))
+        runs.append((space, Waiter(run: run, since: since), size))
         count(run.log, 1, size)
         while runs.count > Self.runCountMax || byteCount > Self.byteCountMax, !runs.isEmpty {
             let oldest = runs.removeFirst()
-            count(oldest.run.log, -1, -oldest.byteCount)
+            count(oldest.waiter.run.log, -1, -oldest.byteCount)
             droppedCount += 1
         }
     }
@@ -56,8 +84,8 @@ struct WaitingRoom: Sendable {
     private func holds(_ run: VerifiedRun) -> Bool {
         guard shares[run.log] != nil else { return false }
         return runs.contains {
-            $0.run.log == run.log && $0.run.first == run.first
-                && $0.run.operations.last?.id == run.operations.last?.id
+            $0.waiter.run.log == run.log && $0.waiter.run.first == run.first
+                && $0.waiter.run.operations.last?.id == run.operations.last?.id
         }
     }
 
@@ -70,11 +98,11 @@ struct WaitingRoom: Sendable {
     }
 
     /// Takes out all that wait in a space, oldest first.
-    mutating func take(_ space: SpaceNumber) -> [VerifiedRun] {
+    mutating func take(_ space: SpaceNumber) -> [Waiter] {
         let taken = runs.filter { $0.space == space }
         guard !taken.isEmpty else { return [] }
         runs.removeAll { $0.space == space }
-        for one in taken { count(one.run.log, -1, -one.byteCount) }
-        return taken.map(\.run)
+        for one in taken { count(one.waiter.run.log, -1, -one.byteCount) }
+        return taken.map(\.waiter)
     }
 }
