@@ -97,8 +97,35 @@ extension Deed {
 
     /// Its word, as a scenario writes it.
     public var name: String {
-        let text = "\(self)"
-        return String(text.prefix { $0.isLetter })
+        switch self {
+        case .write: "write"
+        case .reply: "reply"
+        case .edit: "edit"
+        case .delete: "delete"
+        case .react: "react"
+        case .read: "read"
+        case .rename: "rename"
+        case .mute: "mute"
+        case .bringIn: "bringIn"
+        case .found: "found"
+        case .nameSelf: "nameSelf"
+        case .invite: "invite"
+        case .verify: "verify"
+        case .misbehave: "misbehave"
+        case .part: "part"
+        case .heal: "heal"
+        case .leave: "leave"
+        case .returns: "returns"
+        case .reset: "reset"
+        case .stall: "stall"
+        case .flip: "flip"
+        case .crash: "crash"
+        case .failStore: "failStore"
+        case .rot: "rot"
+        case .jumpClock: "jumpClock"
+        case .backUp: "backUp"
+        case .restore: "restore"
+        }
     }
 }
 
