@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
@@ -6,7 +7,8 @@ import ParleyWire
 /// I7: what a device acknowledged, it still holds after it lost its power.
 ///
 /// The frames that left are the promise: whether they arrived does not matter. It is looked at
-/// while the device is down, before others could have sent again what it lost.
+/// while the device is down, before others could have sent again what it lost. A receipt that says
+/// what the device received is the same promise, made to everybody and for good.
 final class AcknowledgedIsDurable: Checker {
     static let invariant = "I7"
     private(set) var checkCount = 0
@@ -18,9 +20,16 @@ final class AcknowledgedIsDurable: Checker {
     }
 
     private var promises: [DeviceID: [Promise]] = [:]
+    private var liars: Set<DeviceID> = []
+    /// Devices that may have their receipts back before what those are about.
+    private var forgetful: Set<DeviceID> = []
 
     func observed(_ step: StepReport) throws {
-        guard step.node.isHonest else { return }
+        guard step.node.isHonest else {
+            liars.insert(step.node.identity.device)
+            return
+        }
+        if step.node.core.rejoin != nil { forgetful.insert(step.node.identity.device) }
         for case .send(_, let bytes) in step.effects {
             guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
             for entry in told.entries {
@@ -42,9 +51,42 @@ final class AcknowledgedIsDurable: Checker {
                     "\(node.name) acknowledged \(promise.tag)/\(promise.sequence) and lost it")
             }
         }
+        if !forgetful.contains(node.identity.device) { try lookAtReceipts(of: node) }
     }
 
-    func wasSetBack(_ node: SimulatedNode) { promises[node.identity.device] = nil }
+    func wasSetBack(_ node: SimulatedNode) {
+        promises[node.identity.device] = nil
+        forgetful.insert(node.identity.device)
+    }
+
+    func looked(at world: World) throws {
+        liars.formUnion(world.liars)
+        for node in world.honestNodes where !forgetful.contains(node.identity.device) {
+            try lookAtReceipts(of: node)
+        }
+    }
+
+    func settled(_ world: World) throws {
+        liars.formUnion(world.liars)
+        for node in world.honestNodes { try lookAtReceipts(of: node) }
+    }
+
+    private func lookAtReceipts(of node: SimulatedNode) throws {
+        let actor = Digest(reinterpreting: node.identity.device)
+        for (space, logs) in try node.eachSpace() {
+            for mark in try node.store.marks(.delivered, in: space.number)
+            where mark.actor == actor {
+                let log = logs.first { $0.tag == mark.tag }
+                if let log, liars.contains(log.device) { continue }
+                checkCount += 1
+                guard let place = log?.wholeThrough, place >= mark.sequence else {
+                    throw violation(
+                        "\(node.name) says that it received \(mark.tag)/\(mark.sequence), and"
+                            + " does not hold it")
+                }
+            }
+        }
+    }
 
     /// The highest place of each log is all that need be remembered.
     private func keep(_ promise: Promise, of device: DeviceID) {

@@ -12,7 +12,10 @@ struct NaiveModel: Equatable {
     /// What a screen shows of one message.
     struct Line: Equatable {
         var order: OrderKey
+        /// Where it stands in its log: an order key of an imported message tells it as well.
+        var place: Place { Place(tag: order.tag, sequence: order.sequence) }
         var author: PersonID
+        var answers: OperationReference?
         var versions: [String]
         var reactions: [String]
         var isDeleted: Bool
@@ -30,9 +33,21 @@ struct NaiveModel: Equatable {
         }
     }
 
+    /// One place of one log.
+    struct Place: Hashable {
+        var tag: LogTag
+        var sequence: UInt64
+    }
+
     var lines: [Line] = []
     var name: String?
     var progress: [Progress: UInt64] = [:]
+    /// Texts and edits that a deletion covers.
+    var erased: [Place] = []
+    /// In the own space, the last word about each conversation.
+    var muted: [SpaceID: Bool] = [:]
+    /// In the own space, the last word about each person: alias, accepted, verified.
+    var contacts: [String] = []
 
     private struct Act {
         var operation: VerifiedOperation
@@ -41,16 +56,12 @@ struct NaiveModel: Equatable {
 
         var kind: UInt64 { operation.operation.header.kind.rawValue }
         var payload: [UInt8] { operation.operation.payload ?? [] }
+        var place: Place { Place(tag: operation.tag, sequence: operation.sequence) }
         var target: Place? {
             operation.operation.header.references.first.map {
                 Place(tag: $0.tag, sequence: $0.sequence)
             }
         }
-    }
-
-    private struct Place: Hashable {
-        var tag: LogTag
-        var sequence: UInt64
     }
 
     /// The model of all operations of a space that a store holds.
@@ -68,6 +79,7 @@ struct NaiveModel: Equatable {
         acts.sort { $0.operation.orderKey < $1.operation.orderKey }
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
+        if space.kind == .own { foldOwn(acts) }
         let tags = roster.members.flatMap(\.devices).map {
             LogTag(OperationHash.log(space: space.id, device: $0, lane: .content))
         }
@@ -75,14 +87,14 @@ struct NaiveModel: Equatable {
     }
 
     private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
-        var edits: [Place: [String]] = [:]
+        var edits: [Place: [(text: String, place: Place)]] = [:]
         var deleted: Set<Place> = []
         var toggles: [Place: [Act]] = [:]
         for act in acts where act.lane == .content {
             guard let target = act.target, let owner = authors[target.tag] else { continue }
             let isOwn = owner == act.author.person
             if act.kind == 65, isOwn, let edit = Payload.decode(PayloadEdit.self, act.payload) {
-                edits[target, default: []].append(edit.text)
+                edits[target, default: []].append((edit.text, act.place))
             }
             if act.kind == 66, isOwn || (isGroup && act.author.role >= .admin) {
                 deleted.insert(target)
@@ -90,15 +102,17 @@ struct NaiveModel: Equatable {
             if act.kind == 67 { toggles[target, default: []].append(act) }
         }
         for act in acts where act.kind == 64 && act.lane == .content {
-            let place = Place(tag: act.operation.tag, sequence: act.operation.sequence)
+            let place = act.place
             let isDeleted = deleted.contains(place)
+            if isDeleted { erased += [place] + (edits[place] ?? []).map(\.place) }
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
             var order = act.operation.orderKey
             if text.hasImported, !isDeleted { order.clock = text.imported.time << 16 }
             lines.append(
                 Line(
                     order: order, author: act.author.person,
-                    versions: isDeleted ? [] : [text.text] + (edits[place] ?? []),
+                    answers: act.operation.operation.header.references.first,
+                    versions: isDeleted ? [] : [text.text] + (edits[place] ?? []).map(\.text),
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
                     isDeleted: isDeleted))
         }
@@ -132,6 +146,33 @@ struct NaiveModel: Equatable {
             }
         }
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+    }
+
+    private mutating func foldOwn(_ acts: [Act]) {
+        var last: [PersonID: String] = [:]
+        for act in acts where act.lane == .shared {
+            if act.kind == 33, let mute = Payload.decode(PayloadMute.self, act.payload),
+                let space = SpaceID(fieldBytes(mute.space))
+            {
+                muted[space] = mute.on
+            }
+            if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
+                let person = PersonID(fieldBytes(contact.person))
+            {
+                last[person] = "\(contact.alias) \(contact.accepted) \(contact.verified)"
+            }
+        }
+        contacts = last.keys.sorted().map { "\($0) \(last[$0] ?? "")" }
+    }
+
+    /// Messages of others that this person has not said to have read.
+    func unreadCount(of person: PersonID) -> Int {
+        lines.filter { line in
+            let key = Progress(
+                isRead: true, actor: Digest(reinterpreting: person), tag: line.place.tag)
+            let isRead = progress[key].map { line.place.sequence <= $0 } ?? false
+            return line.author != person && !line.isDeleted && !isRead
+        }.count
     }
 
     private mutating func foldReceipts(_ acts: [Act], about tags: Set<LogTag>) {

@@ -5,26 +5,28 @@ import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
-/// I14: the views are what an independent model makes of the same operations.
+/// I14: the views are what an independent model makes of the same operations, and what it takes for
+/// deleted has lost its payload.
 final class NaiveModelAgrees: Checker {
     static let invariant = "I14"
     private(set) var checkCount = 0
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
-            for (space, _) in try node.eachSpace() where space.kind != .own {
+            for (space, _) in try node.eachSpace() {
                 guard let roster = try RosterReader.roster(of: space, in: node.store) else {
                     continue
                 }
-                try look(at: space, roster, of: node)
+                try look(at: space, roster, of: node, world.liars)
             }
         }
     }
 
     private func look(
-        at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+        at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
     ) throws {
         let model = try NaiveModel(of: space, roster: roster, in: node.store)
+        try lookAtErased(model, in: space, of: node, liars)
         let timeline = Timeline(of: space, roster: roster, ownPerson: node.identity.person)
         let shown = try timeline.page(limit: .max, in: node.store).reversed().map(Self.line)
         checkCount += 1 + shown.count
@@ -43,11 +45,56 @@ final class NaiveModelAgrees: Checker {
         guard try marks(in: space, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }
+        let person = node.identity.person
+        let unread = try Overview.unreadCount(
+            of: space, roster: roster, ownPerson: person, in: node.store)
+        guard unread == model.unreadCount(of: person) else {
+            throw violation(
+                "\(node.name) counts \(unread) unread, the model \(model.unreadCount(of: person))")
+        }
+        if space.kind == .own { try lookAtOwn(space, model, of: node) }
+    }
+
+    private func lookAtErased(
+        _ model: NaiveModel, in space: SpaceRecord, of node: SimulatedNode,
+        _ liars: Set<DeviceID>
+    ) throws {
+        for place in model.erased {
+            guard let log = try node.store.log(place.tag, in: space.number),
+                !liars.contains(log.device),
+                let stored = try node.store.operation(at: place.sequence, in: log.number)
+            else { continue }
+            checkCount += 1
+            guard stored.operation.payload == nil else {
+                throw violation(
+                    "\(node.name) keeps the text at \(place.tag)/\(place.sequence), which was"
+                        + " deleted")
+            }
+        }
+    }
+
+    /// What only the person's own devices show.
+    private func lookAtOwn(
+        _ own: SpaceRecord, _ model: NaiveModel, of node: SimulatedNode
+    ) throws {
+        for space in model.muted.keys.sorted() {
+            let isMuted = try Overview.isMuted(space, ownSpace: own.number, in: node.store)
+            checkCount += 1
+            guard isMuted == model.muted[space] else {
+                throw violation("\(node.name) and the model differ in what is silent")
+            }
+        }
+        let contacts = try Overview.contacts(ownSpace: own.number, in: node.store).map {
+            "\($0.person) \($0.alias) \($0.isAccepted) \($0.isVerified)"
+        }
+        guard contacts == model.contacts else {
+            throw violation("\(node.name) knows \(contacts), the model \(model.contacts)")
+        }
     }
 
     private static func line(_ message: Message) -> NaiveModel.Line {
         NaiveModel.Line(
-            order: message.order, author: message.author,
+            order: message.order, author: message.author, answers: message.parent,
             versions: message.history + (message.text.map { [$0] } ?? []),
             reactions: message.reactions.map { reaction in
                 let persons = reaction.persons.map(\.description).joined(separator: " ")

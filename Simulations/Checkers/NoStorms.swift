@@ -1,11 +1,13 @@
 import ParleyLedger
+import ParleyNodeCore
 public import ParleySimulation
 import ParleyWire
 
 /// I13: nodes that are equal fall silent, and becoming equal costs what was missing and little
 /// more.
 ///
-/// Told of the heal by ``begin(_:)``; without it nothing is measured.
+/// Who tells less than is held is sent the rest once more: a complete list of tips is one. Told of
+/// the heal by ``begin(_:)``; without it nothing else is measured.
 public final class NoStorms: Checker {
     /// The promise's number.
     public static let invariant = "I13"
@@ -16,6 +18,9 @@ public final class NoStorms: Checker {
     /// Bytes that a silent world may send for each pair of nodes in a minute: heartbeats.
     static let silentByteCountMax = 4 << 10
 
+    /// The first byte of a FRONT. Source: Protocol/06-sync.md, "Frames".
+    private static let frontierType: UInt8 = 2
+
     private var begun: (bytes: Int, links: Int, held: Int)?
 
     /// Nothing is measured yet.
@@ -24,6 +29,24 @@ public final class NoStorms: Checker {
     /// Faults end now.
     public func begin(_ world: World) throws {
         begun = (world.honestByteCount, world.linkCount, try Self.heldByteCount(in: world))
+    }
+
+    /// Compares what is told with what is held.
+    public func observed(_ step: StepReport) throws {
+        guard step.node.isHonest, !step.isLost else { return }
+        for case .send(_, let bytes) in step.effects where bytes.first == Self.frontierType {
+            guard case .frontier(let told) = try Frame.decode(bytes), told.isComplete,
+                let space = try step.node.store.space(told.space)
+            else { continue }
+            let tips = Dictionary(
+                told.entries.map { ($0.tag, $0.sequence) }, uniquingKeysWith: max)
+            checkCount += 1
+            // What lies above a fork is nobody's business.
+            for log in try step.node.store.logs(in: space.number)
+            where log.end > 0 && log.fork == nil && tips[log.tag] != log.end - 1 {
+                throw violation("\(step.node.name) does not tell all that it holds of \(log.tag)")
+            }
+        }
     }
 
     /// While faults are on nothing is promised.

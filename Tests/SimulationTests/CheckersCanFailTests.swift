@@ -49,13 +49,16 @@ private struct Trial {
         try node.store.commit()
     }
 
-    /// Somebody is said to have read what nobody wrote.
-    func inventReceipt(at node: SimulatedNode) throws {
+    /// Somebody is said to have read, or to hold, what nobody wrote.
+    func inventReceipt(_ kind: MarkKind = .read, at node: SimulatedNode) throws {
         try meddle(with: node) { store, space in
             let tag = try #require(try store.logs(in: space.number).first).tag
-            let actor = Digest(reinterpreting: ben.identity.person)
+            let actor =
+                kind == .read
+                ? Digest(reinterpreting: ben.identity.person)
+                : Digest(reinterpreting: ben.identity.device)
             try store.raise(
-                Mark(space: space.number, kind: .read, actor: actor, tag: tag, sequence: 1_000))
+                Mark(space: space.number, kind: kind, actor: actor, tag: tag, sequence: 1_000))
         }
     }
 
@@ -169,6 +172,13 @@ struct CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("AcknowledgedIsDurable: a receipt tells of what the device does not hold")
+    func receiptsAreTrue() throws {
+        let trial = try Trial(of: "I7")
+        try trial.inventReceipt(.delivered, at: trial.ben)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("NoPlaintextOnDisk: a text is written that stands in every database")
     func noPlaintextOnDisk() throws {
         let trial = try Trial(of: "I8", on: .sqlite)
@@ -231,6 +241,27 @@ struct CheckersCanFailTests {
         trial.isBroken()
     }
 
+    @Test("NoStorms: a list of all tips leaves one out")
+    func tipsAreComplete() throws {
+        let trial = try Trial(of: "I13")
+        let told = Frontier(
+            space: trial.trip, isComplete: true, asksForMissing: true, entries: [])
+        trial.world.onStep?(
+            StepReport(
+                node: trial.ann, input: .networkChanged,
+                effects: [.send(LinkID(1), Frame.frontier(told).encoded())], isLost: false))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("NaiveModelAgrees: what was silenced is loud")
+    func ownSpaceAgrees() throws {
+        let trial = try Trial(of: "I14")
+        try trial.ann.perform(.mute(trial.trip, isOn: true))
+        let own = try #require(try trial.ann.store.spaces().first { $0.kind == .own })
+        try trial.meddle(with: trial.ann) { store, _ in try store.clearViews(of: own.number) }
+        trial.isBroken()
+    }
+
     @Test("NaiveModelAgrees: a message is shown as deleted that nobody deleted")
     func naiveModelAgrees() throws {
         let trial = try Trial(of: "I14")
@@ -239,6 +270,20 @@ struct CheckersCanFailTests {
                 try store.messages(in: space.number, before: nil, limit: 1).first)
             row.flags = .deleted
             try store.update(row)
+        }
+        trial.isBroken()
+    }
+
+    @Test("NaiveModelAgrees: a deleted message is only hidden")
+    func deletedIsErased() throws {
+        let trial = try Trial(of: "I14")
+        let number = try trial.number(of: "from which platform?", at: trial.ann)
+        let stored = try #require(try trial.ann.store.operation(number))
+        let log = try #require(try trial.ann.store.log(stored.log))
+        try trial.ben.delete("from which platform?", in: trial.trip)
+        trial.world.run(for: 5_000)
+        try trial.meddle(with: trial.ann) { store, _ in
+            try store.restore(VerifiedOperation(stored: stored, tag: log.tag), in: number)
         }
         trial.isBroken()
     }
