@@ -75,7 +75,8 @@ struct BannedCallTests {
 
     @Test("pure rooms do nothing of their own accord")
     func pureRooms() {
-        let pure = Set(RoomTests.table.rows.filter(\.isPure).map(\.room) + ["Simulation", "Disk", "Simulate"])
+        let pure = Set(
+            RoomTests.table.rows.filter(\.isPure).map(\.room) + ["Simulation", "Disk", "Simulate"])
         let files = SourceTree.products.filter { pure.contains($0.room ?? "") }
         let found = files.flatMap { BannedCalls.inPureRoom($0) + BannedCalls.unorderedLoops($0) }
         #expect(files.count > 3)
