@@ -143,6 +143,7 @@ extension CommandRefusal {
         case .tooManyMembers(let limit): "there may be \(limit) members at most"
         case .impossibleTime: "no clock shows such a time"
         case .rejoining: "it must first take back what it forgot"
+        case .ownFork: "it wrote two histories, and nobody takes more from it"
         }
     }
 }

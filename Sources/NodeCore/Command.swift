@@ -86,4 +86,6 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case impossibleTime
     /// This node must first take back what it wrote from another.
     case rejoining
+    /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
+    case ownFork
 }

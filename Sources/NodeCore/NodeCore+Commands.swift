@@ -57,6 +57,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if rejoin != nil { return .failure(.rejoining) }
+        if try hasOwnFork(store) { return .failure(.ownFork) }
         switch command {
         case .setProfile(let name, let addresses):
             return try setProfile(name, addresses, store, &effects)

@@ -67,6 +67,12 @@ extension NodeCore {
         return held == evidence.anchor ? nil : place
     }
 
+    /// Whether it is proven that this very device wrote two histories, as a copied home does. Nobody
+    /// takes what it writes from then on, so it writes nothing.
+    func hasOwnFork(_ store: some Store) throws(StoreError) -> Bool {
+        try store.forks().contains { $0.proof.left.device == identity.device }
+    }
+
     /// Tells every linked member; to who knows it already it costs a frame and nothing more.
     private func spread(
         _ evidence: ForkEvidence, in space: SpaceRecord, _ effects: inout [Effect]

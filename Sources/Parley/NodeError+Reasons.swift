@@ -41,6 +41,11 @@ extension NodeError {
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
                 hint: "Run it where it reaches a contact; `parley status` says when it is done.")
+        case .ownFork:
+            self.init(
+                "forked",
+                "This device wrote two different histories, as two copies of one home do.",
+                hint: "Nobody takes more from it. Keep it to read, and begin a new home.")
         }
     }
 

@@ -81,9 +81,15 @@ extension Views {
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
-            pendingCount: try pendingCount(spaces), readOnlyReason: core.rejoin?.reason,
+            pendingCount: try pendingCount(spaces), readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: warnings(failure))
+    }
+
+    private func readOnlyReason() throws -> String? {
+        if let rejoin = core.rejoin { return rejoin.reason }
+        let isForked = try forkedDevices().contains(core.node.device.description)
+        return isForked ? "this device wrote two different histories" : nil
     }
 
     private static func byteCount(_ home: String) -> Int {
@@ -114,13 +120,7 @@ extension Views {
     }
 
     private func forkedDevices() throws -> [String] {
-        let logs = Set(try store.forks().map(\.log))
-        var devices: Set<DeviceID> = []
-        for space in try store.spaces() {
-            for log in try store.logs(in: space.number) where logs.contains(log.id) {
-                devices.insert(log.device)
-            }
-        }
+        let devices = Set(try store.forks().map(\.proof.left.device))
         return devices.sorted().map(\.description)
     }
 

@@ -58,6 +58,20 @@ struct Quartet {
 
 @Suite("Malice")
 struct MaliceTests {
+    /// As two copies of one home do: whatever it wrote on, nobody would take.
+    @Test("a device with two histories learns of it, and writes nothing more")
+    func ownFork() throws {
+        let quartet = try Quartet(seed: 71)
+        try quartet.world.equivocate(quartet.eve, in: quartet.group)
+        quartet.world.run(for: 30_000)
+        #expect(throws: CommandRefusal.ownFork) {
+            try quartet.world.perform(
+                .send(quartet.group, [TextMessage(text: "on")], replyingTo: nil), on: quartet.eve)
+        }
+        let ann = quartet.world.nodes[0]
+        try quartet.world.type("the others go on", on: ann, in: quartet.group)
+    }
+
     @Test("honest nodes end equal whatever a member signs", arguments: 0..<4)
     func signedLies(kind: Int) throws {
         let quartet = try Quartet(seed: 70 + UInt64(kind))
