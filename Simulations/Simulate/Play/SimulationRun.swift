@@ -132,7 +132,7 @@ public final class SimulationRun {
 
     private func settle() throws {
         jury.settle(world)
-        for node in world.nodes {
+        for node in world.honestNodes {
             for space in try node.conversations() {
                 world.note(try node.digest(of: space.id)?.bytes ?? [])
             }

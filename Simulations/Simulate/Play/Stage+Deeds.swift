@@ -12,7 +12,14 @@ extension Stage {
     ///
     /// - Returns: whether it was carried out, and not refused.
     mutating func play(_ act: Act, _ jury: Jury) throws -> Bool {
-        guard let node = node(act.node), try carryOut(act, by: node, jury) else { return false }
+        guard let node = node(act.node) else { return false }
+        do {
+            guard try carryOut(act, by: node, jury) else { return false }
+        } catch is StoreError where !node.isHonest {
+            // Its disk decays, and it says so instead of showing something else.
+            refusedCount += 1
+            return false
+        }
         deedCounts[act.do.name, default: 0] += 1
         return true
     }

@@ -128,7 +128,7 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var powerLosses: UInt64?
         /// A store fails or is full; in an hour of a node.
         public var storeFailures: UInt64?
-        /// A page of a database decays; in an hour of a node.
+        /// A page of the first node's database decays; in an hour.
         public var rot: UInt64?
         /// A wall clock jumps by up to ten years; in an hour of a node.
         public var clockJumps: UInt64?

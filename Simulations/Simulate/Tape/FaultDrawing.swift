@@ -34,9 +34,6 @@ struct FaultDrawing {
                 let isFull = random.next() % 2 == 0
                 return [(user, .failStore(calls: Int(1 + random.next() % 300), full: isFull))]
             }
-            acts += happening("rot \(user)", faults.rot) { random in
-                [(user, .rot(page: Int(random.next() % 4_096)))]
-            }
             acts += happening("clock jumps \(user)", faults.clockJumps) { random in
                 let tenYears: Int64 = 10 * 365 * 86_400
                 return [
@@ -47,6 +44,10 @@ struct FaultDrawing {
                 ]
             }
             acts += restores(of: user)
+        }
+        // One disk at most: nodes whose disks decay are promised nothing.
+        acts += happening("rot", faults.rot) { random in
+            [(users[0], .rot(page: Int(random.next() % 4_096)))]
         }
         acts += onLinks("resets", faults.resets) { other, _ in .reset(user: other) }
         acts += onLinks("stalls", faults.stalls) { other, random in
