@@ -85,27 +85,45 @@ struct Difference {
     let detail: String
 }
 
+/// What each node shows at one moment: each is compared with many, and digested once.
+private final class DigestsOfNow {
+    private var known: [[SpaceID: Digest?]] = []
+
+    func digest(of space: SpaceID, at node: SimulatedNode) throws -> Digest? {
+        while known.count <= node.index { known.append([:]) }
+        if let digest = known[node.index][space] { return digest }
+        let digest = try node.digest(of: space)
+        known[node.index][space] = .some(digest)
+        return digest
+    }
+}
+
 extension World {
     /// Compares what is held first: what is shown costs far more to compare.
     func firstDifference() throws -> Difference? {
-        try observe {
+        let digests = DigestsOfNow()
+        return try observe {
             for isShown in [false, true] {
                 for node in honestNodes {
-                    if let found = try difference(at: node, isShown: isShown) { return found }
+                    if let found = try difference(at: node, isShown: isShown, digests) {
+                        return found
+                    }
                 }
             }
             return nil
         }
     }
 
-    private func difference(at node: SimulatedNode, isShown: Bool) throws -> Difference? {
+    private func difference(
+        at node: SimulatedNode, isShown: Bool, _ digests: DigestsOfNow
+    ) throws -> Difference? {
         for space in try node.conversations() {
             let roster = try RosterReader.roster(of: space, in: node.store)
             for other in honestNodes where other !== node {
                 guard roster?.member(other.identity.person) != nil else { continue }
                 let detail =
                     isShown
-                    ? try shownDifference(node, other, space)
+                    ? try shownDifference(node, other, space, digests)
                     : try heldDifference(node, other, space)
                 guard let detail else { continue }
                 return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
@@ -137,7 +155,8 @@ extension World {
     }
 
     private func shownDifference(
-        _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
+        _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord,
+        _ digests: DigestsOfNow
     ) throws -> String? {
         let isForked = try node.store.logs(in: space.number).contains { $0.fork != nil }
         if isForked {
@@ -146,7 +165,9 @@ extension World {
             }
             return "they show another of what honest members wrote in \(label(of: space.id))"
         }
-        guard try node.digest(of: space.id) != other.digest(of: space.id) else { return nil }
+        guard try digests.digest(of: space.id, at: node) != digests.digest(of: space.id, at: other),
+            try !mayShowAnother(node, other, in: space.id, isSettled: true)
+        else { return nil }
         return "they hold the same of \(label(of: space.id)) and show another"
     }
 
