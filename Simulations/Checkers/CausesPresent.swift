@@ -9,6 +9,7 @@ final class CausesPresent: Checker {
     static let invariant = "I4"
     private(set) var checkCount = 0
     private var seen: [DeviceID: Int64] = [:]
+    private var audited: [DeviceID: AuditedLogs] = [:]
 
     func observed(_ step: StepReport) throws {
         guard step.node.isHonest else { return }
@@ -24,7 +25,10 @@ final class CausesPresent: Checker {
         seen[device] = count
     }
 
+    func wasSetBack(_ node: SimulatedNode) { audited[node.identity.device] = nil }
+
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        audited[node.identity.device] = nil
         seen[node.identity.device] = min(
             seen[node.identity.device] ?? 0, Int64(node.store.operationCount))
     }
@@ -60,28 +64,65 @@ final class CausesPresent: Checker {
 
     func settled(_ world: World) throws { try look(at: world, isSettled: true) }
 
+    /// Audits what logs got since they were last seen in order.
+    func glanced(at world: World) throws {
+        for node in world.honestNodes {
+            var known = audited[node.identity.device] ?? AuditedLogs()
+            var heldCount = 0
+            for (_, logs) in try node.eachSpace() {
+                for log in logs {
+                    heldCount += log.heldCount
+                    try audit(log, of: node, &known)
+                }
+            }
+            guard heldCount == node.store.operationCount else {
+                throw violation(
+                    "\(node.name) says that it holds \(heldCount) operations, and holds"
+                        + " \(node.store.operationCount)")
+            }
+            audited[node.identity.device] = known
+        }
+    }
+
+    private func audit(
+        _ log: LogRecord, of node: SimulatedNode, _ known: inout AuditedLogs
+    ) throws {
+        guard let rest = known.rest(of: log) else { return }
+        try look(at: rest, of: node, mayWait: true)
+        // What no signature covers yet is looked at again when it does.
+        let end = log.spans.last.map(\.last)
+        if let end, try node.store.head(atOrAfter: end, in: log.number) == nil { return }
+        known.isInOrder(log)
+    }
+
     private func look(at world: World, isSettled: Bool) throws {
         let liars = world.liars
         for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
                     let mayWait = !isSettled || liars.contains(log.device)
+                    try lookForStrays(in: log, of: node)
                     try look(at: log, of: node, mayWait: mayWait)
                 }
             }
         }
     }
 
-    /// - Parameter mayWait: whether the signed end of the log may still wait for its causes; those
-    ///   that a liar invents never come.
-    private func look(at log: LogRecord, of node: SimulatedNode, mayWait: Bool) throws {
+    private func lookForStrays(in log: LogRecord, of node: SimulatedNode) throws {
         let all = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
-        checkCount += 1
         guard all.count == log.heldCount, all.allSatisfy({ log.holds($0.sequence) }) else {
             throw violation(
                 "\(node.name) says that it holds \(log.heldCount) of log \(log.tag), and holds"
                     + " \(all.count)")
         }
+    }
+
+    /// - Parameters:
+    ///   - log: the record, or the part of it that is to be audited.
+    ///   - mayWait: whether the signed end of the log may still wait for its causes; those that a
+    ///     liar invents never come.
+    private func look(at log: LogRecord, of node: SimulatedNode, mayWait: Bool) throws {
+        checkCount += 1
         var audit = LogAudit()
         try audit.check(log, in: node.store)
         let isOpen = try log.spans.last.map {
@@ -91,5 +132,45 @@ final class CausesPresent: Checker {
         guard audit.brokenCount == 0, unsignedCount <= 0 else {
             throw violation("\(node.name) holds a log \(log.tag) that does not verify")
         }
+    }
+}
+
+/// What one node's logs held when they were last seen in order.
+///
+/// A log is a chain, so what was in order stays so while nobody touches it, and what comes in front
+/// or behind is in order if it fits.
+private struct AuditedLogs {
+    private var spans: [LogNumber: [Span]] = [:]
+
+    mutating func isInOrder(_ log: LogRecord) { spans[log.number] = log.spans }
+
+    /// The log with only what it held not when it was last in order; nil where that is nothing.
+    func rest(of log: LogRecord) -> LogRecord? {
+        let old = spans[log.number] ?? []
+        if old == log.spans { return nil }
+        var rest = log
+        rest.spans = log.spans.flatMap { Self.rest(of: $0, without: old) }
+        return rest
+    }
+
+    private static func rest(of span: Span, without old: [Span]) -> [Span] {
+        let inside = old.filter { $0.first >= span.first && $0.last <= span.last }
+        var parts: [Span] = []
+        var (next, anchor) = (span.first, span.anchor)
+        for known in inside {
+            if next < known.first {
+                parts.append(
+                    Span(first: next, last: known.first - 1, anchor: anchor, tip: known.anchor))
+            } else if anchor != known.anchor {
+                return [span]
+            }
+            (next, anchor) = (known.last + 1, known.tip)
+        }
+        if next <= span.last {
+            parts.append(Span(first: next, last: span.last, anchor: anchor, tip: span.tip))
+        } else if anchor != span.tip {
+            return [span]
+        }
+        return parts
     }
 }

@@ -39,6 +39,9 @@ public protocol Checker: AnyObject {
     func wasSetBack(_ node: SimulatedNode)
     /// A moment to look at everything, while faults may be on.
     func looked(at world: World) throws
+    /// A moment to look at what changed since the last one: what was seen in order and has not been
+    /// touched need not be looked at again before ``looked(at:)`` or ``settled(_:)``.
+    func glanced(at world: World) throws
     /// Faults are over and everybody had the time to become equal.
     func settled(_ world: World) throws
 }
@@ -54,6 +57,8 @@ extension Checker {
     public func wasSetBack(_ node: SimulatedNode) {}
     /// Nothing to look at.
     public func looked(at world: World) throws {}
+    /// Looks at everything.
+    public func glanced(at world: World) throws { try looked(at: world) }
     /// Looks as at any other moment.
     public func settled(_ world: World) throws { try looked(at: world) }
 
@@ -74,6 +79,8 @@ public final class Jury {
     public private(set) var marks = Marks()
 
     private weak var world: World?
+    /// How much each node had stored, and how often it had died, at the last look.
+    private var changesSeen: [[UInt64?]] = []
 
     /// A jury that watches this world.
     ///
@@ -118,12 +125,20 @@ public final class Jury {
     ///   the promises about that are judged as well, as ``settle(_:)`` does.
     /// - Throws: the first promise that was seen broken, now or in any step before.
     public func verify(isSettled: Bool = false) throws(Violation) {
-        if let world { if isSettled { settle(world) } else { look(at: world) } }
+        if let world { if isSettled { settle(world) } else { judge { try $0.looked(at: world) } } }
         if let verdict { throw verdict }
     }
 
-    /// Looks at everything now.
-    public func look(at world: World) { judge { try $0.looked(at: world) } }
+    /// Looks at what changed since the last look; not at all where nothing did.
+    ///
+    /// ``settle(_:)`` and ``verify(isSettled:)`` look at everything.
+    public func look(at world: World) {
+        let changes = world.nodes.map { [$0.store.changeCount, UInt64($0.life)] }
+        let isQuiet = changes == changesSeen && !changes.contains { $0.contains(nil) }
+        if isQuiet { return }
+        changesSeen = changes
+        judge { try $0.glanced(at: world) }
+    }
 
     /// Looks at everything, once all must be equal.
     ///

@@ -46,6 +46,9 @@ extension SQLiteStore: SimulatedStore {
         set { faultDisk.isObserved = newValue }
     }
 
+    /// How often the disk below was asked for anything: nothing is stored without it.
+    public var changeCount: UInt64? { faultDisk.callCount }
+
     /// Every file of the disk.
     public var files: [StoredFile] { faultDisk.files }
 

@@ -50,6 +50,10 @@ public final class MemoryStore: SimulatedStore {
     /// How many calls were made, transactions included; rollbacks do not count.
     public private(set) var callCount = 0
 
+    /// How often something was stored, or taken back.
+    public var changeCount: UInt64? { storedCount }
+    private var storedCount: UInt64 = 0
+
     /// Whether somebody outside looks on: then no call counts, and none fails.
     public var isObserved = false
 
@@ -89,6 +93,7 @@ public final class MemoryStore: SimulatedStore {
     public func losePower() {
         rollback()
         for step in unsafeUndo.reversed() { step(&contents) }
+        storedCount += 1
         unsafeUndo = []
     }
 
@@ -103,6 +108,7 @@ public final class MemoryStore: SimulatedStore {
         let contents = contents
         return StoreSnapshot {
             self.contents = contents
+            self.storedCount += 1
             self.undo = []
             self.unsafeUndo = []
             self.durability = nil
@@ -139,6 +145,7 @@ public final class MemoryStore: SimulatedStore {
     /// Ends the transaction and forgets what it did. Without one it does nothing.
     public func rollback() {
         for step in undo.reversed() { step(&contents) }
+        if !undo.isEmpty { storedCount += 1 }
         undo = []
         durability = nil
     }
@@ -170,6 +177,7 @@ public final class MemoryStore: SimulatedStore {
     /// Changes what is stored, and remembers the way back.
     func change(_ change: (inout Contents) -> Void, back: @escaping Undo) {
         change(&contents)
+        storedCount += 1
         undo.append(back)
     }
 

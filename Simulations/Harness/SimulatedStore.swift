@@ -11,6 +11,9 @@ public protocol SimulatedStore: TransactionalStore {
     var mayFail: Bool { get }
     /// How many operations are stored: their rows are numbered from 1 without a hole.
     var operationCount: Int { get }
+    /// A number that is another one whenever what is stored may have changed; nil where that cannot
+    /// be told.
+    var changeCount: UInt64? { get }
     /// Every file of the disk; none where there is no disk.
     var files: [StoredFile] { get }
     /// The files as a shutdown would leave them.
@@ -43,6 +46,8 @@ extension SimulatedStore {
     public func fail(atCall call: Int) { fail(atCall: call, .inputOutput) }
     /// It may: where that cannot be told, the way back is kept.
     public var mayFail: Bool { true }
+    /// Unknown: then everything may have changed at any time.
+    public var changeCount: UInt64? { nil }
     /// None: there is no disk.
     public var files: [StoredFile] { [] }
     /// None: there is no disk.
