@@ -4,12 +4,15 @@ import ParleySimulation
 import ParleyWire
 
 /// I4: what is held of a log is what its record says, without a hole inside a span; and whatever
-/// an operation names is held, or lies in the hole of a log that is being filled.
+/// an operation names is held, or lies in the hole of a log that is being filled. What is causally
+/// later stands below in the order, except where a clock is far ahead.
 final class CausesPresent: Checker {
     static let invariant = "I4"
     private(set) var checkCount = 0
     private var seen: [DeviceID: Int64] = [:]
     private var audited: [DeviceID: AuditedLogs] = [:]
+    /// The first operation of each device that stands above what it follows, and a liar may write.
+    private var backdated: [DeviceID: Violation] = [:]
 
     func observed(_ step: StepReport) throws {
         guard step.node.isHonest else { return }
@@ -38,6 +41,7 @@ final class CausesPresent: Checker {
             let log = try node.store.log(stored.log)
         else { throw violation("\(node.name) has no operation in row \(number.rawValue)") }
         let header = stored.operation.header
+        try lookAtClock(of: stored, in: log, of: node)
         for cause in header.dependencies + header.references {
             checkCount += 1
             guard let named = try node.store.log(cause.tag, in: log.space),
@@ -53,6 +57,30 @@ final class CausesPresent: Checker {
                         + " \(cause.tag)/\(cause.sequence)")
             }
         }
+    }
+
+    private func lookAtClock(
+        of stored: StoredOperation, in log: LogRecord, of node: SimulatedNode
+    ) throws {
+        let header = stored.operation.header
+        var earlier: [UInt64] = []
+        if stored.sequence > 0,
+            let previous = try node.store.operation(at: stored.sequence - 1, in: log.number)
+        {
+            earlier.append(previous.operation.header.clock)
+        }
+        for cause in header.dependencies + header.references {
+            guard let named = try node.store.log(cause.tag, in: log.space),
+                let operation = try node.store.operation(at: cause.sequence, in: named.number)
+            else { continue }
+            let clock = operation.operation.header.clock
+            if !HybridClock.isFarFuture(clock, at: header.wallClock) { earlier.append(clock) }
+        }
+        checkCount += 1
+        if earlier.allSatisfy({ $0 < header.clock }) || backdated[log.device] != nil { return }
+        backdated[log.device] = violation(
+            "\(node.name) holds \(log.tag)/\(stored.sequence), whose clock is not above those of"
+                + " what it follows")
     }
 
     /// A branch that never comes is not waited for.
@@ -97,6 +125,9 @@ final class CausesPresent: Checker {
 
     private func look(at world: World, isSettled: Bool) throws {
         let liars = world.liars
+        for device in backdated.keys.sorted() where !liars.contains(device) {
+            if let violation = backdated[device] { throw violation }
+        }
         for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {

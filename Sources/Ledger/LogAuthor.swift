@@ -181,12 +181,16 @@ public struct LogAuthor {
             seen = max(seen, cause.tipClock)
         }
         for reference in draft.references {
+            guard let target = try store.log(reference.tag, in: space.number) else { continue }
             // The clock of the log's tip is no lower than that of what is referred to: one look
             // at the record, and none at the disk.
-            guard let target = try store.log(reference.tag, in: space.number) else { continue }
-            if !HybridClock.isFarFuture(target.tipClock, at: wallClock) {
-                seen = max(seen, target.tipClock)
+            var clock = target.tipClock
+            if HybridClock.isFarFuture(clock, at: wallClock) {
+                // A wrong clock at the tip says nothing of what stands below it.
+                let named = try store.operation(at: reference.sequence, in: target.number)
+                clock = named?.operation.header.clock ?? 0
             }
+            if !HybridClock.isFarFuture(clock, at: wallClock) { seen = max(seen, clock) }
         }
         return HybridClock.next(wallClock: wallClock, after: seen)
     }

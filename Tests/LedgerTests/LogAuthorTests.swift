@@ -130,6 +130,21 @@ struct LogAuthorTests {
         #expect(reply.operation.operation.header.clock == Desk.now << 16 + 1)
     }
 
+    /// Its clock went wrong later: a reaction to what it wrote before stood above that.
+    @Test("what is referred to draws the clock along, however far its log has run ahead since")
+    func belowFarFuture() throws {
+        let ben = desk.key()
+        let early = try desk.write([Desk.draft()], by: ann, at: Desk.now + 60_000)[0]
+        try desk.write([Desk.draft()], by: ann, at: Desk.now + HybridClock.futureMax + 60_000)
+        let reference = OperationReference(
+            tag: try #require(try desk.log(of: ann)).tag, sequence: 0,
+            check: try desk.id(0, of: ann).check)
+        let reply = try desk.write([Desk.draft(about: [reference])], by: ben, at: Desk.now)[0]
+        #expect(
+            reply.operation.operation.header.clock
+                == early.operation.operation.header.clock + 1)
+    }
+
     @Test("a device whose own clock is wrong still writes an ascending log")
     func wrongClock() throws {
         let clocks = try [Limits.wallClockMax + 5, 3, 0].map {

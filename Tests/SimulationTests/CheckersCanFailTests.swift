@@ -1,5 +1,4 @@
 import ParleyConversation
-import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 import ParleySimulatedDisk
@@ -8,6 +7,7 @@ import ParleyWire
 import Testing
 
 @testable import ParleyCheckers
+@testable import ParleyLedger
 @testable import ParleySimulation
 
 /// Two people, a conversation, and one promise that is about to be broken behind the core's back.
@@ -135,6 +135,27 @@ struct CheckersCanFailTests {
         try cara.store.commit()
         trial.world.run(for: 60_000)
         try cara.perform(.setProfile(name: "cara", addresses: nil))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("CausesPresent: a clock runs backwards in a log")
+    func clockBackwards() throws {
+        let trial = try Trial(of: "I4")
+        try trial.meddle(with: trial.ann) { store, space in
+            var log = try #require(try store.logs(in: space.number).first { $0.lane == .content })
+            let tip = try #require(try store.operation(at: log.end - 1, in: log.number))
+            var header = tip.operation.header
+            (header.wallClock, header.clock) = (header.wallClock - 1, (header.wallClock - 1) << 16)
+            let operation = try Operation.make(header, salt: [], payload: [1])
+            let next = VerifiedOperation(
+                id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
+                sequence: log.end, operation: operation)
+            _ = try store.insert([next], in: log.number)
+            log.spans[0].last += 1
+            log.spans[0].tip = next.id
+            try store.update(log)
+        }
+        try trial.ann.perform(.setProfile(name: "ann", addresses: nil))
         trial.isBroken(isSettled: false)
     }
 
