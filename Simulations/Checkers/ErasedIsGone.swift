@@ -32,14 +32,12 @@ final class ErasedIsGone: Checker {
     func wasSetBack(_ node: SimulatedNode) { sealed[node.identity.device] = nil }
 
     private func learn(_ node: SimulatedNode) throws {
-        var known = sealed[node.identity.device] ?? []
+        let device = node.identity.device
         let count = node.store.operationCount
-        guard known.count < count else { return }
-        for row in known.count..<count {
+        for row in stride(from: sealed[device]?.count ?? 0, to: count, by: 1) {
             let bytes = try node.store.sealedPayload(of: OperationNumber(Int64(row + 1)))
-            known.append(bytes.map { Array($0.prefix(Self.remembered)) })
+            sealed[device, default: []].append(bytes.map { Array($0.prefix(Self.remembered)) })
         }
-        sealed[node.identity.device] = known
     }
 
     func settled(_ world: World) throws {
