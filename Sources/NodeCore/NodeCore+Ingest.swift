@@ -244,6 +244,7 @@ extension NodeCore {
             try wasDisconnected(space.number, link: id, at: now, store, &effects)
         }
         try fillHoles(of: space.number, from: id, at: now, store, &effects)
+        try missHoles(of: space.number, from: id, at: now, store, &effects)
     }
 
     /// Passes on that logs grew: at once where they are this node's own, else as a short notice.

@@ -91,6 +91,16 @@ extension NodeCore {
         }
     }
 
+    /// Begins to ask for holes that opened while nobody was asked: a frame before came to nothing.
+    /// Digests tell of tips, so nothing else would ever show them.
+    mutating func missHoles(
+        of space: SpaceNumber, from id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard sources[space] == nil, try hasHole(space, store) else { return }
+        try mayHold(space, link: id, at: now, store, &effects)
+    }
+
     /// Looks whether a space's source still delivers, and whether it is needed any more.
     mutating func checkSource(
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
