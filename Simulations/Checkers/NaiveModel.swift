@@ -106,13 +106,15 @@ struct NaiveModel: Equatable {
             let isDeleted = deleted.contains(place)
             if isDeleted { erased += [place] + (edits[place] ?? []).map(\.place) }
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
+            // A liar may have kept its payload from everybody.
+            let first = act.operation.operation.isErased ? [] : [text.text]
             var order = act.operation.orderKey
             if text.hasImported, !isDeleted { order.clock = text.imported.time << 16 }
             lines.append(
                 Line(
                     order: order, author: act.author.person,
                     answers: act.operation.operation.header.references.first,
-                    versions: isDeleted ? [] : [text.text] + (edits[place] ?? []).map(\.text),
+                    versions: isDeleted ? [] : first + (edits[place] ?? []).map(\.text),
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
                     isDeleted: isDeleted))
         }
