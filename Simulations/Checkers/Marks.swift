@@ -15,10 +15,9 @@ public struct Marks {
     /// be judged by nobody.
     public static let all: [String] = [
         "acknowledged", "dial-failed", "died", "edited-what-was-deleted", "hole-asked-for",
-        "hung-up-duplicate", "hung-up-silent", "imported-again", "introduced", "link-closed",
+        "hung-up-duplicate", "imported-again", "introduced", "link-closed",
         "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
         "kind-112", "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
-        "waited-long-enough",
     ]
 
     private var isRejoining: [DeviceID: Bool] = [:]

@@ -77,24 +77,30 @@ public final class SimulatedNode {
     }
 
     /// One input in one transaction. Where the store fails nothing happened, and nil is returned.
-    func step(_ input: Input, at now: Instant) -> [Effect]? {
+    func step(_ input: Input, at now: Instant) -> StepOutcome {
         // Keeping the value makes every change in the step a copy: only where it may be needed.
         let before = store.mayFail ? core : nil
+        let effects: [Effect]
         do {
             try store.begin(input.isOwn ? .full : .normal)
-            let effects = try core.step(input, at: now, in: store, using: &random)
+            effects = try core.step(input, at: now, in: store, using: &random)
             try store.commit()
-            if effects.contains(where: { if case .commitFully = $0 { true } else { false } }) {
-                try store.makeDurable()
-            }
-            keepGuard(at: now, wroteOwn: input.isOwn)
-            return effects
         } catch {
             store.rollback()
             guard let before else { preconditionFailure("a store fails only where it was told") }
             core = before
             failedStepCount += 1
-            return nil
+            return .undone
+        }
+        keepGuard(at: now, wroteOwn: input.isOwn)
+        let mustBeDurable = effects.contains { if case .commitFully = $0 { true } else { false } }
+        guard mustBeDurable, !input.isOwn else { return .done(effects) }
+        do {
+            try store.makeDurable()
+            return .done(effects)
+        } catch {
+            failedStepCount += 1
+            return .untold(effects)
         }
     }
 
@@ -183,6 +189,16 @@ public final class SimulatedNode {
     func randomBytes(_ count: Int) -> [UInt8] { random.bytes(count) }
 
     func randomNumber() -> UInt64 { random.next() }
+}
+
+/// What came of a step.
+enum StepOutcome {
+    /// It happened, and these are its effects.
+    case done([Effect])
+    /// The store failed, and nothing happened.
+    case undone
+    /// It happened, and nobody may be told: the power could still take it back.
+    case untold([Effect])
 }
 
 extension Input {

@@ -93,9 +93,17 @@ extension World {
             report(node, input, [], isLost: true)
             return die(index, death)
         }
-        guard let effects = node.step(input, at: moment(of: node)) else {
+        let effects: [Effect]
+        switch node.step(input, at: moment(of: node)) {
+        case .done(let wanted): effects = wanted
+        case .undone:
             report(node, input, [], isLost: true)
             failed(input, of: index)
+            if let death { die(index, death) }
+            return
+        case .untold(let wanted):
+            report(node, input, [], isLost: true)
+            abandon(wanted, of: index)
             if let death { die(index, death) }
             return
         }
@@ -124,6 +132,18 @@ extension World {
 
     func moment(of node: SimulatedNode) -> Instant {
         Instant(monotonic: now, wall: node.clock.wall(epoch: World.epoch, now: now))
+    }
+
+    /// What every shell does when a step was stored and may not be told: links end, and the next
+    /// ones find out anew what each side lacks.
+    private func abandon(_ effects: [Effect], of index: Int) {
+        for effect in effects {
+            switch effect {
+            case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
+            case .timer, .dial: perform([effect], of: index)
+            case .commitFully, .changed, .linksChanged, .reply: break
+            }
+        }
     }
 
     /// What every shell does when the store failed.
