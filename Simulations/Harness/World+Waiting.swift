@@ -175,9 +175,11 @@ extension World {
     private func honestLines(of node: SimulatedNode, _ space: SpaceID) throws -> [String] {
         let honest = Set(honestNodes.map(\.identity.person))
         return try node.messages(in: space, limit: .max).filter { honest.contains($0.author) }.map {
-            let reactions = $0.reactions.map { reaction in
-                "\(reaction.emoji) \(reaction.persons.filter(honest.contains))"
-            }
+            // Without the liars', which decide with whom an emoji begins as well.
+            let reactions = $0.reactions.compactMap { reaction -> String? in
+                let persons = reaction.persons.filter(honest.contains)
+                return persons.isEmpty ? nil : "\(reaction.emoji) \(persons)"
+            }.sorted()
             return "\($0.order) \($0.text ?? "-") \($0.history) \(reactions)"
         }
     }
