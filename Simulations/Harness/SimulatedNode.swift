@@ -42,6 +42,9 @@ public final class SimulatedNode {
     /// What the guard file beside its store says of its own logs: the place after the last of
     /// each. A store that falls behind it has lost something.
     public var guardEnds: [LogTag: UInt64] = [:]
+    /// Whether something that this device wrote may not survive a loss of power: nothing leaves
+    /// before it does.
+    private var owesDurability = true
     /// Whether received operations wait for the disk.
     var awaitsDisk = false
     /// Whether it has only done what the production program does; see `World+Malice.swift`.
@@ -94,11 +97,13 @@ public final class SimulatedNode {
         }
         keepGuard(at: now, wroteOwn: input.isOwn)
         let mustBeDurable = effects.contains { if case .commitFully = $0 { true } else { false } }
-        guard mustBeDurable, !input.isOwn else { return .done(effects) }
+        guard (mustBeDurable && !input.isOwn) || owesDurability else { return .done(effects) }
         do {
             try store.makeDurable()
+            owesDurability = false
             return .done(effects)
         } catch {
+            owesDurability = true
             failedStepCount += 1
             return .untold(effects)
         }
@@ -125,6 +130,7 @@ public final class SimulatedNode {
         life += 1
         isDown = true
         awaitsDisk = false
+        owesDurability = true
     }
 
     /// The process starts, knowing nothing but its store.

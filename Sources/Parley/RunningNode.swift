@@ -54,6 +54,9 @@ actor RunningNode {
     private var nextCommand: UInt64 = 1
     private var listeners: [UInt64: @Sendable ([ViewChange], Bool) -> Void] = [:]
     private var nextListener: UInt64 = 1
+    /// Whether something that this device wrote may not survive a loss of power, as after a sync
+    /// that failed, or an end of the process before one: nothing leaves before it does.
+    private var owesDurability = true
     private var undurableSince: UInt64?
     private var guardWrittenAt: UInt64 = 0
     private var isGuardStale = false
@@ -177,9 +180,12 @@ actor RunningNode {
         let mustBeDurable = committed.contains {
             if case .commitFully = $0 { true } else { false }
         }
+        if (mustBeDurable && !isOwn) || owesDurability {
+            owesDurability = !madeDurable(store)
+            if owesDurability { return abandon(committed) }
+        }
         if mustBeDurable {
             isGuardStale = true
-            if !isOwn, !madeDurable(store) { return abandon(committed) }
             // The disk takes what is written again: what it once refused is past.
             lastFailure = nil
         } else if !isOwn, undurableSince == nil {
