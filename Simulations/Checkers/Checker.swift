@@ -149,7 +149,7 @@ public final class Jury {
         }
         judge { try $0.settled(world) }
         do { try world.observe { try marks.settle(world) } } catch {
-            verdict = verdict ?? Violation("I6", "refusals could not be read: \(error)")
+            verdict = verdict ?? Violation("marks", "could not be counted: \(error)")
         }
     }
 

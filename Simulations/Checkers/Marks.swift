@@ -21,13 +21,17 @@ public struct Marks {
     ]
 
     private var isRejoining: [DeviceID: Bool] = [:]
+    private var failedSteps: [DeviceID: Int] = [:]
 
     /// Nothing happened yet.
     public init() {}
 
     /// Counts what this step shows.
     mutating func saw(_ step: StepReport) {
-        if step.isLost { hit("step-undone") }
+        // A step is lost by a death as well: only the node counts what its store undid.
+        let failures = step.node.failedStepCount
+        if failures > failedSteps[step.node.identity.device] ?? 0 { hit("step-undone") }
+        failedSteps[step.node.identity.device] = failures
         switch step.input {
         case .dialFailed: hit("dial-failed")
         case .linkClosed: hit("link-closed")

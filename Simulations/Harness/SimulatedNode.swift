@@ -79,7 +79,8 @@ public final class SimulatedNode {
         core = NodeCore(identity: identity)
     }
 
-    /// One input in one transaction. Where the store fails nothing happened, and nil is returned.
+    /// One input in one transaction, as every shell makes it: what was written here is durable
+    /// before anybody hears of it.
     func step(_ input: Input, at now: Instant) -> StepOutcome {
         // Keeping the value makes every change in the step a copy: only where it may be needed.
         let before = store.mayFail ? core : nil
@@ -205,16 +206,6 @@ enum StepOutcome {
     case undone
     /// It happened, and nobody may be told: the power could still take it back.
     case untold([Effect])
-}
-
-extension Input {
-    /// Whether it may write operations of this device.
-    var isOwn: Bool {
-        switch self {
-        case .command, .started: true
-        default: false
-        }
-    }
 }
 
 // MARK: What a person sees

@@ -122,6 +122,16 @@ public enum Recovery: Sendable {
 }
 
 extension Input {
+    /// Whether it is made to write operations of this device: then a shell makes the whole
+    /// transaction durable. Others do so only where the step asks for it.
+    public var isOwn: Bool {
+        switch self {
+        case .command, .started: true
+        case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .timer, .madeDurable:
+            false
+        }
+    }
+
     /// What becomes of this input when its step failed. A timer that fired and was lost would be
     /// taken for one that is still set, a link that ended for one that is open, and a device that
     /// was not reached for one that is being dialled: each for ever.

@@ -158,12 +158,7 @@ actor RunningNode {
     ) throws(StoreError) {
         let before = core
         let committed: [Effect]
-        let isOwn = inputs.contains { input in
-            switch input {
-            case .command, .started: true
-            default: false
-            }
-        }
+        let isOwn = inputs.contains(where: \.isOwn)
         do {
             try store.begin(isOwn ? .full : .normal)
             var effects: [Effect] = []

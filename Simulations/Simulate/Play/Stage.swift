@@ -154,8 +154,7 @@ struct Stage {
 
     /// What broke so far.
     var faultWords: String {
-        let people = Set(Mix.usual.keys)
-        return deedCounts.keys.sorted().filter { !people.contains($0) }
+        deedCounts.keys.sorted().filter { Mix.usual[$0] == nil }
             .map { ", \($0) \(deedCounts[$0] ?? 0)" }.joined()
     }
 }

@@ -15,13 +15,7 @@ extension Deed {
     }
 
     /// Whether it is something that breaks, or mends what broke, and not what people do.
-    public var isFault: Bool {
-        let faults: Set = [
-            "misbehave", "part", "heal", "leave", "returns", "reset", "stall", "flip", "crash",
-            "failStore", "rot", "jumpClock", "backUp", "restore",
-        ]
-        return faults.contains(name)
-    }
+    public var isFault: Bool { Mix.usual[name] == nil }
 
     private static func plain(_ value: Any) -> String {
         switch value {
