@@ -8,6 +8,8 @@ public enum CardRejection: Error, Equatable, Sendable {
     case badSignature(DeviceID)
     /// A part names another key for links than the device's certificate.
     case otherNoiseKey(DeviceID)
+    /// A part names a prekey that the device did not sign, or that nothing can be sealed to.
+    case badPrekey(DeviceID)
 }
 
 /// That a device signed two different parts with one version: its key may be in two hands.
@@ -92,6 +94,7 @@ public struct Card: Equatable, Sendable {
             guard let certificate = identity.certificate(of: part.device) else { continue }
             guard part.isSigned else { throw .badSignature(part.device) }
             guard part.noiseKey == certificate.noiseKey else { throw .otherNoiseKey(part.device) }
+            guard part.prekeys.allSatisfy(\.holds) else { throw .badPrekey(part.device) }
             standing.append(part)
         }
         return Card(person: person, identity: self.identity, parts: standing)
@@ -130,107 +133,5 @@ public struct Card: Equatable, Sendable {
         let known = Set(left)
         // Each was checked before cards are merged; what does not fit together changes nothing.
         return try? IdentityLog(operations: left + right.filter { !known.contains($0) })
-    }
-}
-
-/// What one device says of itself: where it is reached, and what its person is called.
-///
-/// `1 ‖ device[32] ‖ u64 version ‖ noise key[32] ‖ name ‖ addresses ‖ mailboxes ‖ signature[64]`;
-/// name and each address after their length, both lists after their count; no mailboxes yet.
-public struct CardPart: Equatable, Sendable {
-    /// The longest part.
-    public static let byteCountMax = 4096
-    /// The most addresses of a device.
-    public static let addressCountMax = 8
-    /// The longest address, in bytes of ASCII.
-    public static let addressByteCountMax = 256
-    private static let format: UInt8 = 1
-
-    /// The device.
-    public let device: DeviceID
-    /// Grows by one with each change.
-    public let version: UInt64
-    /// The device's key for links.
-    public let noiseKey: NoiseKey
-    /// What the person is called.
-    public let name: String
-    /// Where the device listens, as `host:port`; the best first.
-    public let addresses: [String]
-    /// The part as it was signed, signature included.
-    public let bytes: [UInt8]
-
-    /// Signs a part. What does not fit the limits is left out from the end.
-    public static func make(
-        version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
-        key: DeviceSigningKey
-    ) -> CardPart {
-        var writer = ByteWriter(capacity: 256)
-        writer.byte(format)
-        writer.identifier(key.device)
-        writer.uint64(version)
-        writer.identifier(noiseKey)
-        var fitting = name
-        while fitting.utf8.count > Limits.nameByteCountMax { fitting.removeLast() }
-        writer.counted(Array(fitting.utf8))
-        let sound = Array(addresses.filter { isSound(Array($0.utf8)) }.prefix(addressCountMax))
-        writer.number(UInt64(sound.count))
-        for address in sound { writer.counted(Array(address.utf8)) }
-        writer.number(0)
-        let signature = key.sign(.card, writer.bytes)
-        return CardPart(
-            device: key.device, version: version, noiseKey: noiseKey, name: fitting,
-            addresses: sound, bytes: writer.bytes + signature.bytes)
-    }
-
-    private init(
-        device: DeviceID, version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
-        bytes: [UInt8]
-    ) {
-        self.device = device
-        self.version = version
-        self.noiseKey = noiseKey
-        self.name = name
-        self.addresses = addresses
-        self.bytes = bytes
-    }
-
-    /// Reads a part; ``isSigned`` tells whether it is the device's.
-    init(bytes: [UInt8]) throws(DecodingFailure) {
-        var reader = ByteReader(bytes)
-        let format = try reader.byte()
-        guard format == Self.format else { throw .unknownVersion(format) }
-        device = try reader.identifier()
-        version = try reader.uint64()
-        noiseKey = try reader.identifier()
-        let nameCount = try reader.count("name", atMost: Limits.nameByteCountMax)
-        guard let name = String(validating: try reader.slice(nameCount), as: UTF8.self) else {
-            throw .forbidden(field: "name")
-        }
-        self.name = name
-        var addresses: [String] = []
-        for _ in 0..<(try reader.count("addresses", atMost: Self.addressCountMax)) {
-            let count = try reader.count("address", atMost: Self.addressByteCountMax)
-            let address = Array(try reader.slice(count))
-            guard Self.isSound(address) else { throw .forbidden(field: "address") }
-            addresses.append(String(decoding: address, as: UTF8.self))
-        }
-        self.addresses = addresses
-        _ = try reader.count("mailboxes", atMost: 0)
-        _ = try reader.slice(Signature.byteCount)
-        try reader.finish()
-        self.bytes = bytes
-    }
-
-    /// Whether the device signed it.
-    var isSigned: Bool {
-        guard let signature = Signature(bytes.suffix(Signature.byteCount)) else { return false }
-        return signature.verifies(
-            .card, Array(bytes.dropLast(Signature.byteCount)), by: device)
-    }
-
-    /// Printable ASCII without spaces: nothing that could pass for another line on a screen.
-    private static func isSound(_ address: [UInt8]) -> Bool {
-        (1...addressByteCountMax).contains(address.count)
-            && address.allSatisfy { (0x21...0x7e).contains($0) }
     }
 }

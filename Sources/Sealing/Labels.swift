@@ -72,6 +72,46 @@ public struct Label: Sendable {
     /// The proof that an invite's secret is known, bound to one link.
     public static let redeem = Label("lp1/redeem")
 
+    // MARK: Epochs
+
+    /// The signature of a prekey.
+    public static let prekey = Label("lp1/prekey")
+    /// The short name of a leaf.
+    public static let leaf = Label("lp1/leaf")
+    /// The causes of an epoch's operation.
+    public static let epochDependencies = Label("lp1/ep/deps")
+    /// All that an epoch's seals are bound to.
+    public static let epochContext = Label("lp1/ep/ctx")
+    /// The commitment to an epoch's seed.
+    public static let epochCommitment = Label("lp1/ep/commit")
+    /// An epoch's seed, from fresh randomness and what only its author knows.
+    public static let epochSeed = Label("lp1/ep/seed")
+    /// The key that seals the seed to one leaf.
+    public static let epochSeal = Label("lp1/ep/seal")
+    /// The first key of a device's chain in an epoch.
+    public static let epochChain = Label("lp1/ep/chain")
+    /// The key of the outer layer of an epoch's envelopes.
+    public static let epochEnvelopes = Label("lp1/ep/env")
+    /// The secret of an epoch's mailboxes.
+    public static let epochMailboxes = Label("lp1/ep/mbx")
+
+    // MARK: Envelopes
+
+    /// The key of one step of a chain.
+    public static let stepKey = Label("lp1/ms/key")
+    /// The next key of a chain.
+    public static let nextChainKey = Label("lp1/ms/next")
+    /// The key that seals what is in an envelope.
+    public static let messageKey = Label("lp1/ms/enc")
+    /// The nonce with which it is sealed.
+    public static let messageNonce = Label("lp1/ms/nonce")
+    /// The key of envelopes that may be forgotten.
+    public static let volatileEnvelope = Label("lp1/eph")
+    /// The content of an envelope.
+    public static let envelope = Label("lp1/env")
+    /// The signature of who uploads an envelope.
+    public static let envelopeSignature = Label("lp1/envsig")
+
     // MARK: At rest
 
     /// A keyed hash by which a sealed value is looked up.

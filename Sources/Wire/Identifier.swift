@@ -117,6 +117,8 @@ public enum LogSubject {}
 public enum DigestSubject {}
 /// What a ``NoiseKey`` names.
 public enum NoiseSubject {}
+/// What a ``LeafKey`` names.
+public enum LeafSubject {}
 
 /// A space: `H("lp1/space", kind, creator device, random16)`.
 public typealias SpaceID = Identifier<SpaceSubject>
@@ -132,6 +134,8 @@ public typealias LogID = Identifier<LogSubject>
 public typealias Digest = Identifier<DigestSubject>
 /// A device's public X25519 key for links.
 public typealias NoiseKey = Identifier<NoiseSubject>
+/// A public X25519 key that epochs of a space are sealed to: a leaf, or a prekey in its place.
+public typealias LeafKey = Identifier<LeafSubject>
 
 /// Lower-case hex of the bytes. Never call it with a secret.
 public func hex(_ bytes: some Sequence<UInt8>) -> String {

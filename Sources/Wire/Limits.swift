@@ -50,6 +50,13 @@ public enum Limits {
     public static let nameByteCountMax = 256
     /// A reaction, in UTF-8 bytes: the longest emoji sequences stay below 40.
     public static let emojiByteCountMax = 64
+    /// Devices in a space: an epoch's operation has an entry for each.
+    public static let deviceCountMax = 1024
+    /// Prekeys that a device names at a time: the newest, and those before that still live.
+    public static let prekeyCountMax = 4
+    /// An encoded epoch with entries for the most devices.
+    public static let epochByteCountMax = 60 * 1024
+
     /// Persons in a conversation at its creation: their proofs must fit one genesis operation.
     public static let founderCountMax = 64
 

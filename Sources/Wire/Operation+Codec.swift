@@ -134,7 +134,7 @@ extension Operation {
 
 extension ByteWriter {
     /// References after their count.
-    mutating func references(_ list: [OperationReference]) {
+    public mutating func references(_ list: [OperationReference]) {
         number(UInt64(list.count))
         for reference in list {
             uint64(reference.tag.value)

@@ -81,6 +81,7 @@ struct IdentityVectorTests {
         let person: String
         let name: String
         let addresses: [String]
+        let prekeys: [String]
     }
 
     @Test("cards of the other implementation hold, and come back as they were")
@@ -93,6 +94,8 @@ struct IdentityVectorTests {
             #expect(card.person.description == vector.person)
             #expect(card.name == vector.name)
             #expect(card.parts.flatMap(\.addresses) == vector.addresses)
+            let prekeys = card.parts.flatMap(\.prekeys)
+            #expect(prekeys.map(\.key.description) == vector.prekeys)
         }
     }
 
