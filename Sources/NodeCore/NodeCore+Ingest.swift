@@ -239,7 +239,9 @@ extension NodeCore {
         }
         askForBodies(at: now, &effects)
         watchWaiting(at: now, &effects)
-        guard let id else { return }
+        // What waited long enough came on no link, and can leave a hole like anything that did.
+        let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }
+        guard let id = id ?? able else { return }
         if ingested.isDisconnected {
             try wasDisconnected(space.number, link: id, at: now, store, &effects)
         }
