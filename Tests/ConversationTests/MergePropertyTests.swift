@@ -27,7 +27,7 @@ struct MergePropertyTests {
     }
 
     @Test(
-        "any order of delivery gives the same views, and so does folding them anew",
+        "Attack 17: any order of delivery gives the same views, and so does folding them anew",
         arguments: 1...12 as ClosedRange<UInt64>)
     func anyOrder(seed: UInt64) throws {
         let cast = try story(seed: seed)
@@ -43,7 +43,7 @@ struct MergePropertyTests {
         }
     }
 
-    @Test("what comes twice changes nothing", arguments: [21, 22, 23] as [UInt64])
+    @Test("Attack 17: what comes twice changes nothing", arguments: [21, 22, 23] as [UInt64])
     func repeats(seed: UInt64) throws {
         let cast = try story(seed: seed)
         try cast.meet()

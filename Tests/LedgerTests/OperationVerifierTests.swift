@@ -88,7 +88,7 @@ struct OperationVerifierTests {
         #expect(try verify(run, held: [0...9]).isEmpty)
     }
 
-    @Test("one altered operation in the middle unproves the run")
+    @Test("Attack 16: one altered operation in the middle unproves the run")
     func altered() throws {
         var run = try desk.run(0...9, of: ann, heads: [9])
         run.operations[4] = try Operation.make(
@@ -98,7 +98,7 @@ struct OperationVerifierTests {
         #expect(throws: RunRejection.unproven) { try verify(run, held: [5...9]) }
     }
 
-    @Test("operations swapped, dropped or repeated unprove the run")
+    @Test("Attack 11: operations swapped, dropped or repeated unprove the run")
     func reordered() throws {
         let run = try desk.run(0...9, of: ann, heads: [9])
         for change in [
@@ -125,7 +125,7 @@ struct OperationVerifierTests {
         #expect(throws: RunRejection.unproven) { try verify(run) }
     }
 
-    @Test("another device's signature proves nothing")
+    @Test("Attack 14: another device's signature proves nothing")
     func foreignHead() throws {
         var run = try desk.run(0...2, of: ann, heads: [])
         run.heads = try desk.run(0...2, of: ben, heads: [2]).heads
@@ -135,7 +135,7 @@ struct OperationVerifierTests {
         #expect(throws: RunRejection.unproven) { try verify(renamed) }
     }
 
-    @Test("operations of one space or lane prove nothing in another")
+    @Test("Attack 18: operations of one space or lane prove nothing in another")
     func moved() throws {
         var run = try desk.run(0...9, of: ann, heads: [9])
         #expect(throws: RunRejection.unproven) {
@@ -145,7 +145,7 @@ struct OperationVerifierTests {
         #expect(throws: RunRejection.unproven) { try verify(run) }
     }
 
-    @Test("what no signature reaches is left out")
+    @Test("Attack 15: what no signature reaches is left out")
     func unsignedTail() throws {
         #expect(try places(verify(desk.run(0...9, of: ann, heads: [6]))) == [0...6])
         #expect(throws: RunRejection.unsigned) {
@@ -209,7 +209,7 @@ struct ForkTests {
         #expect(failure == .forked(at: 7))
     }
 
-    @Test("two signed branches from where they part are proof to anybody")
+    @Test("Attack 19: two signed branches from where they part are proof to anybody")
     func evidence() throws {
         let (desk, copy, key) = try forked()
         let left = try desk.run(5...5, of: key, heads: [5], bringsAnchor: true)

@@ -144,7 +144,7 @@ struct PartitionTests {
         #expect(try trio.ann.texts(in: trio.group).count == 30)
     }
 
-    @Test("a store that fails at any call loses nothing that was answered")
+    @Test("Attack 33: a store that fails at any call loses nothing that was answered")
     func failingStore() throws {
         for call in 1...60 {
             let trio = try Trio(seed: 16)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Rejoin")
 struct RejoinTests {
-    @Test("a store that was set back writes nothing until it has its own past back")
+    @Test("Attack 34: a store that was set back writes nothing until it has its own past back")
     func setBack() throws {
         let world = World(seed: 41)
         let ann = try world.addNode("ann")
@@ -35,7 +35,7 @@ struct RejoinTests {
     }
 
     /// The store noticed nothing; the peer's frontier tells.
-    @Test("a peer that holds more of a node's own log stops it from writing")
+    @Test("Attack 34: a peer that holds more of a node's own log stops it from writing")
     func toldByPeer() throws {
         let world = World(seed: 42)
         let ann = try world.addNode("ann")

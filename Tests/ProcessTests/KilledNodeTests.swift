@@ -136,7 +136,7 @@ struct KilledNodeTests {
         throw Late(description: "the import never came through")
     }
 
-    @Test("lose nothing that they said was saved, and end with the same, after fifty kills")
+    @Test("Attack 33: killed nodes lose nothing that they said was saved, and end with the same")
     func fiftyKills() async throws {
         let seed = UInt64.random(in: 1...UInt64.max)
         print("seed of the kills: \(seed)")

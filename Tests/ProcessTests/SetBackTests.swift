@@ -117,7 +117,8 @@ struct SetBackTests {
         try await pair.isWhole(ann, earlier + Self.texts)
     }
 
-    @Test("as a whole takes back what its peer holds, and forks nothing")
+    @Test(
+        "Attack 34: what was set back as a whole takes back what its peer holds, and forks nothing")
     func wholeHome() async throws {
         let pair = try await SetBackPair(written: Self.texts, after: ["before the copy"])
         try pair.setBack { _ in true }

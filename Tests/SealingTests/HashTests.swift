@@ -114,7 +114,7 @@ struct SecretTests {
 struct SignatureTests {
     let signer = DeviceSigningKey(seed: Secret([UInt8](repeating: 1, count: 32)))
 
-    @Test("a signature holds for its device, label and message alone")
+    @Test("Attack 14: a signature holds for its device, label and message alone")
     func verification() throws {
         let other = DeviceSigningKey(seed: Secret([UInt8](repeating: 2, count: 32)))
         let signature = signer.sign(.head, [1, 2, 3])
@@ -132,7 +132,7 @@ struct SignatureTests {
         #expect(Signature([UInt8](repeating: 0, count: 65)) == nil)
     }
 
-    @Test("a key of small order signs nothing")
+    @Test("Attack 14: a key of small order signs nothing")
     func smallOrder() throws {
         let zero = try #require(DeviceID([1] + [UInt8](repeating: 0, count: 31)))
         let signature = try #require(

@@ -18,7 +18,8 @@ struct LinkHandshakeTests {
         #expect(pair.caller.handshakeHash.count == 64)
     }
 
-    @Test("any flipped byte of the first three messages ends the handshake unauthenticated")
+    @Test(
+        "Attack 1: any flipped byte of the first three messages ends the handshake unauthenticated")
     func flips() throws {
         for message in 0..<3 {
             // The third message is long: every byte of its start, then every seventeenth.
@@ -45,14 +46,16 @@ struct LinkHandshakeTests {
     }
 
     @Test(
-        "a selector or version that is not ours is refused",
+        "Attack 2: a selector or version that is not ours is refused",
         arguments: [[3, 1, 1], [1, 2, 9], [1, 0, 0], [1, 2, 1]])
     func openings(opening: [UInt8]) throws {
         var pair = try LinkPair()
         #expect(throws: LinkRejection.unsupported) { try pair.callee.receive(opening) }
     }
 
-    @Test("an opening that was altered on the way fails, though both versions are supported")
+    @Test(
+        "Attack 2: an opening that was altered on the way fails, though both versions are supported"
+    )
     func downgrade() throws {
         var pair = try LinkPair()
         #expect(throws: LinkRejection.undecipherable) {
@@ -60,7 +63,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("devices of different networks cannot shake hands")
+    @Test("Attack 2: devices of different networks cannot shake hands")
     func networks() throws {
         var pair = try LinkPair(calleeNetwork: NetworkID(named: "another"))
         #expect(throws: LinkRejection.undecipherable) { try pair.shake() }
@@ -72,7 +75,7 @@ struct LinkHandshakeTests {
         #expect(throws: LinkRejection.undecipherable) { try pair.shake() }
     }
 
-    @Test("a first message that is played again makes no peer and no frame")
+    @Test("Attack 3: a first message that is played again makes no peer and no frame")
     func replay() throws {
         var pair = try LinkPair()
         let opening = pair.caller.start()
@@ -88,7 +91,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("an ephemeral key of small order is refused", arguments: [0, 1] as [UInt8])
+    @Test("Attack 4: an ephemeral key of small order is refused", arguments: [0, 1] as [UInt8])
     func smallOrder(first: UInt8) throws {
         var pair = try LinkPair()
         #expect(throws: LinkRejection.weakKey) {
@@ -113,7 +116,7 @@ struct LinkHandshakeTests {
         }
     }
 
-    @Test("a key that the shown identity does not certify is refused")
+    @Test("Attack 5: a key that the shown identity does not certify is refused")
     func uncertified() throws {
         let ada = try TestDevice(1)
         let stranger = try TestDevice(5)
@@ -228,7 +231,7 @@ struct LinkRecordTests {
         #expect(pair.caller.seal([frame(65_600)]).count == 2 + 65_535 + 2 + 128 + 16)
     }
 
-    @Test("a record that is repeated, left out, swapped, cut or altered closes the link")
+    @Test("Attack 7: a record that is repeated, left out, swapped, cut or altered closes the link")
     func tampering() throws {
         let cases: [(inout [[UInt8]]) -> Void] = [
             { $0[1] = $0[0] }, { $0.remove(at: 0) }, { $0.swapAt(0, 1) },
@@ -262,7 +265,7 @@ struct LinkRecordTests {
         }
     }
 
-    @Test("a frame above the limit is refused by its length alone")
+    @Test("Attack 7: a frame above the limit is refused by its length alone")
     func oversize() throws {
         var pair = try linked()
         let count = Limits.frameByteCountMax + 1
@@ -272,7 +275,7 @@ struct LinkRecordTests {
         }
     }
 
-    @Test("rekeying in the middle is not noticed, missing it is")
+    @Test("Attack 8: rekeying in the middle is not noticed, missing it is")
     func rekeying() throws {
         var pair = try linked()
         for round in 0..<5 {
@@ -291,7 +294,7 @@ struct LinkRecordTests {
         }
     }
 
-    @Test("both directions pass 2^14 records at once")
+    @Test("Attack 9: both directions pass 2^14 records at once")
     func manyRecords() throws {
         var pair = try linked()
         let count = SealedRecords.rekeyRecordCount + 3

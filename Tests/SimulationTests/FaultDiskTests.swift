@@ -23,7 +23,7 @@ struct FaultDiskTests {
     }
 
     /// The power goes at any call of the disk: from then on none succeeds, and then it is dark.
-    @Test("a thousand losses of power at any call take no transaction that was durable")
+    @Test("Attack 33: a thousand losses of power at any call take no transaction that was durable")
     func thousand() throws {
         let disk = FaultDisk(seed: 2)
         var random = SeededRandom(seed: 3)

@@ -59,7 +59,7 @@ struct Quartet {
 @Suite("Malice")
 struct MaliceTests {
     /// As two copies of one home do: whatever it wrote on, nobody would take.
-    @Test("a device with two histories learns of it, and writes nothing more")
+    @Test("Attack 35: a device with two histories learns of it, and writes nothing more")
     func ownFork() throws {
         let quartet = try Quartet(seed: 71)
         try quartet.world.equivocate(quartet.eve, in: quartet.group)
@@ -125,7 +125,7 @@ struct MaliceTests {
         #expect(quartet.jury.verdict == nil)
     }
 
-    @Test("a member who writes two histories is found out, and honest nodes end equal")
+    @Test("Attack 19: a member who writes two histories is found out, and honest nodes end equal")
     func twoHistories() throws {
         for seed in 100..<103 as Range<UInt64> {
             let quartet = try Quartet(seed: seed)

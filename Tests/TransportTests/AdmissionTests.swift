@@ -42,7 +42,7 @@ struct AdmissionTests {
         #expect(admission.unauthenticatedCount == 0)
     }
 
-    @Test("bounds what is open, and what strangers hold of it")
+    @Test("Attack 10: admission bounds what is open, and what strangers hold of it")
     func counts() throws {
         var admission = admission {
             $0.connectionCountMax = 2

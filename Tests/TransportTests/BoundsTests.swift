@@ -15,7 +15,7 @@ struct BoundsTests {
         ).endpoints[0]
     }
 
-    @Test("that trickles its handshake is closed at the deadline all the same")
+    @Test("Attack 10: a peer that trickles its handshake is closed at the deadline all the same")
     func slowLoris() async throws {
         try await withTransport { transport in
             // Each byte is answered, and each answer draws the next: never silent, never done.

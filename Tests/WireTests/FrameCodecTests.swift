@@ -23,7 +23,7 @@ struct FrameCodecTests {
         }
     }
 
-    @Test("hostile vectors are refused for the reason that they give")
+    @Test("Attack 11: frames: hostile vectors are refused for the reason that they give")
     func hostileVectors() throws {
         let vectors = try VectorFile.vectors("frame/hostile", as: Hostile.self)
         #expect(vectors.count > 30)
@@ -75,7 +75,8 @@ struct FrameCodecTests {
         #expect(throws: DecodingFailure.self) { try Frame.decode(bomb) }
     }
 
-    @Test("a frame cut anywhere, or with a byte too many, is refused", arguments: [11, 12])
+    @Test(
+        "Attack 12: a frame cut anywhere, or with a byte too many, is refused", arguments: [11, 12])
     func cut(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let vectors = try Self.valid().compactMap { bytes(hex: $0.input) }
@@ -113,7 +114,7 @@ struct FrameCodecTests {
         }
     }
 
-    @Test("a frame above its limit is refused whatever it holds")
+    @Test("Attack 13: a frame above its limit is refused whatever it holds")
     func tooLarge() {
         let input = [UInt8](repeating: 0x12, count: Limits.frameByteCountMax + 1)
         #expect(

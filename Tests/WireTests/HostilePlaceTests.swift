@@ -17,7 +17,7 @@ struct HostilePlaceTests {
     }
 
     /// A frame of a quarter megabyte could hold a thousand runs that open to half a megabyte each.
-    @Test("a frame does not open to much more than one run may")
+    @Test("Attack 13: a frame does not open to much more than one run may")
     func openedRuns() throws {
         let device = try #require(DeviceID([UInt8](repeating: 3, count: 32)))
         let space = try #require(SpaceID([UInt8](repeating: 4, count: 32)))

@@ -45,7 +45,7 @@ struct OperationCodecTests {
         }
     }
 
-    @Test("hostile vectors are refused for the reason that they give")
+    @Test("Attack 11: hostile vectors are refused for the reason that they give")
     func hostileVectors() throws {
         let vectors = try VectorFile.vectors("operation/hostile", as: Hostile.self)
         #expect(vectors.count > 20)
@@ -75,7 +75,7 @@ struct OperationCodecTests {
         }
     }
 
-    @Test("an operation cut anywhere, or with a byte too many, is refused")
+    @Test("Attack 12: an operation cut anywhere, or with a byte too many, is refused")
     func cut() throws {
         for vector in try Self.valid() {
             let input = try #require(bytes(hex: vector.input))
@@ -107,7 +107,7 @@ struct OperationCodecTests {
         }
     }
 
-    @Test("an operation above its limit is neither made nor read")
+    @Test("Attack 13: an operation above its limit is neither made nor read")
     func tooLarge() {
         let header = OperationHeader(kind: .merge, wallClock: 0, clock: 0)
         let payload = [UInt8](repeating: 0, count: Limits.operationByteCountMax)

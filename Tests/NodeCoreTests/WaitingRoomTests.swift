@@ -1,0 +1,74 @@
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@testable import ParleyLedger
+@testable import ParleyNodeCore
+
+@Suite("The waiting room")
+struct WaitingRoomTests {
+    private let space = SpaceNumber(1)
+
+    /// A proven run of one operation whose cause nobody has.
+    private func run(
+        by key: DeviceSigningKey, at place: UInt64, byteCount: Int = 4
+    ) throws -> VerifiedRun {
+        let space = try #require(SpaceID([UInt8](repeating: 7, count: 32)))
+        let log = OperationHash.log(space: space, device: key.device, lane: .content)
+        let cause = OperationReference(
+            tag: LogTag(1), sequence: place, check: Check(high: place, low: 9))
+        let operation = try Operation.make(
+            OperationHeader(
+                kind: OperationKind(rawValue: 64), wallClock: 1, clock: 1 << 16, authority: 0,
+                dependencies: [cause]),
+            payload: [UInt8](repeating: 1, count: byteCount))
+        let anchor = OperationID(reinterpreting: log)
+        let id = OperationHash.operation(operation, after: anchor)
+        let run = Run(
+            device: key.device, lane: .content, first: place, anchor: place == 0 ? nil : anchor,
+            operations: [operation],
+            heads: [OperationHash.sign(log: log, sequence: place, operation: id, with: key)])
+        return try #require(try OperationVerifier.verify(run, in: space, held: []).first)
+    }
+
+    @Test("Attack 22: a flood of causes that nobody has fills one log's share and no more")
+    func share() throws {
+        var random = SeededRandom(seed: 22)
+        let liar = DeviceSigningKey.generate(using: &random)
+        let honest = DeviceSigningKey.generate(using: &random)
+        var room = WaitingRoom()
+        room.add(try run(by: honest, at: 0), in: space, since: 0)
+        for place in 0..<1_000 as Range<UInt64> {
+            room.add(try run(by: liar, at: place), in: space, since: 1)
+        }
+        #expect(room.count == WaitingRoom.logRunCountMax + 1)
+        #expect(room.droppedCount == 1_000 - WaitingRoom.logRunCountMax)
+        // Causes come or are given up: nobody waits for ever, and what waited is all there was.
+        #expect(room.nextDue == WaitingRoom.patience)
+        let waited = room.take(space)
+        #expect(waited.contains { $0.run.device == honest.device })
+        #expect(waited.allSatisfy { $0.isOverdue(at: 1 + WaitingRoom.patience) })
+        #expect(room.isEmpty)
+    }
+
+    @Test("Attack 22: many logs together wait within the bounds of the room, in runs and bytes")
+    func room() throws {
+        var random = SeededRandom(seed: 23)
+        for (byteCount, logCount, each) in [(4, 24, 60), (40_000, 20, 20)] {
+            var room = WaitingRoom()
+            for _ in 0..<logCount {
+                let liar = DeviceSigningKey.generate(using: &random)
+                for place in 0..<UInt64(each) {
+                    room.add(
+                        try run(by: liar, at: place, byteCount: byteCount), in: space, since: 0)
+                }
+            }
+            #expect(room.count <= WaitingRoom.runCountMax)
+            let held = room.count * byteCount
+            #expect(held <= WaitingRoom.byteCountMax)
+            #expect(room.droppedCount + room.count == logCount * each)
+            #expect(room.droppedCount > 0)
+        }
+    }
+}
