@@ -93,7 +93,12 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
-            CommandGroup(name: "Care:", subcommands: [DigestCommand.self, Doctor.self]),
+            CommandGroup(
+                name: "Care:",
+                subcommands: [
+                    DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
+                    BackupCommand.self,
+                ]),
             CommandGroup(
                 name: "Trying it:",
                 subcommands: [

@@ -1,4 +1,5 @@
 import Parley
+import ParleyLocalAPI
 
 /// The node of a home, opened by this very process: the one place that knows the real node.
 enum HomeNode {
@@ -8,6 +9,21 @@ enum HomeNode {
     ) async throws -> World.Access {
         let node = try await node(home: home, passphrase: passphrase)
         return World.Access(node: node, isRunning: false, close: { await node.shutdown() })
+    }
+
+    /// Works on a home that no node has open, and says so where one has.
+    static func alone<R: Sendable>(
+        _ home: String, _ body: @Sendable (String) throws -> R
+    ) async throws -> R {
+        try await World.reach(
+            home,
+            running: { client in
+                await client.close()
+                throw NodeError(
+                    "running", "A node runs in \(home).",
+                    hint: "stop it first: this writes its keys anew")
+            },
+            home: { try body($0) })
     }
 
     /// Makes a home. Returns the recovery code.

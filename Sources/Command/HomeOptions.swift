@@ -42,4 +42,14 @@ struct HomeOptions: ParsableArguments {
         guard World.current.isInputTerminal else { return nil }
         return Passphrase.ask("Passphrase: ")
     }
+
+    /// The same where a passphrase is known to be needed.
+    @Sendable func currentPassphrase() throws -> [UInt8] {
+        guard let passphrase = try passphrase() else {
+            throw NodeError(
+                "passphrase-needed", "The passphrase that was set is needed, and none was given.",
+                hint: "type it, or name a file with --passphrase-file")
+        }
+        return passphrase
+    }
 }

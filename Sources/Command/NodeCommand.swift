@@ -47,6 +47,12 @@ enum Check {
         try bound(name, Limits.nameByteCountMax, what)
     }
 
+    static func file(_ file: String) throws {
+        guard !file.isEmpty, file.utf8.count < 4096 else {
+            throw ValidationError("that is no name of a file")
+        }
+    }
+
     static func emoji(_ emoji: String) throws {
         guard !emoji.allSatisfy(\.isWhitespace) else {
             throw ValidationError("a reaction needs an emoji")

@@ -109,6 +109,17 @@ extension NodeClient: NodeService {
             "importedLineCount", ["conversation": conversation, "fileHash": fileHash])
     }
 
+    /// See `NodeService.createBackup(file:)`.
+    public func createBackup(file: String) async throws -> BackupReport {
+        try await call("createBackup", ["file": file])
+    }
+
+    /// See `NodeService.noteRecoveryCode(root:backupKey:)`.
+    public func noteRecoveryCode(root: String, backupKey: String) async throws {
+        let _: Nothing = try await call(
+            "noteRecoveryCode", ["root": root, "backupKey": backupKey])
+    }
+
     /// See `NodeService.changes()`. The stream ends when the node stops.
     public func changes() async throws -> AsyncStream<ChangeView> { try await follow() }
 }

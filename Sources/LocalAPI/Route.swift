@@ -64,6 +64,17 @@ struct Route: Sendable {
         },
         Route("digests") { node, _ in try await node.digests() },
         Route("doctor") { node, _ in try await node.doctor() },
+        Route("createBackup", ["file"]) { node, a in
+            let file: String = try a("file")
+            guard file.hasPrefix("/"), file.utf8.count < 4096 else {
+                throw Failure.invalidParameters("\"file\" must be an absolute path")
+            }
+            return try await node.createBackup(file: file)
+        },
+        Route("noteRecoveryCode", ["root", "backupKey"]) { node, a in
+            try await node.noteRecoveryCode(root: a("root"), backupKey: a("backupKey"))
+            return Nothing()
+        },
         Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
             try await node.importMessages(
                 ImportBatch(

@@ -54,3 +54,15 @@ public enum CardReader {
         }
     }
 }
+
+extension CardReader {
+    /// Whether these bytes are a person's card of which every part holds.
+    public static func holds(_ bytes: [UInt8], of person: PersonID) -> Bool {
+        card(bytes, of: person) != nil
+    }
+}
+
+extension CardReader {
+    /// What a person calls themself in the card in these bytes, or nothing.
+    public static func name(in bytes: [UInt8]) -> String { card(bytes)?.name ?? "" }
+}

@@ -63,7 +63,9 @@ public final class Node: Sendable {
             let log = try IdentityLog.founded(
                 root: root, device: key, noiseKey: noise.publicKey, time: SystemClock.now.wall,
                 using: &random)
-            try NodeKeys.keep(key: key, noise: noise, identity: log.encoded, in: store)
+            try NodeKeys.keep(
+                key: key, noise: noise, identity: log.encoded,
+                backupKey: code.backupKey.publicKey, in: store)
             let node = try assemble(store, settings)
             await node.begin()
             _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
@@ -80,6 +82,11 @@ public final class Node: Sendable {
             throw NodeError(
                 "no-node", "There is no node in \(settings.home).",
                 hint: "`parley init --name YOURNAME` makes one.")
+        }
+        guard !Home(settings.home).isUnfinished else {
+            throw NodeError(
+                "unfinished", "The node in \(settings.home) was never completed: it was cut off.",
+                hint: "Say the same `parley backup restore` or `parley recover` again.")
         }
         return try await Self.explaining {
             let node = try assemble(try openStore(settings), settings)
@@ -101,7 +108,7 @@ public final class Node: Sendable {
         }
     }
 
-    private static func openStore(
+    static func openStore(
         _ settings: NodeSettings
     ) throws(HomeError) -> sending SQLiteStore {
         try SQLiteStore.open(
@@ -109,7 +116,7 @@ public final class Node: Sendable {
             unlock: settings.passphrase.map { .passphrase($0) } ?? .keyFile)
     }
 
-    private static func assemble(
+    static func assemble(
         _ store: sending SQLiteStore, _ settings: NodeSettings
     ) throws -> Node {
         guard let keys = try NodeKeys(in: store) else {
@@ -120,7 +127,7 @@ public final class Node: Sendable {
         return Node(store: store, keys: keys, settings: settings)
     }
 
-    private func begin() async {
+    func begin() async {
         await running.connect(network)
         await running.start()
     }
@@ -157,9 +164,12 @@ struct NodeKeys {
     private static let seedName = "signing seed"
     private static let noiseName = "noise key"
     private static let identityKey = Array("identity".utf8)
+    private static let backupKeyName = Array("backup key".utf8)
+    private static let recoveryCheckName = Array("recovery check".utf8)
 
     static func keep(
-        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: [[UInt8]], in store: SQLiteStore
+        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: [[UInt8]],
+        backupKey: BackupPublicKey?, in store: SQLiteStore
     ) throws(StoreError) {
         var writer = ByteWriter()
         for operation in identity { writer.counted(operation) }
@@ -168,6 +178,7 @@ struct NodeKeys {
             try store.setSecret(key.seed, seedName)
             try store.setSecret(noise.scalar, noiseName)
             try store.setValue(writer.bytes, .profile, identityKey)
+            if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
             try store.commit()
         } catch {
             store.rollback()
@@ -192,5 +203,37 @@ struct NodeKeys {
         identity = NodeIdentity(
             person: log.person, root: Digest(reinterpreting: log.root), operations: operations,
             key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
+    }
+
+    /// What backups are sealed to; nil where this device was never told.
+    static func backupKey(in store: SQLiteStore) throws -> BackupPublicKey? {
+        try store.value(.profile, backupKeyName).flatMap { BackupPublicKey($0) }
+    }
+
+    /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
+    static func recoveryCheckTime(in store: SQLiteStore) throws -> UInt64? {
+        guard let bytes = try store.value(.profile, recoveryCheckName) else { return nil }
+        var reader = ByteReader(bytes)
+        return try reader.uint64()
+    }
+
+    /// Notes that the recovery code was asked back. What backups are sealed to is noted where it
+    /// is not known yet, and never replaced.
+    static func noteRecoveryCheck(
+        backupKey: BackupPublicKey, at time: UInt64, in store: SQLiteStore
+    ) throws(StoreError) {
+        var writer = ByteWriter()
+        writer.uint64(time)
+        try store.begin(.full)
+        do {
+            if try store.value(.profile, backupKeyName) == nil {
+                try store.setValue(backupKey.bytes, .profile, backupKeyName)
+            }
+            try store.setValue(writer.bytes, .profile, recoveryCheckName)
+            try store.commit()
+        } catch {
+            store.rollback()
+            throw error
+        }
     }
 }

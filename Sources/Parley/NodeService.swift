@@ -49,6 +49,11 @@ public protocol NodeService: Sendable {
     func importMessages(_ batch: ImportBatch) async throws -> ImportResult
     /// How many lines of this file are in, or 0.
     func importedLineCount(conversation: String, fileHash: String) async throws -> Int
+    /// Writes everything that a new device of this person could use into one sealed file, which the
+    /// recovery code alone opens. The path is absolute.
+    func createBackup(file: String) async throws -> BackupReport
+    /// Notes that the person has the recovery code, whose public keys these are, in hex.
+    func noteRecoveryCode(root: String, backupKey: String) async throws
     /// Changes from now on.
     func changes() async throws -> AsyncStream<ChangeView>
 }
@@ -110,6 +115,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var receivedByteCount: Int
     /// Own messages that no device of another person has yet.
     public var pendingCount: Int
+    /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
+    public var recoveryCheckTime: UInt64?
     /// Why nothing may be written, or nil.
     public var readOnlyReason: String?
     /// How often something was refused, by its code.
@@ -296,6 +303,50 @@ public struct ImportResult: Codable, Equatable, Sendable {
     public var stored: Int
     /// Messages that were in before.
     public var known: Int
+}
+
+/// What a backup holds.
+public struct BackupReport: Codable, Equatable, Sendable {
+    /// The file.
+    public var file: String
+    /// Its bytes.
+    public var byteCount: Int
+    /// Whose it is.
+    public var name: String
+    /// The same, in hex.
+    public var person: String
+    /// The device that made it, in hex.
+    public var device: String
+    /// When it was made, in Unix milliseconds.
+    public var time: UInt64
+    /// Persons whose cards are in it.
+    public var contactCount: Int
+    /// Conversations.
+    public var conversationCount: Int
+    /// Logs.
+    public var logCount: Int
+    /// Operations: messages, edits, receipts and the like.
+    public var operationCount: Int
+}
+
+/// What became of a person who came back.
+public struct RestoreReport: Codable, Equatable, Sendable {
+    /// What the person is called.
+    public var name: String
+    /// The person, in hex.
+    public var person: String
+    /// This new device, in hex.
+    public var device: String
+    /// Devices that were revoked for good, in hex.
+    public var revokedDevices: [String]
+    /// Devices that stay the person's, in hex.
+    public var keptDevices: [String]
+    /// When the backup was made, in Unix milliseconds; nil where there was none.
+    public var backupTime: UInt64?
+    /// Conversations that are here again.
+    public var conversationCount: Int
+    /// Operations that are here again.
+    public var operationCount: Int
 }
 
 /// Something changed.

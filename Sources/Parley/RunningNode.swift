@@ -104,6 +104,12 @@ actor RunningNode {
         }
     }
 
+    /// Writes to the store between two steps, in transactions of the body's own.
+    func write(_ body: (SQLiteStore) throws -> Void) throws {
+        guard let opened else { throw NodeError("stopped", "The node is shut down.") }
+        try body(opened)
+    }
+
     /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.
     func examine() throws -> DoctorReport {
         guard let opened else { throw NodeError("stopped", "The node is shut down.") }

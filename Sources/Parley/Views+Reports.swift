@@ -81,9 +81,11 @@ extension Views {
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
-            pendingCount: try pendingCount(spaces), readOnlyReason: try readOnlyReason(),
+            pendingCount: try pendingCount(spaces),
+            recoveryCheckTime: try NodeKeys.recoveryCheckTime(in: store),
+            readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
-            forkedDevices: try forkedDevices(), warnings: warnings(failure))
+            forkedDevices: try forkedDevices(), warnings: try warnings(failure))
     }
 
     private func readOnlyReason() throws -> String? {
@@ -124,7 +126,7 @@ extension Views {
         return devices.sorted().map(\.description)
     }
 
-    private func warnings(_ failure: StoreError?) -> [String] {
+    private func warnings(_ failure: StoreError?) throws -> [String] {
         var warnings: [String] = []
         if let failure { warnings.append("The store failed: \(failure).") }
         if let rejoin = core.rejoin {
@@ -135,6 +137,11 @@ extension Views {
             warnings.append(
                 "No passphrase: whoever can read this folder can read everything. "
                     + "The key lies in a file that only its owner may read.")
+        }
+        if try NodeKeys.recoveryCheckTime(in: store) == nil {
+            warnings.append(
+                "The recovery code was never asked back: `parley recovery check` shows whether "
+                    + "it is written down right.")
         }
         return warnings
     }

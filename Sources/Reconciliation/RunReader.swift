@@ -1,8 +1,8 @@
-import ParleyLedger
-import ParleyWire
+public import ParleyLedger
+public import ParleyWire
 
 /// Cuts runs out of stored logs so that a receiver can prove them.
-enum RunReader {
+public enum RunReader {
     /// A signature travels along at least every so many operations, so that receivers can pass
     /// on shorter runs themselves.
     static let headSpacing: UInt64 = 256
@@ -14,7 +14,7 @@ enum RunReader {
     ///   - room: bytes that the run should keep to. It exceeds them only to reach a head.
     ///   - bringsAnchor: whether the receiver may not hold the operation before.
     /// - Returns: nil where nothing provable is held there.
-    static func forward(
+    public static func forward(
         _ log: LogRecord, from first: UInt64, room: Int, bringsAnchor: Bool, store: some LogStore
     ) throws(StoreError) -> Run? {
         guard let span = log.spans.first(where: { $0.first <= first && first <= $0.last }) else {

@@ -86,6 +86,12 @@ extension Keystore {
         self = keystore
     }
 
+    /// Whether a passphrase locks the keystore in these bytes; nil where they are none.
+    public static func isLockedByPassphrase(_ bytes: [UInt8]) -> Bool? {
+        guard bytes.count > 5, Array(bytes[..<4]) == magic, bytes[4] == version else { return nil }
+        return Derivation(rawValue: bytes[5]).map { $0 == .argon2id }
+    }
+
     private static func header(
         of bytes: [UInt8], _ bounds: KeystoreCost.Bounds
     ) throws(KeystoreRejection) -> (Header, byteCount: Int) {

@@ -58,6 +58,15 @@ public struct Label: Sendable {
     public static let recoveryCheck = Label("lp1/rec/check")
     /// The seed of the root key, from a recovery code.
     public static let recoveryRoot = Label("lp1/rec/root")
+    /// The key that opens a person's backups, from a recovery code.
+    public static let recoveryBackup = Label("lp1/rec/backup")
+
+    // MARK: Backups
+
+    /// The key of one backup.
+    public static let backupFile = Label("lp1/bak/file")
+    /// Which recovery code opens a backup.
+    public static let backupMark = Label("lp1/bak/mark")
 
     // MARK: Meeting
 

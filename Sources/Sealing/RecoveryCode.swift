@@ -68,6 +68,11 @@ public struct RecoveryCode: Equatable, Sendable, CustomStringConvertible {
         DeviceSigningKey(seed: deriveSecret(key: secret, .recoveryRoot))
     }
 
+    /// What opens the person's backups. Devices keep its public half alone.
+    public var backupKey: BackupKey {
+        BackupKey(DeviceNoiseKey(secret: deriveSecret(key: secret, .recoveryBackup)))
+    }
+
     /// The code to be written down: to be shown once, and kept in no file.
     public func revealed() -> String {
         var values = secret.withUnsafeBytes { bytes in

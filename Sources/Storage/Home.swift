@@ -25,6 +25,34 @@ public struct Home: Sendable {
     /// What keeps a second process out; holds the number of the first.
     public var lock: String { path + "/lock" }
 
+    /// Lies here while a home is made in several steps, and is removed with the last one.
+    public var unfinished: String { path + "/unfinished" }
+
+    /// Whether a home was begun here and never completed.
+    public var isUnfinished: Bool { disk.exists(unfinished) }
+
+    /// Begins to make a home in several steps: what an earlier try left is removed.
+    public func beginMaking() throws(HomeError) {
+        try disk.makeFolder(path)
+        if isUnfinished { try discard() }
+        try disk.replace(unfinished, with: Array("1\n".utf8))
+    }
+
+    /// The home is whole: it can be opened from now on.
+    public func endMaking() throws(HomeError) { try disk.remove(unfinished) }
+
+    /// Removes what was made of a home that is not finished. The mark goes last.
+    public func discard() throws(HomeError) {
+        guard isUnfinished else { return }
+        let held = try disk.lock(self)
+        for file in [
+            keystore, keystore + ".new", keyFile, keyFile + ".new", guardFile,
+            guardFile + ".new", database, database + "-wal", database + "-shm",
+        ] { try disk.remove(file) }
+        try disk.remove(unfinished)
+        withExtendedLifetime(held) {}
+    }
+
     /// Whether a node was made here.
     public var isMade: Bool { disk.exists(keystore) || disk.exists(database) }
 

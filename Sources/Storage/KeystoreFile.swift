@@ -19,7 +19,12 @@ struct KeystoreFile {
 
     /// Opens the keystore, or makes one where the home is new.
     func openOrMake(_ unlock: Unlock) throws(HomeError) -> Keystore {
-        if let bytes = try home.read(home.keystore) { return try open(bytes, unlock) }
+        if let bytes = try home.read(home.keystore) {
+            let keystore = try open(bytes, unlock)
+            // A change to a passphrase was cut off before its last step.
+            if case .passphrase = unlock { try home.disk.remove(home.keyFile) }
+            return keystore
+        }
         guard !home.isMade else { throw HomeError(.keyMissing, path: home.keystore) }
         var source = random
         let keystore = Keystore.create(using: &source)
@@ -90,6 +95,17 @@ struct KeystoreFile {
             throw HomeError(.keystoreBroken, path: home.keyFile, detail: "not 32 bytes")
         }
         return Secret(bytes)
+    }
+}
+
+extension Home {
+    /// Whether a passphrase locks the keystore, as its header says.
+    public func isProtectedByPassphrase() throws(HomeError) -> Bool {
+        guard let bytes = try read(keystore) else { throw HomeError(.keyMissing, path: keystore) }
+        guard let isLocked = Keystore.isLockedByPassphrase(bytes) else {
+            throw HomeError(.keystoreBroken, path: keystore, detail: "its header is none")
+        }
+        return isLocked
     }
 }
 

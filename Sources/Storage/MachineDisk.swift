@@ -87,7 +87,7 @@ struct MachineDisk: HomeDisk {
     }
 
     /// Forces names in the folder to the disk.
-    private func synchronizeFolder(of file: String) throws(HomeError) {
+    func synchronizeFolder(of file: String) throws(HomeError) {
         let path = String(file[..<(file.lastIndex(of: "/") ?? file.startIndex)])
         let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw HomeError(errno: errno, path: path) }

@@ -77,7 +77,8 @@ final class FakeNode: NodeService {
             links: [.init(name: "ben", device: "cc", address: "192.0.2.1:7447")],
             conversationCount: 1, operationCount: 3, databaseByteCount: 4096,
             sentByteCount: 1_500, receivedByteCount: 20, pendingCount: 0,
-            readOnlyReason: nil, refusals: ["badSignature": 2], forkedDevices: [], warnings: [])
+            recoveryCheckTime: nil, readOnlyReason: nil, refusals: ["badSignature": 2],
+            forkedDevices: [], warnings: [])
     }
 
     func invite(hours: Int) async throws -> InviteView {
@@ -210,6 +211,18 @@ final class FakeNode: NodeService {
 
     func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
         state.withLock { $0.imported[fileHash, default: 0] }
+    }
+
+    func createBackup(file: String) async throws -> BackupReport {
+        state.withLock { $0.calls.append("createBackup \(file)") }
+        return BackupReport(
+            file: file, byteCount: 61, name: "ada", person: "aa", device: "bb",
+            time: 1_700_000_000_000, contactCount: 1, conversationCount: 1, logCount: 4,
+            operationCount: 3)
+    }
+
+    func noteRecoveryCode(root: String, backupKey: String) async throws {
+        state.withLock { $0.calls.append("noteRecoveryCode \(root.prefix(8))") }
     }
 
     func changes() async throws -> AsyncStream<ChangeView> {

@@ -1,0 +1,252 @@
+import ArgumentParser
+import Foundation
+import Parley
+import Synchronization
+
+struct BackupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "keep a sealed copy of everything, read it, bring it back",
+        discussion: """
+            A backup holds contacts, conversations and settings, and no key of any device. The \
+            recovery code alone opens it: it may lie anywhere.
+
+            Example:
+              parley backup create /media/stick/ada.parley
+            """,
+        subcommands: [BackupCreate.self, BackupVerify.self, BackupRestore.self])
+}
+
+/// Where the recovery code comes from.
+struct CodeOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "a file that holds the recovery code; without it, it is asked for", valueName: "file"),
+        completion: .file())
+    var codeFile: String?
+
+    /// The recovery code, as it stands on paper.
+    func code() throws -> String {
+        if let codeFile { return try RecoveryText.read(file: codeFile) }
+        return try RecoveryText.ask()
+    }
+}
+
+struct BackupCreate: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "write a backup",
+        discussion: """
+            The node may run meanwhile: the backup shows it as it was at one instant. It is \
+            written beside its place and put there once it is whole; an older backup at that place \
+            stays until then.
+
+            Example:
+              parley backup create ada.parley
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the file", completion: .file())
+    var file: String
+
+    func validate() throws { try Check.file(file) }
+
+    func run(with node: any NodeService) async throws {
+        let path = URL(fileURLWithPath: file).standardized.path
+        let watch = Task { await Self.watch(path + ".new") }
+        defer { watch.cancel() }
+        let report = try await node.createBackup(file: path)
+        watch.cancel()
+        await watch.value
+        try Output.show(report, json: output.json, as: report.text)
+        if !output.json {
+            World.current.say("only the recovery code opens it: parley backup verify shows that")
+        }
+    }
+
+    /// Tells how much is written, by looking at the file: whoever writes it, it grows.
+    private static func watch(_ file: String) async {
+        let line = ByteProgress()
+        while !Task.isCancelled {
+            // Ends early when it is cancelled, which is what is wanted.
+            try? await Task.sleep(for: .milliseconds(200))
+            // No file yet, or none any more: then there is nothing to tell.
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+            guard let count = attributes?[.size] as? Int else { continue }
+            line.show("\(bytes(count)) written")
+        }
+        line.end()
+    }
+}
+
+struct BackupVerify: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "read all of a backup and prove it",
+        discussion: """
+            Reads the file to its end: that nothing is missing or changed, every chain, every \
+            signature. Needs the recovery code, and no node.
+
+            Example:
+              parley backup verify ada.parley
+            """)
+
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CodeOptions
+    @Argument(help: "the file", completion: .file())
+    var file: String
+
+    func validate() throws { try Check.file(file) }
+
+    func run() async throws {
+        let line = ByteProgress()
+        let report = try Node.verifyBackup(file: file, code: try options.code()) { read, all in
+            line.show(read, of: all)
+        }
+        line.end()
+        try Output.show(report, json: output.json, as: report.text)
+        if !output.json { World.current.say("the backup is whole and holds") }
+    }
+}
+
+struct BackupRestore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore",
+        abstract: "make a new device from a backup",
+        discussion: """
+            Needs the recovery code and a home that holds no node. The new device has keys of its \
+            own, and catches up from the others once it runs. Devices that you do not --keep are \
+            revoked for good: keep those that you still have.
+
+            Example:
+              parley backup restore ada.parley --home ~/ada --keep 8a88e3dd
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CodeOptions
+    @OptionGroup var lost: LostOptions
+    @Argument(help: "the file", completion: .file())
+    var file: String
+
+    func validate() throws { try Check.file(file) }
+
+    func run() async throws {
+        try await lost.restore(file, code: try options.code(), place, output)
+    }
+}
+
+/// Which devices are not lost, and whether the person was asked.
+struct LostOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "a device that you still have: the start of its identifier", valueName: "device"))
+    var keep: [String] = []
+    @Flag(name: .long, help: "do not ask before devices are revoked")
+    var yes = false
+
+    /// Makes a new device from a backup, once the person has seen what that ends.
+    func restore(
+        _ file: String, code: String, _ place: HomeOptions, _ output: OutputOptions
+    ) async throws {
+        let found = try Node.devices(inBackup: file, recoveryCode: code)
+        try agree(found.devices, maker: found.maker, time: found.time)
+        let settings = NodeSettings(
+            home: place.path, passphrase: try place.passphraseFile.map(Passphrase.read(file:)))
+        let line = ByteProgress()
+        let (node, report) = try await Node.restore(
+            settings, backup: file, recoveryCode: code, keep: keep
+        ) { read, all in line.show(read, of: all) }
+        line.end()
+        await node.shutdown()
+        try Output.show(report, json: output.json, as: report.text)
+        guard !output.json else { return }
+        World.current.say("next: parley run, so that it catches up")
+        if settings.passphrase == nil {
+            World.current.say(
+                "there is no passphrase: parley passphrase set gives this device one")
+        }
+    }
+
+    private func agree(_ devices: [String], maker: String, time: UInt64) throws {
+        let ended = devices.filter { device in
+            !keep.contains { $0.count >= 4 && device.hasPrefix($0.lowercased()) }
+        }
+        guard !ended.isEmpty, !yes else { return }
+        let world = World.current
+        for device in ended {
+            let what = device == maker ? "  made this backup, \(Clock().moment(time))" : ""
+            world.say("will be revoked for good: \(device.prefix(12))\(what)")
+        }
+        guard world.isInputTerminal else {
+            throw NodeError(
+                "not-agreed", "Devices would be revoked, and there is nobody to ask.",
+                hint: "--keep DEVICE spares one; --yes agrees to the rest")
+        }
+        world.sayInPlace("Are all of these lost, or to be ended? [y/N] ")
+        guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+            throw NodeError(
+                "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
+        }
+    }
+}
+
+extension BackupReport {
+    /// The report for a person.
+    var text: String {
+        var table = Table()
+        table.add("backup", "\(file), \(bytes(byteCount))")
+        table.add("of", "\(name)  \(person.prefix(8))")
+        table.add("made", "\(Clock().moment(time)) by device \(device.prefix(12))")
+        table.add(
+            "holds",
+            "\(counted(conversationCount, "conversation")), \(counted(contactCount, "contact")), "
+                + "\(counted(operationCount, "operation")) in \(counted(logCount, "log"))")
+        return table.text
+    }
+}
+
+extension RestoreReport {
+    /// The report for a person.
+    var text: String {
+        var table = Table()
+        table.add("name", "\(name)  \(person.prefix(8))")
+        table.add("new device", String(device.prefix(12)))
+        for device in revokedDevices { table.add("revoked", String(device.prefix(12))) }
+        for device in keptDevices { table.add("kept", String(device.prefix(12))) }
+        table.add(
+            "holds",
+            "\(counted(conversationCount, "conversation")), "
+                + "\(counted(operationCount, "operation"))")
+        return table.text
+    }
+}
+
+/// One line that tells how far it is: written over on a terminal, and silent elsewhere.
+final class ByteProgress: Sendable {
+    private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
+
+    func show(_ done: Int, of all: Int) {
+        show("\(all > 0 ? done * 100 / all : 100) %  \(bytes(done)) of \(bytes(all))")
+    }
+
+    func show(_ text: String) {
+        guard World.current.isTalkTerminal else { return }
+        let now = ContinuousClock.now
+        let isDue = lastShown.withLock { last in
+            if let last, now - last < .milliseconds(100) { return false }
+            last = now
+            return true
+        }
+        if isDue { World.current.sayInPlace(text) }
+    }
+
+    func end() {
+        if World.current.isTalkTerminal, lastShown.withLock({ $0 != nil }) {
+            World.current.sayInPlace("")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import ArgumentParser
+import Parley
+
+struct PassphraseCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "passphrase",
+        abstract: "protect the keys by a passphrase, change it, or remove it",
+        discussion: """
+            Without a passphrase the keys lie in a file that only you can read. The node must not \
+            run meanwhile. A wrong passphrase changes nothing.
+
+            Example:
+              parley passphrase set
+            """,
+        subcommands: [PassphraseSet.self, PassphraseChange.self, PassphraseRemove.self])
+}
+
+/// What the three have in common.
+struct PassphraseOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "a file whose first line is the new passphrase; without it, it is asked for",
+            valueName: "file"),
+        completion: .file())
+    var newPassphraseFile: String?
+
+    func choose() throws -> [UInt8] {
+        if let newPassphraseFile { return try Passphrase.read(file: newPassphraseFile) }
+        return try Passphrase.choose()
+    }
+}
+
+struct PassphraseSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set",
+        abstract: "protect the keys by a passphrase from now on",
+        discussion: """
+            Whoever copies the folder then learns nothing without it. Nobody can give it back: \
+            without passphrase and recovery code the node is lost.
+
+            Example:
+              parley passphrase set --new-passphrase-file words.txt
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: PassphraseOptions
+
+    func run() async throws {
+        try await PassphraseCommand.change(place, isProtected: false) { try options.choose() }
+        World.current.say("the passphrase is set: the node asks for it from now on")
+    }
+}
+
+struct PassphraseChange: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "change",
+        abstract: "protect the keys by another passphrase",
+        discussion: """
+            Asks for the old one, then for the new one.
+
+            Example:
+              parley passphrase change
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: PassphraseOptions
+
+    func run() async throws {
+        try await PassphraseCommand.change(place, isProtected: true) { try options.choose() }
+        World.current.say("the passphrase is changed")
+    }
+}
+
+struct PassphraseRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "leave the keys without a passphrase",
+        discussion: """
+            The keys lie in a file that only you can read afterwards.
+
+            Example:
+              parley passphrase remove
+            """)
+
+    @OptionGroup var place: HomeOptions
+
+    func run() async throws {
+        try await PassphraseCommand.change(place, isProtected: true) { nil }
+        World.current.say("the passphrase is removed: who can read this folder can read your keys")
+    }
+}
+
+extension PassphraseCommand {
+    /// Opens the home by itself: a running node would have to be told a passphrase over a socket.
+    fileprivate static func change(
+        _ place: HomeOptions, isProtected wanted: Bool, to choose: @Sendable () throws -> [UInt8]?
+    ) async throws {
+        try await HomeNode.alone(place.path) { home in
+            guard try Node.isProtectedByPassphrase(at: home) == wanted else {
+                throw wanted
+                    ? NodeError(
+                        "no-passphrase", "This node has no passphrase.",
+                        hint: "parley passphrase set gives it one")
+                    : NodeError(
+                        "has-passphrase", "This node has a passphrase already.",
+                        hint: "parley passphrase change gives it another")
+            }
+            var settings = NodeSettings(home: home)
+            if wanted { settings.passphrase = try place.currentPassphrase() }
+            try Node.setPassphrase(settings, to: choose)
+        }
+    }
+}

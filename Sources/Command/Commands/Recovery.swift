@@ -1,0 +1,76 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct RecoveryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recovery",
+        abstract: "see whether the recovery code is written down right",
+        discussion: """
+            The recovery code is shown once, by `parley init`, and kept nowhere: it alone brings \
+            you back when all devices are lost, and it alone opens backups.
+
+            Example:
+              parley recovery check
+            """,
+        subcommands: [RecoveryCheck.self])
+}
+
+struct RecoveryCheck: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "type the recovery code from your paper",
+        discussion: """
+            Says whether it is the one of this node. The code leaves neither this command nor the \
+            paper. Capitals, spaces and hyphens do not matter. `parley status` reminds you until \
+            this was done once.
+
+            Example:
+              parley recovery check
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: CodeOptions
+
+    func run(with node: any NodeService) async throws {
+        let keys = try Node.publicKeys(ofRecoveryCode: try options.code())
+        try await node.noteRecoveryCode(root: keys.root, backupKey: keys.backupKey)
+        World.current.say("that is the recovery code of this node: keep the paper")
+    }
+}
+
+/// How a recovery code comes in.
+enum RecoveryText {
+    /// Fourteen groups of four, and room for how people write them.
+    private static let byteCountMax = 512
+
+    /// All of a file.
+    static func read(file: String) throws -> String {
+        do {
+            let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+            let data = try handle.read(upToCount: byteCountMax + 1) ?? Data()
+            guard data.count <= byteCountMax else {
+                throw NodeError("bad-code", "\(file) holds more than a recovery code")
+            }
+            return String(decoding: data, as: UTF8.self)
+        } catch let error as NodeError {
+            throw error
+        } catch {
+            throw NodeError("bad-code", "cannot read \(file)")
+        }
+    }
+
+    /// What is typed. It is seen: nobody types 56 characters blindly from paper.
+    static func ask() throws -> String {
+        guard World.current.isInputTerminal else {
+            throw NodeError(
+                "no-terminal", "There is no terminal to ask for the recovery code.",
+                hint: "name a file with --code-file")
+        }
+        World.current.sayInPlace("Recovery code: ")
+        guard let line = readLine(), !line.isEmpty else {
+            throw NodeError("bad-code", "No recovery code was typed.")
+        }
+        return String(line.prefix(byteCountMax))
+    }
+}

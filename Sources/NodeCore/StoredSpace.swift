@@ -1,0 +1,41 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+/// Makes anew what follows from the operations of a space, after they were stored all at once.
+public enum StoredSpace {
+    /// Notes what its operations name as seen, and folds its views.
+    ///
+    /// - Returns: whether the person belongs to the space; nothing is folded otherwise.
+    public static func fold(
+        _ space: SpaceRecord, for person: PersonID, in store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let roster = try RosterReader.roster(of: space, in: store),
+            roster.member(person) != nil
+        else { return false }
+        for log in try store.logs(in: space.number) {
+            for span in log.spans { try cover(span, of: log, store) }
+        }
+        let context = MergeContext(
+            space: space, roster: roster, ownPerson: person, newestClock: 0)
+        try Merge.rebuild(context, in: store)
+        return true
+    }
+
+    private static func cover(
+        _ span: Span, of log: LogRecord, _ store: some Store
+    ) throws(StoreError) {
+        guard log.lane.isCausal else { return }
+        var next = span.first
+        while next <= span.last {
+            let block = try store.operations(in: log.number, next...span.last, limit: 1024)
+            guard let last = block.last else { return }
+            for stored in block {
+                try Causality.cover(
+                    stored.operation.header, lane: log.lane, in: log.space, store: store)
+            }
+            next = last.sequence + 1
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Foundation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyReconciliation
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// What goes into a backup, as it was at one instant.
+///
+/// Logs only grow, so their records of that instant say what belongs to it while the node goes on.
+private struct BackupPlan: Sendable {
+    var about: BackupAbout
+    var publicKey: BackupPublicKey
+    var values: [BackupItem]
+    var spaces: [(space: SpaceRecord, logs: [LogRecord])]
+    var forks: [ForkEvidence]
+}
+
+extension BackupPlan {
+    init(_ views: Views) throws {
+        guard let key = try NodeKeys.backupKey(in: views.store) else {
+            throw NodeError(
+                "no-backup-key", "This device does not know yet what backups are sealed to.",
+                hint: "`parley recovery check` asks for the recovery code, once.")
+        }
+        publicKey = key
+        about = BackupAbout(
+            device: views.core.node.device, time: SystemClock.now.wall,
+            identity: views.core.node.operations)
+        values = []
+        for table in BackupItem.tables {
+            for (key, value) in try views.store.values(table) {
+                values.append(.value(table: table, key: key, value: value))
+            }
+        }
+        spaces = []
+        for space in try views.store.spaces() {
+            // Control first: everything else is judged by it.
+            let logs = try views.store.agreedLogs(in: space.number).filter { !$0.spans.isEmpty }
+                .sorted { ($0.lane.rawValue, $0.tag) < ($1.lane.rawValue, $1.tag) }
+            spaces.append((space, logs))
+        }
+        forks = try views.store.forks()
+    }
+}
+
+extension Node {
+    /// Writes everything that a new device of this person could use into one sealed file: contacts,
+    /// conversations, settings; no key of this device.
+    ///
+    /// Only the recovery code opens it. The node goes on meanwhile; the backup shows it as it was
+    /// at one instant. A backup that lies at `file` is replaced once the new one is whole.
+    public func createBackup(file: String) async throws -> BackupReport {
+        let file = absolute(file)
+        let plan = try await running.read { try BackupPlan($0) }
+        var random = SystemRandom()
+        guard let sealer = BackupSealer(to: plan.publicKey, using: &random) else {
+            throw NodeError("damaged", "The key that backups are sealed to is no key.")
+        }
+        do {
+            let writer = try BackupWriter(path: file, sealer: sealer)
+            let counts = try await write(plan, to: writer)
+            return try await report(plan, counts, file: file, byteCount: writer.finish())
+        } catch let error as HomeError {
+            throw NodeError(error)
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+
+    /// Writes all items, a frame at a time, so that the node is never kept from its work for long.
+    private func write(
+        _ plan: BackupPlan, to writer: BackupWriter
+    ) async throws -> (logs: Int, operations: Int) {
+        try writer.append(BackupItem.about(plan.about).encoded)
+        for value in plan.values { try writer.append(value.encoded) }
+        var (logCount, operationCount) = (0, 0)
+        for (space, logs) in plan.spaces {
+            try Task.checkCancellation()
+            try writer.append(BackupItem.space(space.id, space.kind).encoded)
+            for fork in plan.forks where fork.proof.space == space.id {
+                try writer.append(BackupItem.frame(Frame.fork(fork.proof).encoded()).encoded)
+            }
+            for log in logs {
+                logCount += 1
+                operationCount += try await write(log, of: space, to: writer)
+            }
+        }
+        let end = BackupItem.end(
+            spaceCount: plan.spaces.count, operationCount: operationCount)
+        try writer.append(end.encoded)
+        return (logCount, operationCount)
+    }
+
+    private func write(
+        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter
+    ) async throws -> Int {
+        var count = 0
+        for span in log.spans {
+            var next = span.first
+            while next <= span.last {
+                try Task.checkCancellation()
+                let place = next
+                let run = try await running.read { views in
+                    try RunReader.forward(
+                        log, from: place, room: Limits.operationsFrameByteCount,
+                        bringsAnchor: true, store: views.store)
+                }
+                // What no signature reaches proves nothing to anybody, and is left out.
+                guard let run else { break }
+                let frame = Frame.operations(
+                    Operations(space: space.id, endsAnswer: false, runs: [run]))
+                try writer.append(BackupItem.frame(frame.encoded()).encoded)
+                count += run.operations.count
+                next = run.last + 1
+            }
+        }
+        return count
+    }
+
+    private func report(
+        _ plan: BackupPlan, _ counts: (logs: Int, operations: Int), file: String, byteCount: Int
+    ) async throws -> BackupReport {
+        let name = try await running.read { try CardReader.name(of: $0.ownPerson, $0.store) }
+        let own = plan.values.filter {
+            if case .value(.card, _, _) = $0 { true } else { false }
+        }
+        return BackupReport(
+            file: file, byteCount: byteCount, name: name,
+            person: plan.spaces.isEmpty ? "" : try await status().person,
+            device: plan.about.device.description, time: plan.about.time,
+            contactCount: max(0, own.count - 1),
+            conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
+            logCount: counts.logs, operationCount: counts.operations)
+    }
+
+    /// Reads all of a backup and proves it: that nothing is cut off or changed, every chain, every
+    /// signature. No node is needed, and none is touched.
+    ///
+    /// - Parameters:
+    ///   - code: the recovery code, as it is typed.
+    ///   - progress: told the bytes that were read, and the bytes of the file.
+    public static func verifyBackup(
+        file: String, code: String, progress: @Sendable (Int, Int) -> Void = { _, _ in }
+    ) throws -> BackupReport {
+        let code = try RecoveryCode(person: code)
+        return try Self.explainingBackup(file) {
+            let reader = try BackupReader(path: absolute(file), key: code.backupKey)
+            var check = BackupCheck(code)
+            var name = ""
+            while let step = try check.next(from: reader) {
+                if case .value(.card, let key, let value) = step,
+                    key == check.identity?.person.bytes
+                {
+                    name = CardReader.name(in: value)
+                }
+                progress(reader.readByteCount, reader.byteCount)
+            }
+            return BackupReport(check, name: name, file: absolute(file), reader.byteCount)
+        }
+    }
+
+    /// Turns what is wrong with a backup into what a person is told.
+    static func explainingBackup<R>(_ file: String, _ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch let error as BackupRejection {
+            throw NodeError(error, file: file)
+        } catch let error as BackupFault {
+            throw NodeError(error, file: file)
+        } catch let error as HomeError {
+            throw NodeError(error)
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+}
+
+extension BackupReport {
+    init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {
+        self.init(
+            file: file, byteCount: byteCount, name: name,
+            person: check.identity?.person.description ?? "",
+            device: check.about?.device.description ?? "", time: check.about?.time ?? 0,
+            contactCount: check.contactCount, conversationCount: check.conversationCount,
+            logCount: check.logCount, operationCount: check.operationCount)
+    }
+}
+
+/// Where a path of the caller's leads, whatever the folder of the process that goes there.
+func absolute(_ path: String) -> String {
+    guard !path.hasPrefix("/") else { return path }
+    return FileManager.default.currentDirectoryPath + "/" + path
+}
+
+extension Node {
+    /// Notes that the person has the recovery code: the one thing that nobody can give them again.
+    ///
+    /// The code itself never comes here: whoever asks for it derives its public keys.
+    public func noteRecoveryCode(root: String, backupKey: String) async throws {
+        guard let bytes = bytes(hex: backupKey), let key = BackupPublicKey(bytes) else {
+            throw NodeError("bad-code", "That is no key of a recovery code.")
+        }
+        let own = try await running.read { $0.core.node.root.description }
+        guard root == own else {
+            throw NodeError(
+                "another-code", "That is the recovery code of somebody else.",
+                hint: "Look for the one that `parley init` printed for this node.")
+        }
+        do {
+            try await running.write {
+                try NodeKeys.noteRecoveryCheck(
+                    backupKey: key, at: SystemClock.now.wall, in: $0)
+            }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+
+    /// The public keys of a recovery code, in hex: all that ``noteRecoveryCode(root:backupKey:)``
+    /// takes.
+    ///
+    /// - Throws: ``NodeError`` where the text is no recovery code.
+    public static func publicKeys(
+        ofRecoveryCode text: String
+    ) throws -> (root: String, backupKey: String) {
+        let code = try RecoveryCode(person: text)
+        return (code.rootKey.device.description, code.backupKey.publicKey.description)
+    }
+}

@@ -1,0 +1,256 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyReconciliation
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+extension Node {
+    /// Makes a new device of a person, in a folder that holds no node yet, from a backup.
+    ///
+    /// A backup holds no key of any device, so there is nothing to be brought back twice: the new
+    /// device has keys and logs of its own, certified by the recovery code's root key, and catches
+    /// up from those it meets. Devices that are not kept are revoked, for good.
+    ///
+    /// - Parameters:
+    ///   - backup: the file.
+    ///   - recoveryCode: the recovery code, as it is typed.
+    ///   - keep: devices that stay the person's, in hex, or an unambiguous start of it.
+    ///   - progress: told the bytes that were read, and the bytes of the file.
+    /// - Throws: ``NodeError``. Nothing is left in the folder then.
+    public static func restore(
+        _ settings: NodeSettings, backup file: String, recoveryCode: String, keep: [String] = [],
+        progress: @Sendable (Int, Int) -> Void = { _, _ in }
+    ) async throws -> (node: Node, report: RestoreReport) {
+        let code = try RecoveryCode(person: recoveryCode)
+        let home = Home(settings.home)
+        let (node, report) = try making(home) {
+            try explainingBackup(file) {
+                let reader = try BackupReader(path: absolute(file), key: code.backupKey)
+                let store = try openStore(settings)
+                var restoring = Restoring(code)
+                let report = try restoring.run(reader, into: store, keep: keep, progress)
+                return (try assemble(store, settings), report)
+            }
+        }
+        await node.begin()
+        _ = try await node.running.perform(.setProfile(name: report.name, addresses: nil))
+        return (node, report)
+    }
+
+    /// The devices in a backup that are the person's as far as it knows, in hex, ascending, and
+    /// which of them made it. No node is needed, and none is touched.
+    public static func devices(
+        inBackup file: String, recoveryCode: String
+    ) throws -> (devices: [String], maker: String, time: UInt64) {
+        let code = try RecoveryCode(person: recoveryCode)
+        return try explainingBackup(file) {
+            let reader = try BackupReader(path: absolute(file), key: code.backupKey)
+            var check = BackupCheck(code)
+            _ = try check.next(from: reader)
+            guard let about = check.about, let identity = check.identity else {
+                throw BackupFault.outOfOrder
+            }
+            return (
+                identity.devices.map(\.device.description), about.device.description, about.time
+            )
+        }
+    }
+
+    /// Makes a home, and leaves nothing of it where that fails.
+    private static func making<R: Sendable>(_ home: Home, _ body: () throws -> R) throws -> R {
+        guard !home.isMade || home.isUnfinished else {
+            throw NodeError(
+                "exists", "There is a node in \(home.path) already.",
+                hint: "Use another folder with --home.")
+        }
+        do {
+            try home.beginMaking()
+        } catch {
+            throw NodeError(error)
+        }
+        do {
+            let result = try body()
+            try home.endMaking()
+            return result
+        } catch {
+            // What is left over is removed by the next try as well.
+            try? home.discard()
+            throw (error as? HomeError).map { NodeError($0) } ?? error
+        }
+    }
+}
+
+/// One restore, from the first item of a backup to a home that can be opened.
+private struct Restoring {
+    /// Operations in one transaction, about.
+    private static let batchCount = 4096
+
+    private let code: RecoveryCode
+    private var check: BackupCheck
+    private var name = ""
+    private var pendingCount = 0
+
+    init(_ code: RecoveryCode) {
+        self.code = code
+        check = BackupCheck(code)
+    }
+
+    mutating func run(
+        _ reader: BackupReader, into store: SQLiteStore, keep: [String],
+        _ progress: @Sendable (Int, Int) -> Void
+    ) throws -> RestoreReport {
+        store.expectBulk(true)
+        try store.begin(.normal)
+        do {
+            while let step = try check.next(from: reader) {
+                try take(step, store)
+                if pendingCount >= Self.batchCount {
+                    pendingCount = 0
+                    try store.commit()
+                    try store.begin(.normal)
+                }
+                progress(reader.readByteCount, reader.byteCount)
+            }
+            try store.commit()
+        } catch {
+            store.rollback()
+            throw error
+        }
+        guard let identity = check.identity, let about = check.about else {
+            throw BackupFault.outOfOrder
+        }
+        try foldSpaces(of: identity.person, store)
+        store.expectBulk(false)
+        var report = try NewDevice.make(
+            of: identity, keeping: keep, code: code, in: store)
+        report.name = name
+        report.backupTime = about.time
+        report.conversationCount = check.conversationCount
+        report.operationCount = check.operationCount
+        return report
+    }
+
+    private mutating func take(_ step: BackupCheck.Step, _ store: SQLiteStore) throws {
+        switch step {
+        case .about, .end:
+            return
+        case .value(let table, let key, let value):
+            if table == .card, key == check.identity?.person.bytes {
+                name = CardReader.name(in: value)
+            }
+            try store.setValue(value, table, key)
+        case .space(let id, let kind):
+            _ = try store.addSpace(id, kind: kind)
+        case .fork(let evidence, let id):
+            guard let space = try store.space(id) else { throw BackupFault.outOfOrder }
+            let log = try log(
+                evidence.log, evidence.proof.left.device, evidence.proof.left.lane, in: space, store
+            )
+            try store.addFork(evidence, in: log.number)
+        case .operations(let runs, let id):
+            guard let space = try store.space(id) else { throw BackupFault.outOfOrder }
+            for run in runs { try keep(run, in: space, store) }
+        }
+    }
+
+    private mutating func keep(
+        _ run: VerifiedRun, in space: SpaceRecord, _ store: SQLiteStore
+    ) throws {
+        var log = try log(run.log, run.device, run.lane, in: space, store)
+        _ = try store.insert(run.operations, in: log.number)
+        log.hold(run)
+        try store.update(log)
+        for head in run.heads { try store.addHead(head, in: log.number) }
+        pendingCount += run.operations.count
+    }
+
+    private func log(
+        _ id: LogID, _ device: DeviceID, _ lane: Lane, in space: SpaceRecord,
+        _ store: SQLiteStore
+    ) throws -> LogRecord {
+        if let known = try store.log(LogTag(id), in: space.number) { return known }
+        return try store.addLog(id, device: device, lane: lane, in: space.number)
+    }
+
+    /// Everything that is shown follows from the operations, and is made anew here.
+    private func foldSpaces(of person: PersonID, _ store: SQLiteStore) throws {
+        for space in try store.spaces() {
+            try store.begin(.normal)
+            do {
+                guard try StoredSpace.fold(space, for: person, in: store) else {
+                    throw BackupFault.unproven("a conversation")
+                }
+                try store.commit()
+            } catch {
+                store.rollback()
+                throw error
+            }
+        }
+    }
+}
+
+/// A device that the recovery code alone brings into a person's set.
+enum NewDevice {
+    /// Makes its keys, certifies it, revokes those that are not kept, and keeps all that durably.
+    static func make(
+        of identity: IdentityLog, keeping keep: [String], code: RecoveryCode, in store: SQLiteStore
+    ) throws -> RestoreReport {
+        let kept = try devices(keep, of: identity)
+        var random = SystemRandom()
+        let root = code.rootKey
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        let proof = IdentityOperation.proofOfPossession(
+            to: identity.person, by: key, noiseKey: noise.publicKey)
+        var revoked: [String] = []
+        do {
+            var log = try identity.merging([
+                identity.adding(key.device, noiseKey: noise.publicKey, proof: proof, by: root)
+            ])
+            for device in identity.devices.map(\.device) where !kept.contains(device) {
+                log = try log.merging([log.revoking(device, by: root)])
+                revoked.append(device.description)
+            }
+            try NodeKeys.keep(
+                key: key, noise: noise, identity: log.encoded,
+                backupKey: code.backupKey.publicKey, in: store)
+        } catch let rejection as IdentityRejection {
+            throw NodeError(
+                "identity-full", "This person's list of devices takes nothing more (\(rejection)).",
+                hint: "Begin a new identity with `parley init`.")
+        }
+        // Whoever could type the code has it.
+        try NodeKeys.noteRecoveryCheck(
+            backupKey: code.backupKey.publicKey, at: SystemClock.now.wall, in: store)
+        // Nothing was written by this device yet, and that is what its guard says.
+        try store.writeGuard(heads: [])
+        return RestoreReport(
+            name: "", person: identity.person.description, device: key.device.description,
+            revokedDevices: revoked, keptDevices: kept.map(\.description).sorted(),
+            backupTime: nil, conversationCount: 0, operationCount: 0)
+    }
+
+    private static func devices(
+        _ arguments: [String], of identity: IdentityLog
+    ) throws -> Set<DeviceID> {
+        var kept: Set<DeviceID> = []
+        for argument in arguments {
+            let found = identity.devices.map(\.device).filter {
+                argument.count >= 4 && $0.description.hasPrefix(argument.lowercased())
+            }
+            guard found.count == 1 else {
+                throw NodeError(
+                    found.isEmpty ? "unknown-device" : "ambiguous",
+                    found.isEmpty
+                        ? "None of this person's devices begins with “\(argument)”."
+                        : "Several devices begin with “\(argument)”.",
+                    hint: "They are: "
+                        + identity.devices.map { String($0.device.description.prefix(12)) }
+                        .joined(separator: ", "))
+            }
+            kept.formUnion(found)
+        }
+        return kept
+    }
+}
