@@ -25,6 +25,15 @@ public func deriveSecret(
     }
 }
 
+/// The same for a key that lives shortly.
+func deriveWiped(
+    key: some KeyBytes, _ label: Label, context: [UInt8] = [], byteCount: Int = 32
+) -> WipedBytes {
+    WipedBytes(byteCount: byteCount) { output in
+        context.withUnsafeBytes { derive(key: key, label, $0, into: output) }
+    }
+}
+
 /// The same into a buffer, without any allocation.
 func derive(
     key: some KeyBytes, _ label: Label, _ context: UnsafeRawBufferPointer,

@@ -104,6 +104,11 @@ public struct Label: Sendable {
     /// The secret of an epoch's mailboxes.
     public static let epochMailboxes = Label("lp1/ep/mbx")
 
+    /// The key of an epoch's mailbox of one day.
+    public static let mailboxSeed = Label("lp1/mbx/seed")
+    /// The name of a mailbox.
+    public static let mailbox = Label("lp1/mbx/id")
+
     // MARK: Envelopes
 
     /// The key of one step of a chain.

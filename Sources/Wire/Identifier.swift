@@ -119,6 +119,8 @@ public enum DigestSubject {}
 public enum NoiseSubject {}
 /// What a ``LeafKey`` names.
 public enum LeafSubject {}
+/// What a ``MailboxID`` names.
+public enum MailboxSubject {}
 
 /// A space: `H("lp1/space", kind, creator device, random16)`.
 public typealias SpaceID = Identifier<SpaceSubject>
@@ -136,6 +138,8 @@ public typealias Digest = Identifier<DigestSubject>
 public typealias NoiseKey = Identifier<NoiseSubject>
 /// A public X25519 key that epochs of a space are sealed to: a leaf, or a prekey in its place.
 public typealias LeafKey = Identifier<LeafSubject>
+/// A place on a relay.
+public typealias MailboxID = Identifier<MailboxSubject>
 
 /// Lower-case hex of the bytes. Never call it with a secret.
 public func hex(_ bytes: some Sequence<UInt8>) -> String {

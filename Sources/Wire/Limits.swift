@@ -50,6 +50,15 @@ public enum Limits {
     public static let nameByteCountMax = 256
     /// A reaction, in UTF-8 bytes: the longest emoji sequences stay below 40.
     public static let emojiByteCountMax = 64
+    /// An envelope at its smallest; larger ones are of this times a power of two.
+    public static let smallestEnvelopeByteCount = 512
+    /// An envelope at its largest.
+    public static let envelopeByteCountMax = 64 * 1024
+    /// Steps of a device's chain in one epoch.
+    public static let chainStepCountMax = 4096
+    /// Keys of skipped steps that are kept of one chain.
+    public static let skippedKeyCountMax = 256
+
     /// Devices in a space: an epoch's operation has an entry for each.
     public static let deviceCountMax = 1024
     /// Prekeys that a device names at a time: the newest, and those before that still live.

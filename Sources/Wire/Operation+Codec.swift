@@ -54,13 +54,12 @@ extension Operation {
     ///   - bytes: header, then salt and payload, or the commitment where `isErased`.
     ///   - isErased: whether the payload was erased before it was sent.
     public init(transferForm bytes: ArraySlice<UInt8>, isErased: Bool) throws(DecodingFailure) {
-        guard bytes.count <= Limits.operationByteCountMax else {
-            throw .tooLarge(
-                field: "operation", value: UInt64(bytes.count),
-                limit: UInt64(Limits.operationByteCountMax))
-        }
+        try Self.check(bytes.count, atMost: Limits.epochByteCountMax)
         var reader = ByteReader(bytes)
         let (header, flags) = try Self.header(&reader)
+        // An epoch has an entry for every device of a space; nothing else may be as large.
+        let limit = header.kind.byteCountMax
+        try Self.check(bytes.count, atMost: limit)
         guard flags & Flag.payload != 0 else {
             if flags & Flag.salted != 0 { throw .forbidden(field: "salt without payload") }
             if isErased { throw .forbidden(field: "erased without payload") }
@@ -68,7 +67,7 @@ extension Operation {
             self.init(head: Array(bytes), header: header, body: .none)
             return
         }
-        let byteCount = try reader.count("payload", atMost: Limits.operationByteCountMax)
+        let byteCount = try reader.count("payload", atMost: limit)
         guard byteCount > 0 else { throw .forbidden(field: "empty payload") }
         let salted = flags & Flag.salted != 0
         let head = Array(bytes[bytes.startIndex..<reader.position])
@@ -82,6 +81,13 @@ extension Operation {
         }
         try reader.finish()
         self.init(head: head, header: header, body: body)
+    }
+
+    private static func check(_ byteCount: Int, atMost limit: Int) throws(DecodingFailure) {
+        guard byteCount <= limit else {
+            throw .tooLarge(
+                field: "operation", value: UInt64(byteCount), limit: UInt64(limit))
+        }
     }
 
     /// The operation as it was kept: the header's bytes apart from what followed them.

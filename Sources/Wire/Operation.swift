@@ -37,6 +37,11 @@ public struct OperationKind: RawRepresentable, Hashable, Comparable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     /// Only ties open heads together.
     public static let merge = OperationKind(rawValue: 0)
+    /// The longest encoding of an operation of this kind: an epoch, which is kind 7, has an entry
+    /// for every device of a space.
+    var byteCountMax: Int {
+        rawValue == 7 ? Limits.epochByteCountMax : Limits.operationByteCountMax
+    }
     /// Kinds order by number.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }

@@ -134,10 +134,10 @@ extension ByteReader {
             let compressed = try slice(
                 try self.count("compressed bytes", atMost: Limits.frameByteCountMax))
             var plain = ByteReader(try Zstandard.decompress(compressed, byteCount: byteCount))
-            operations = try plain.operations(count)
+            operations = try plain.operations(count, in: lane)
             try plain.finish()
         } else {
-            operations = try self.operations(count)
+            operations = try self.operations(count, in: lane)
         }
         let run = Run(
             device: device, lane: lane, first: first, anchor: anchor, operations: operations,
@@ -147,11 +147,15 @@ extension ByteReader {
         return run
     }
 
-    private mutating func operations(_ count: Int) throws(DecodingFailure) -> [Operation] {
+    private mutating func operations(
+        _ count: Int, in lane: Lane
+    ) throws(DecodingFailure) -> [Operation] {
+        let limit =
+            lane == .control ? Limits.epochByteCountMax : Limits.operationByteCountMax
         var operations: [Operation] = []
         operations.reserveCapacity(min(count, remaining / 8))
         for _ in 0..<count {
-            let mark = try self.count("operation", atMost: Limits.operationByteCountMax << 1 | 1)
+            let mark = try self.count("operation", atMost: limit << 1 | 1)
             operations.append(
                 try Operation(transferForm: try slice(mark >> 1), isErased: mark & 1 == 1))
         }

@@ -116,8 +116,24 @@ struct OperationCodecTests {
         }
         #expect { try Operation.make(header, payload: payload) } throws: { isTooLarge($0) }
         #expect {
-            try Operation(transferForm: (payload + [0])[...], isErased: false)
+            try Operation(
+                transferForm: [UInt8](repeating: 0, count: Limits.epochByteCountMax + 1)[...],
+                isErased: false)
         } throws: { isTooLarge($0) }
+    }
+
+    @Test("an epoch alone may be larger, up to a limit of its own")
+    func epochs() throws {
+        func made(_ kind: OperationKind, _ count: Int) throws -> Operation {
+            try .make(
+                OperationHeader(kind: kind, wallClock: 0, clock: 0),
+                payload: [UInt8](repeating: 0, count: count))
+        }
+        let epoch = OperationKind(rawValue: 7)
+        let largest = Limits.epochByteCountMax - 9
+        #expect(try made(epoch, largest).byteCount == Limits.epochByteCountMax)
+        #expect(throws: DecodingFailure.self) { try made(epoch, largest + 1) }
+        #expect(throws: DecodingFailure.self) { try made(.merge, largest) }
     }
 
     @Test("nothing is made that a reader would refuse")
