@@ -80,7 +80,7 @@ struct NaiveModel: Equatable {
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
         if space.kind == .own { foldOwn(acts) }
-        let tags = roster.members.flatMap(\.devices).map {
+        let tags = roster.members.flatMap(\.devices).map(\.device).map {
             LogTag(OperationHash.log(space: space.id, device: $0, lane: .content))
         }
         foldReceipts(acts, about: Set(tags))
@@ -184,7 +184,7 @@ struct NaiveModel: Equatable {
                 raise(true, Digest(reinterpreting: act.author.person), mark)
             }
             for mark in receipts.delivered where tags.contains(LogTag(mark.tag)) {
-                guard let device = act.author.devices.first else { continue }
+                guard let device = act.author.devices.first?.device else { continue }
                 raise(false, Digest(reinterpreting: device), mark)
             }
         }

@@ -45,9 +45,20 @@ public nonisolated struct PayloadGenesis: Sendable {
 
   public var founders: [PayloadFounder] = []
 
+  public var settings: PayloadSettings {
+    get {_settings ?? PayloadSettings()}
+    set {_settings = newValue}
+  }
+  /// Returns true if `settings` has been explicitly set.
+  public var hasSettings: Bool {self._settings != nil}
+  /// Clears the value of `settings`. Subsequent reads from it will return its default value.
+  public mutating func clearSettings() {self._settings = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
+
+  fileprivate var _settings: PayloadSettings? = nil
 }
 
 /// A person who is in a space from its creation.
@@ -66,6 +77,9 @@ public nonisolated struct PayloadFounder: Sendable {
 
   /// What the person was called when the space was made.
   public var name: String = String()
+
+  /// Where epochs are sealed to before a device has a leaf.
+  public var prekeys: [Data] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -246,7 +260,7 @@ fileprivate nonisolated let _protobuf_package = "parley.v1"
 
 nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Genesis"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}random\0\u{1}creator\0\u{1}founders\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}random\0\u{1}creator\0\u{1}founders\0\u{1}settings\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -258,12 +272,17 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 2: try { try decoder.decodeSingularBytesField(value: &self.random) }()
       case 3: try { try decoder.decodeSingularBytesField(value: &self.creator) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.founders) }()
+      case 5: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
       default: break
       }
     }
   }
 
   public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    // The use of inline closures is to circumvent an issue where the compiler
+    // allocates stack space for every if/case branch local when no optimizations
+    // are enabled. https://github.com/apple/swift-protobuf/issues/1034 and
+    // https://github.com/apple/swift-protobuf/issues/1182
     if self.kind != 0 {
       try visitor.visitSingularUInt32Field(value: self.kind, fieldNumber: 1)
     }
@@ -276,6 +295,9 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.founders.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.founders, fieldNumber: 4)
     }
+    try { if let v = self._settings {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -284,6 +306,7 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.random != rhs.random {return false}
     if lhs.creator != rhs.creator {return false}
     if lhs.founders != rhs.founders {return false}
+    if lhs._settings != rhs._settings {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -291,7 +314,7 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Founder"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}role\0\u{1}identity\0\u{1}name\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}role\0\u{1}identity\0\u{1}name\0\u{1}prekeys\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -303,6 +326,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.role) }()
       case 3: try { try decoder.decodeRepeatedBytesField(value: &self.identity) }()
       case 4: try { try decoder.decodeSingularStringField(value: &self.name) }()
+      case 5: try { try decoder.decodeRepeatedBytesField(value: &self.prekeys) }()
       default: break
       }
     }
@@ -321,6 +345,9 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.name.isEmpty {
       try visitor.visitSingularStringField(value: self.name, fieldNumber: 4)
     }
+    if !self.prekeys.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.prekeys, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -329,6 +356,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.role != rhs.role {return false}
     if lhs.identity != rhs.identity {return false}
     if lhs.name != rhs.name {return false}
+    if lhs.prekeys != rhs.prekeys {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,13 +1,8 @@
 import ParleyPayloads
-import ParleySealing
 public import ParleyLedger
+public import ParleySealing
 public import ParleyWire
 internal import SwiftProtobuf
-
-extension OperationKind {
-    /// The first operation of a space.
-    public static let genesis = OperationKind(rawValue: 1)
-}
 
 /// A person who is in a space from its creation.
 public struct Founder: Equatable, Sendable {
@@ -19,13 +14,19 @@ public struct Founder: Equatable, Sendable {
     public var name: String
     /// Their identity log: it proves which devices are theirs.
     public var identity: [[UInt8]]
+    /// Where epochs are sealed to before their devices have leaves.
+    public var prekeys: [PrekeyCertificate]
 
     /// A founder with these fields.
-    public init(person: PersonID, role: Role, name: String, identity: [[UInt8]]) {
+    public init(
+        person: PersonID, role: Role, name: String, identity: [[UInt8]],
+        prekeys: [PrekeyCertificate] = []
+    ) {
         self.person = person
         self.role = role
         self.name = name
         self.identity = identity
+        self.prekeys = prekeys
     }
 }
 
@@ -53,10 +54,16 @@ public struct Genesis: Equatable, Sendable {
     public let random: [UInt8]
     /// Everyone in it, ascending by person.
     public let founders: [Founder]
+    /// What holds from the start.
+    public let settings: SpaceSettings
 
     /// A genesis by this device.
-    public init(kind: SpaceKind, creator: DeviceID, random: [UInt8], founders: [Founder]) {
+    public init(
+        kind: SpaceKind, creator: DeviceID, random: [UInt8], founders: [Founder],
+        settings: SpaceSettings = SpaceSettings()
+    ) {
         self.kind = kind
+        self.settings = settings
         self.creator = creator
         self.random = random
         self.founders = founders.sorted { $0.person < $1.person }
@@ -79,8 +86,10 @@ public struct Genesis: Equatable, Sendable {
             entry.role = UInt32(founder.role.rawValue)
             entry.identity = founder.identity.map { field($0) }
             entry.name = founder.name
+            entry.prekeys = founder.prekeys.map { field($0.bytes) }
             return entry
         }
+        if settings != SpaceSettings() { payload.settings = settings.message }
         return Draft(
             kind: .genesis, lane: .control, payload: Payload.encode(payload), isErasable: false)
     }
@@ -93,19 +102,23 @@ public struct Genesis: Equatable, Sendable {
             fieldBytes(message.random).count == 16,
             message.founders.count <= Limits.founderCountMax
         else { throw .malformed }
-        var founders: [Founder] = []
-        for entry in message.founders {
-            guard let person = PersonID(fieldBytes(entry.person)),
-                let role = UInt8(exactly: entry.role).flatMap(Role.init),
-                entry.name.utf8.count <= Limits.nameByteCountMax
-            else { throw .malformed }
-            founders.append(
-                Founder(
-                    person: person, role: role, name: entry.name,
-                    identity: entry.identity.map { fieldBytes($0) }))
-        }
-        self.init(
-            kind: kind, creator: creator, random: fieldBytes(message.random), founders: founders)
+        do throws(ControlRejection) {
+            var founders: [Founder] = []
+            for entry in message.founders {
+                founders.append(
+                    Founder(
+                        person: try ControlField.identifier(entry.person),
+                        role: try ControlField.role(entry.role),
+                        name: try ControlField.name(entry.name),
+                        identity: try ControlField.identity(entry.identity),
+                        prekeys: try ControlField.prekeys(entry.prekeys)))
+            }
+            self.init(
+                kind: kind, creator: creator, random: fieldBytes(message.random),
+                founders: founders,
+                settings: message.hasSettings
+                    ? try SpaceSettings(message.settings) : SpaceSettings())
+        } catch { throw .malformed }
     }
 
     /// The roster that a space starts with.
@@ -119,13 +132,21 @@ public struct Genesis: Equatable, Sendable {
         guard operation.operation.header.kind == .genesis, operation.sequence == 0,
             let payload = operation.operation.payload
         else { throw .malformed }
-        let genesis = try Genesis(payload: payload)
-        guard genesis.creator == device else { throw .otherCreator }
-        guard genesis.space == space else { throw .otherSpace }
-        return try genesis.roster(identifiedBy: operation.id)
+        try Genesis(payload: payload).check(by: device, in: space)
+        var graph = ControlGraph(space: space)
+        graph.add(operation, by: device)
+        return graph.roster()
     }
 
-    private func roster(identifiedBy id: OperationID) throws(GenesisRejection) -> Roster {
+    /// Whether it begins this space, written by this device, and every founder is proven.
+    ///
+    /// - Returns: the identity log of each founder.
+    @discardableResult
+    func check(
+        by device: DeviceID, in space: SpaceID
+    ) throws(GenesisRejection) -> [IdentityLog] {
+        guard creator == device else { throw .otherCreator }
+        guard self.space == space else { throw .otherSpace }
         for (left, right) in zip(founders, founders.dropFirst()) where left.person == right.person {
             throw .wrongFounders
         }
@@ -136,21 +157,17 @@ public struct Genesis: Equatable, Sendable {
             case .group: !founders.isEmpty
             }
         guard isRightCount else { throw .wrongFounders }
-        var members: [Member] = []
+        var logs: [IdentityLog] = []
         for founder in founders {
             guard
                 // Whatever is wrong with it, the space is refused.
                 let identity = try? IdentityLog(operations: founder.identity),
                 identity.person == founder.person
             else { throw .unprovenDevices }
-            members.append(
-                Member(
-                    person: founder.person, role: founder.role, name: founder.name,
-                    devices: identity.devices.map(\.device).sorted()))
+            logs.append(identity)
         }
-        guard let maker = members.first(where: { $0.devices.contains(creator) }),
-            maker.role == .owner
-        else { throw .wrongFounders }
-        return Roster(kind: kind, members: members, frontier: [id])
+        let makers = zip(founders, logs).filter { $0.1.certificate(of: creator) != nil }
+        guard makers.count == 1, makers[0].0.role == .owner else { throw .wrongFounders }
+        return logs
     }
 }

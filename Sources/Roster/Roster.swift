@@ -1,90 +1,80 @@
 public import ParleyLedger
 public import ParleyWire
 
-/// What a person may do in a space. Higher roles may do all that lower ones may.
-public enum Role: UInt8, Comparable, Sendable {
-    /// Reads.
-    case reader = 0
-    /// Reads and writes.
-    case member = 1
-    /// Names the conversation, and deletes what others wrote.
-    case admin = 2
-    /// Everything.
-    case owner = 3
-
-    /// Roles order by what they may do.
-    public static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// A person in a space.
-public struct Member: Equatable, Sendable {
-    /// The person.
-    public let person: PersonID
-    /// What they may do.
-    public let role: Role
-    /// What they were called when they came.
-    public let name: String
-    /// Their devices, ascending.
-    public let devices: [DeviceID]
-
-    /// A member with these fields.
-    public init(person: PersonID, role: Role, name: String, devices: [DeviceID]) {
-        self.person = person
-        self.role = role
-        self.name = name
-        self.devices = devices
-    }
-}
-
 /// Who belongs to a space and may do what: a function of its control operations alone.
 ///
-/// Today that is the genesis operation; whatever else control operations will do, this type is
-/// what the other rooms see of it. Source: `Protocol/03-operations.md`, "Roster".
+/// ``ControlGraph`` makes it, of all operations or of those that somebody had seen; whatever
+/// control operations do, this type is what the other rooms see of it.
+/// Source: `Protocol/08-roster.md`.
 public struct Roster: Equatable, Sendable {
     /// What the space is for.
     public let kind: SpaceKind
     /// Everyone, ascending by person.
     public let members: [Member]
-    /// The digest that operations written under this roster carry.
+    /// The digest that operations written under this roster carry: of the frontier of the
+    /// operations that made it.
     public let authority: UInt64
-    private let persons: [DeviceID: Int]
+    /// What an epoch for this roster names: the hash of all that holds, settings and invites
+    /// aside, ascending.
+    public let digest: Digest
+    /// What holds for the whole space.
+    public let settings: SpaceSettings
+    /// By what somebody may still come, ascending by operation.
+    public let invites: [LiveInvite]
+    let standings: Standings
 
-    /// A roster of these members.
-    ///
-    /// - Parameter frontier: the control operations that it rests on.
-    init(kind: SpaceKind, members: [Member], frontier: [OperationID]) {
+    init(
+        kind: SpaceKind, members: [Member], authority: UInt64, digest: Digest,
+        settings: SpaceSettings, invites: [LiveInvite], standings: Standings
+    ) {
         self.kind = kind
-        self.members = members.sorted { $0.person < $1.person }
-        authority = OperationHash.authority(frontier)
-        var persons: [DeviceID: Int] = [:]
-        for (index, member) in self.members.enumerated() {
-            for device in member.devices { persons[device] = index }
-        }
-        self.persons = persons
+        self.members = members
+        self.authority = authority
+        self.digest = digest
+        self.settings = settings
+        self.invites = invites
+        self.standings = standings
     }
+
+    /// What a newcomer is given of what was written before.
+    public var history: HistoryPolicy { settings.history ?? .none }
 
     /// The member whose device this is, or nil.
     public func member(with device: DeviceID) -> Member? {
-        persons[device].map { members[$0] }
+        standings.persons[device].flatMap { member($0) }
     }
 
     /// The member who is this person, or nil.
     public func member(_ person: PersonID) -> Member? {
+        index(of: person).map { members[$0] }
+    }
+
+    /// Whether the device belongs to a member.
+    public func contains(_ device: DeviceID) -> Bool { standings.persons[device] != nil }
+
+    /// The device as it stands in this roster, or nil.
+    public func device(_ device: DeviceID) -> MemberDevice? {
+        member(with: device)?.devices.first { $0.device == device }
+    }
+
+    /// Every device, ascending.
+    public var devices: [MemberDevice] {
+        members.flatMap(\.devices).sorted { $0.device < $1.device }
+    }
+
+    /// Whether an operation of this device, written under this authority, has an effect.
+    public func allows(_ device: DeviceID, atLeast role: Role, under authority: UInt64?) -> Bool {
+        guard let member = member(with: device), authority == self.authority else { return false }
+        return member.role >= role
+    }
+
+    private func index(of person: PersonID) -> Int? {
         var low = 0
         var high = members.count
         while low < high {
             let middle = (low + high) / 2
             if members[middle].person < person { low = middle + 1 } else { high = middle }
         }
-        return low < members.count && members[low].person == person ? members[low] : nil
-    }
-
-    /// Whether the device belongs to a member.
-    public func contains(_ device: DeviceID) -> Bool { persons[device] != nil }
-
-    /// Whether an operation of this device, written under this authority, has an effect.
-    public func allows(_ device: DeviceID, atLeast role: Role, under authority: UInt64?) -> Bool {
-        guard let member = member(with: device), authority == self.authority else { return false }
-        return member.role >= role
+        return low < members.count && members[low].person == person ? low : nil
     }
 }

@@ -80,6 +80,8 @@ public struct Label: Sendable {
     public static let invite = Label("lp1/inv")
     /// The proof that an invite's secret is known, bound to one link.
     public static let redeem = Label("lp1/redeem")
+    /// The signature by which a newcomer to a group shows that an invite's secret is known.
+    public static let groupRedeem = Label("lp1/join")
 
     // MARK: Epochs
 

@@ -81,7 +81,7 @@ enum Target {
         if let log = try store.log(target.tag, in: space.number) {
             return context.person(writing: log)
         }
-        for device in context.roster.members.flatMap(\.devices) {
+        for device in context.roster.members.flatMap(\.devices).map(\.device) {
             let id = OperationHash.log(space: space.id, device: device, lane: .content)
             guard LogTag(id) == target.tag else { continue }
             var log = try store.addLog(id, device: device, lane: .content, in: space.number)

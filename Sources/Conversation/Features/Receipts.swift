@@ -111,7 +111,7 @@ enum ReceiptsRule: MergeRule {
 
     private static func contentTags(of context: MergeContext) -> Set<LogTag> {
         Set(
-            context.roster.members.flatMap(\.devices).map {
+            context.roster.members.flatMap(\.devices).map(\.device).map {
                 LogTag(
                     OperationHash.log(space: context.space.id, device: $0, lane: .content))
             })

@@ -1,0 +1,32 @@
+/// Why a control operation changes no roster. It is kept and passed on all the same.
+/// Source: `Protocol/08-roster.md`, "Permissions".
+public enum ControlRejection: Error, Hashable, Sendable {
+    /// The payload is not one of its kind, or breaks a limit.
+    case malformed
+    /// It is the first operation of another space, or no first operation.
+    case notGenesis
+    /// Its device had no place in the roster that its author saw.
+    case notInRoster
+    /// The author's role did not suffice.
+    case roleTooLow
+    /// The person or the device whom it is about stands no lower than its author.
+    case outranked
+    /// The person whom it is about was not in the roster.
+    case unknownPerson
+    /// The person whom it adds was in the roster.
+    case alreadyMember
+    /// Spaces of this kind keep the persons that they began with.
+    case fixedRoster
+    /// Whoever is this far from the founder raises nobody.
+    case rankExhausted
+    /// What gave the author the right ranks below the operation itself.
+    case noGrant
+    /// The identity operations do not prove the person's devices.
+    case unprovenDevices
+    /// The invite is unknown, has ended, or is another kind of operation.
+    case unknownInvite
+    /// As many came by the invite as may.
+    case inviteUsedUp
+    /// The invite's key did not sign for this person and device.
+    case unprovenInvite
+}

@@ -1,0 +1,126 @@
+public import ParleyWire
+import ParleyPayloads
+
+/// A place in a device's log, and the operation that stands there.
+public struct LogPlace: Hashable, Sendable {
+    /// Whose log.
+    public let device: DeviceID
+    /// Which of its logs: one of lanes 1 to 4.
+    public let lane: Lane
+    /// The place.
+    public let sequence: UInt64
+    /// What stands there; it commits to all below.
+    public let operation: OperationID
+
+    /// A place with these coordinates.
+    public init(device: DeviceID, lane: Lane, sequence: UInt64, operation: OperationID) {
+        self.device = device
+        self.lane = lane
+        self.sequence = sequence
+        self.operation = operation
+    }
+}
+
+/// The last operations that somebody held of a number of logs.
+///
+/// As a *cut* it says how far the logs of who was removed count; as a *horizon* it says where
+/// what a newcomer is given begins. Source: `Protocol/08-roster.md`, "Cuts" and "Horizons".
+public struct LogPlaces: Hashable, Sendable {
+    /// The most places that are listed: an operation must hold them.
+    public static let countMax = 600
+
+    /// The places, ascending by device and lane, one a log.
+    public let places: [LogPlace]
+
+    /// These places. Of several of one log the highest counts; the control lane is left out.
+    public init(_ places: [LogPlace] = []) {
+        var kept: [LogPlace] = []
+        let sorted = places.filter { $0.lane != .control }.sorted {
+            ($0.device, $0.lane, $0.sequence, $0.operation)
+                < ($1.device, $1.lane, $1.sequence, $1.operation)
+        }
+        for place in sorted {
+            if let last = kept.last, last.device == place.device, last.lane == place.lane {
+                kept.removeLast()
+            }
+            kept.append(place)
+        }
+        self.places = kept
+    }
+
+    /// The place in this log, or nil where it is absent.
+    public func place(of device: DeviceID, _ lane: Lane) -> LogPlace? {
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if (places[middle].device, places[middle].lane) < (device, lane) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low < places.count, places[low].device == device, places[low].lane == lane else {
+            return nil
+        }
+        return places[low]
+    }
+
+    /// What two horizons withhold both: of each log that both list the lower place.
+    func intersection(_ other: LogPlaces) -> LogPlaces {
+        LogPlaces(
+            places.compactMap { place in
+                guard let theirs = other.place(of: place.device, place.lane) else { return nil }
+                return theirs.sequence < place.sequence ? theirs : place
+            })
+    }
+}
+
+/// How far the logs of who was removed count.
+public typealias Cut = LogPlaces
+/// At and below which places a newcomer is given nothing.
+public typealias Horizon = LogPlaces
+
+/// How much of a log is taken, kept in digests and served.
+public enum LogLimit: Hashable, Sendable {
+    /// All of it.
+    case all
+    /// Nothing.
+    case none
+    /// What stands at or below this place, where this operation stands.
+    case through(UInt64, OperationID)
+}
+
+extension LogPlaces {
+    /// As they stand in a payload.
+    var message: [PayloadLogPlace] {
+        places.map { place in
+            var message = PayloadLogPlace()
+            message.device = field(place.device.bytes)
+            message.lane = UInt32(place.lane.rawValue)
+            message.sequence = place.sequence
+            message.operation = field(place.operation.bytes)
+            return message
+        }
+    }
+
+    /// Reads them out of a payload.
+    init(_ message: [PayloadLogPlace]) throws(ControlRejection) {
+        guard message.count <= Self.countMax else { throw .malformed }
+        var places: [LogPlace] = []
+        for each in message {
+            guard let device = DeviceID(fieldBytes(each.device)),
+                let lane = UInt8(exactly: each.lane).flatMap(Lane.init), lane != .control,
+                each.sequence < Limits.placeMax,
+                let operation = OperationID(fieldBytes(each.operation))
+            else { throw .malformed }
+            if let last = places.last, (last.device, last.lane) >= (device, lane) {
+                throw .malformed
+            }
+            places.append(
+                LogPlace(
+                    device: device, lane: lane, sequence: each.sequence, operation: operation))
+        }
+        self.places = places
+    }
+}

@@ -1,0 +1,89 @@
+public import ParleyWire
+
+/// What a roster knows beside its members: who was in the space, and what ended that.
+struct Standings: Equatable, Sendable {
+    /// Whose a device in the roster is.
+    var persons: [DeviceID: PersonID] = [:]
+    /// Devices that had been admitted and are out.
+    var former: [DeviceID: FormerDevice] = [:]
+    /// All removals, revocations and demotions to reader that hold, ascending by operation.
+    var revocations: [Revocation] = []
+}
+
+/// A device that was in the space.
+struct FormerDevice: Equatable, Sendable {
+    /// Whose it was.
+    let person: PersonID
+    /// How much of its logs of lanes 1 to 4 counts, by lane.
+    let limits: [LogLimit]
+}
+
+/// Something that ends what a person or a device writes.
+struct Revocation: Equatable, Sendable {
+    /// The operation.
+    let id: OperationID
+    /// Whom it hits, all devices or this one.
+    let person: PersonID
+    let device: DeviceID?
+    /// How far their logs count.
+    let cut: Cut
+}
+
+extension Roster {
+    /// How much of a log of this device is taken, kept in digests and served.
+    public func limit(of device: DeviceID, lane: Lane) -> LogLimit {
+        if lane == .control || contains(device) { return .all }
+        guard let former = standings.former[device] else { return .none }
+        return former.limits[Int(lane.rawValue) - 1]
+    }
+
+    /// Whether what stands at a place counts by this roster, given that its author could write it
+    /// by what it had seen.
+    ///
+    /// - Parameter view: the roster that the author had seen. Whether *that* lets the author do
+    ///   it is asked of ``allows(_:atLeast:under:)``.
+    public func judges(
+        _ device: DeviceID, _ lane: Lane, _ sequence: UInt64, view: Roster
+    ) -> Bool {
+        switch lane {
+        case .control: return true
+        case .receipts:
+            switch limit(of: device, lane: lane) {
+            case .all: return true
+            case .none: return false
+            case .through(let last, _): return sequence <= last
+            }
+        case .content, .notes, .shared: break
+        }
+        guard let person = standings.persons[device] ?? standings.former[device]?.person else {
+            return false
+        }
+        var isHit = false
+        for revocation in standings.revocations
+        where revocation.person == person && (revocation.device ?? device) == device
+            && !view.holds(revocation)
+        {
+            isHit = true
+            if let last = revocation.cut.place(of: device, lane), sequence <= last.sequence {
+                return true
+            }
+        }
+        return !isHit
+    }
+
+    /// Whether the author had seen it: then who could write all the same had come back since.
+    private func holds(_ revocation: Revocation) -> Bool {
+        var low = 0
+        var high = standings.revocations.count
+        while low < high {
+            let middle = (low + high) / 2
+            if standings.revocations[middle].id < revocation.id {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < standings.revocations.count
+            && standings.revocations[low].id == revocation.id
+    }
+}
