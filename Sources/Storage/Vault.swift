@@ -111,7 +111,9 @@ final class Vault {
         statement.bind(2, copying: locator)
         defer { statement.reset() }
         guard try statement.step("reading the vault") else { return nil }
-        return (statement.integer(0), UInt32(clamping: statement.integer(1)), statement.array(2))
+        // A number that no generation has opens nothing.
+        let generation = UInt32(exactly: statement.integer(1)) ?? .max
+        return (statement.integer(0), generation, statement.array(2))
     }
 
     private func unseal(_ row: Row) throws(StoreError) -> Secret {

@@ -51,7 +51,7 @@ struct KeystoreTests {
         #expect(KeystoreCost.standard.isAllowed(by: .standard))
     }
 
-    @Test("a wrong passphrase or key opens nothing")
+    @Test("Attack 51: a wrong passphrase or key opens nothing")
     func wrongSecret() throws {
         let bytes = try file(sample(), passphrase)
         #expect(
@@ -65,7 +65,7 @@ struct KeystoreTests {
         #expect(refusal(keyed, .key(other)) == .wrongPassphraseOrDamaged)
     }
 
-    @Test("a flipped bit anywhere is refused")
+    @Test("Attack 51: a flipped bit anywhere is refused")
     func flips() throws {
         let bytes = try file(sample(), passphrase)
         for index in bytes.indices {
@@ -93,7 +93,7 @@ struct KeystoreTests {
         #expect(refusal(Array("{}".utf8), passphrase) == .notAKeystore)
     }
 
-    @Test("a file that was cut anywhere is refused as truncated")
+    @Test("Attack 51: a file that was cut anywhere is refused as truncated")
     func truncated() throws {
         let bytes = try file(sample(), passphrase)
         for count in bytes.indices {
@@ -101,7 +101,7 @@ struct KeystoreTests {
         }
     }
 
-    @Test("a cost out of bounds is refused before any work")
+    @Test("Attack 51: a cost out of bounds is refused before any work")
     func costs() throws {
         let bytes = try file(sample(), passphrase)
         #expect(refusal(bytes, passphrase, .standard) == .costOutOfBounds(.interactiveForTests))

@@ -26,7 +26,7 @@ struct RowSealTests {
         }
     }
 
-    @Test("a value opens nowhere but at its place")
+    @Test("Attack 52: a value opens nowhere but at its place")
     func place() {
         let sealed = seal([1, 2, 3])
         let other = Secret([UInt8](repeating: 8, count: 32))
