@@ -19,10 +19,10 @@ final class NoPlaintextOnDisk: Checker {
         case .send(_, let messages, _): for message in messages { add(message.text) }
         case .edit(_, let text): add(text)
         case .createGroup(let name, _): add(name)
-        case .rename(_, let name): add(name)
+        case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
         case .setProfile, .delete, .react, .markRead, .mute, .createInvite, .acceptInvite,
-            .markVerified:
+            .markVerified, .addDevice, .revokeDevice:
             break
         }
     }

@@ -72,9 +72,7 @@ public final class SimulatedNode {
         let noise = DeviceNoiseKey.generate(using: &keys)
         let log = try IdentityLog.founded(
             root: root, device: key, noiseKey: noise.publicKey, time: 0, using: &keys)
-        identity = NodeIdentity(
-            person: log.person, root: Digest(reinterpreting: log.root), operations: log.encoded,
-            key: key, noiseKey: noise.publicKey)
+        identity = NodeIdentity(log: log, key: key, noiseKey: noise.publicKey)
         store = try choice.make(keys.next())
         core = NodeCore(identity: identity)
     }

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleyWire
 
 /// What people want, and what came of it, as bytes: printing it would cost more than doing it.
@@ -44,6 +45,16 @@ extension Trace {
         case .markVerified(let person):
             add(13)
             add(person.bytes)
+        case .addDevice(let request):
+            add(15)
+            add(request.device.bytes)
+        case .revokeDevice(let device, _):
+            add(16)
+            add(device.bytes)
+        case .renameDevice(let device, let name):
+            add(17)
+            add(device.bytes)
+            add(name)
         case .importMessages(let space, let hash, let rows, let line):
             add(14, space)
             add(hash.bytes)
@@ -64,6 +75,7 @@ extension Trace {
         case .success(.imported(let stored, let known)):
             add(5 << 32 | UInt64(stored))
             add(UInt64(known))
+        case .success(.card(let card)): add(card)
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }
@@ -79,6 +91,7 @@ extension Trace {
         case .duplicate: add(6)
         case .silent: add(7)
         case .ended: add(8)
+        case .revoked: add(9)
         }
     }
 

@@ -40,6 +40,7 @@ struct Trace {
             add(device.bytes)
         case .bodies: add(6 << 56)
         case .waiting: add(7 << 56)
+        case .devices: add(8 << 56)
         }
     }
 
@@ -95,6 +96,9 @@ struct Trace {
             add(22)
             for change in changes { add(change) }
         case .linksChanged: add(23)
+        case .renewIdentity(let operations):
+            add(25)
+            for operation in operations { add(operation) }
         case .reply(let id, let result):
             add(24)
             add(id.rawValue)
@@ -110,6 +114,9 @@ struct Trace {
         case .conversation(let space): add(1 << 60 | UInt64(space.rawValue))
         case .receipts(let space): add(2 << 60 | UInt64(space.rawValue))
         case .contact(let person): add(person.bytes)
+        case .devices(let person):
+            add(3 << 60)
+            add(person.bytes)
         }
     }
 }

@@ -223,7 +223,7 @@ extension World {
         }
         let hash = (0..<64).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         for (here, there) in [(near, end), (end, near)] {
-            let peer = nodes[there.node].identity
+            let peer = nodes[there.node].core.node
             schedule(
                 .linkOpened(
                     here.link,

@@ -141,7 +141,7 @@ extension World {
             switch effect {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
             case .timer, .dial: perform([effect], of: index)
-            case .commitFully, .changed, .linksChanged, .reply: break
+            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
             }
         }
     }
@@ -195,7 +195,7 @@ extension World {
                 nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
-            case .commitFully, .changed, .linksChanged: break
+            case .commitFully, .changed, .linksChanged, .renewIdentity: break
             }
         }
     }

@@ -12,6 +12,8 @@ public enum ViewChange: Hashable, Sendable {
     case receipts(SpaceNumber)
     /// A contact appeared or changed.
     case contact(PersonID)
+    /// Devices of a person came, were named or were revoked.
+    case devices(PersonID)
 }
 
 /// What a merge rule may know beside the operation itself.
@@ -67,6 +69,7 @@ public enum Merge {
     static let rules: [any MergeRule.Type] = [
         TextRule.self, EditRule.self, DeleteRule.self, ReactionRule.self, ReceiptsRule.self,
         NameRule.self, MuteRule.self, ContactRule.self,
+        DeviceNameRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -26,12 +26,6 @@ public enum CardReader {
         try store.value(.card, person.bytes).flatMap { card($0) }
     }
 
-    /// Merges a card that holds into what is known of the person.
-    static func keep(_ card: Card, _ store: some NodeStore) throws(StoreError) {
-        let merged = try kept(of: card.person, store)?.merged(with: card).card ?? card
-        try store.setValue(merged.encoded, .card, card.person.bytes)
-    }
-
     /// What a person calls themself, or nothing where no card is known.
     public static func name(
         of person: PersonID, _ store: some NodeStore

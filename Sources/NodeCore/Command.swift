@@ -1,5 +1,6 @@
 public import ParleyConversation
 public import ParleyLedger
+public import ParleySealing
 public import ParleyWire
 
 /// Everything that a person or a program can want of a node.
@@ -28,6 +29,13 @@ public enum Command: Sendable {
     case acceptInvite(Invite, alias: String)
     /// Notes that safety numbers were compared.
     case markVerified(PersonID)
+    /// Makes a device that asked for it one of the person's. The shell has checked that it knows
+    /// the secret of a link.
+    case addDevice(DeviceRequest)
+    /// Ends a device of the person's for good; with the root key where this device may not.
+    case revokeDevice(DeviceID, root: DeviceSigningKey?)
+    /// What one calls a device of one's own.
+    case renameDevice(DeviceID, name: String)
     /// Brings in messages from elsewhere, and notes how far the file is in.
     case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
 }
@@ -56,6 +64,8 @@ public enum CommandReply: Equatable, Sendable {
     case messages([OperationNumber])
     /// How many of something it concerned.
     case count(Int)
+    /// The person's card, with which a new device begins.
+    case card([UInt8])
     /// How many rows were stored, and how many were in before.
     case imported(stored: Int, known: Int)
 }
@@ -82,6 +92,16 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case expired
     /// The group would have more members than one genesis takes.
     case tooManyMembers(limit: Int)
+    /// The person has no such device, or it cannot become one.
+    case unknownDevice
+    /// Only the recovery code may revoke a device that is not this one's junior.
+    case needsRecoveryCode
+    /// The recovery code is another person's.
+    case wrongRecoveryCode
+    /// The identity log takes no more: so many operations at most.
+    case tooManyDevices(limit: Int)
+    /// The person has revoked this device: it writes nothing more.
+    case revoked
     /// The original time lies after the year 2248.
     case impossibleTime
     /// This node must first take back what it wrote from another.

@@ -82,6 +82,8 @@ public enum TimerID: Hashable, Sendable {
     case bodies
     /// Looks who has waited long enough for causes.
     case waiting
+    /// Looks whether every space knows the person's devices.
+    case devices
 }
 
 /// Everything that can happen to a node.
@@ -152,6 +154,8 @@ public enum HangUpReason: Equatable, Sendable {
     case breach(SessionBreach)
     /// The device proved nothing that entitles it to talk.
     case stranger
+    /// The device's person has revoked it.
+    case revoked
     /// Another link to the same device is kept.
     case duplicate
     /// Nothing was heard for too long.
@@ -206,6 +210,8 @@ public enum Effect: Sendable {
     case changed([ViewChange])
     /// Links or contacts changed.
     case linksChanged
+    /// New links show this identity log from now on.
+    case renewIdentity([[UInt8]])
     /// Answers a command.
     case reply(CommandID, Result<CommandReply, CommandRefusal>)
 }

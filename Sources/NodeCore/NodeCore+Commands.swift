@@ -11,8 +11,14 @@ extension NodeCore {
     ) throws(StoreError) {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
         askForBodies(at: now, &effects)
-        if try store.value(.card, identity.person.bytes) == nil {
-            try publishCard(name: "", addresses: [], store)
+        if let log = try NodeIdentity.log(in: store), log.person == identity.person {
+            identity.log = log
+        } else {
+            try NodeIdentity.keep(identity.log, in: store)
+        }
+        let card = try CardReader.kept(of: identity.person, store)
+        if card?.parts.contains(where: { $0.device == identity.device }) != true {
+            try publishCard(name: card?.name ?? "", addresses: [], store)
         }
         ownSpace = try store.spaces().first { $0.kind == .own }
         if ownSpace == nil {
@@ -41,7 +47,8 @@ extension NodeCore {
         name: String, addresses: [String], _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
-        let version = known?.parts.first { $0.device == identity.device }?.version ?? 0
+        // Above those of all devices: the name is that of the part with the highest version.
+        let version = known?.parts.map(\.version).max() ?? 0
         let part = CardPart.make(
             version: version + 1, noiseKey: identity.noiseKey, name: name,
             addresses: addresses, key: identity.key)
@@ -56,6 +63,7 @@ extension NodeCore {
         _ command: Command, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if identity.isRevoked { return .failure(.revoked) }
         if rejoin != nil { return .failure(.rejoining) }
         if try hasOwnFork(store) { return .failure(.ownFork) }
         switch command {
@@ -99,6 +107,12 @@ extension NodeCore {
             return try accept(invite, alias, at: now, store, &effects)
         case .markVerified(let person):
             return try markVerified(person, at: now, store, &random, &effects)
+        case .addDevice(let request):
+            return try addDevice(request, at: now, store, &random, &effects)
+        case .revokeDevice(let device, let root):
+            return try revokeDevice(device, root: root, at: now, store, &random, &effects)
+        case .renameDevice(let device, let name):
+            return try renameDevice(device, name, at: now, store, &random, &effects)
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
@@ -137,7 +151,7 @@ extension NodeCore {
             return .failure(.unknownPerson)
         }
         if try isAccepted(invite.person, store) { return .success(.done) }
-        try CardReader.keep(card, store)
+        try keep(card, at: now, store, &effects)
         try store.setValue(
             PendingInvite(secret: invite.secret, alias: alias).bytes, .introduction,
             invite.person.bytes)

@@ -69,7 +69,7 @@ extension NodeCore {
                 effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
                 return hangUp(id, .stranger, &effects)
             }
-            try CardReader.keep(card, store)
+            try keep(card, at: now, store, &effects)
             try accept(link.peer, alias: "", at: now, store, &random, &effects)
             try store.setValue(nil, .introduction, person.bytes)
             try introduce(on: id, invite: nil, store, &effects)
@@ -77,7 +77,7 @@ extension NodeCore {
             return try meet(link.peer, at: now, store, &random, &effects)
         }
         if let invite = try pendingInvite(of: person, store) {
-            try CardReader.keep(card, store)
+            try keep(card, at: now, store, &effects)
             if !isKnown {
                 try accept(link.peer, alias: invite.alias, at: now, store, &random, &effects)
             }
@@ -89,7 +89,7 @@ extension NodeCore {
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)
         }
-        try CardReader.keep(card, store)
+        try keep(card, at: now, store, &effects)
         effects.append(.linksChanged)
         try dialDevices(of: person, at: now, store, &effects)
     }

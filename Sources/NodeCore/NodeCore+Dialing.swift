@@ -110,9 +110,10 @@ extension NodeCore {
     private func targets(
         of person: PersonID, _ store: some Store
     ) throws(StoreError) -> [DialTarget] {
-        guard person != identity.person, try isWanted(person, store),
+        guard !identity.isRevoked, try isWanted(person, store),
             let card = try store.value(.card, person.bytes)
         else { return [] }
-        return CardReader.targets(of: card).sorted { $0.device < $1.device }
+        return CardReader.targets(of: card).filter { $0.device != identity.device }
+            .sorted { $0.device < $1.device }
     }
 }

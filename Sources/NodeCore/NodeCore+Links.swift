@@ -44,6 +44,14 @@ extension NodeCore {
             effects.append(.hangUp(id, .stranger))
             return
         }
+        try learn(peer.identity, of: peer.person, at: now, store, &effects)
+        guard try isStanding(peer, store) else {
+            dialing[peer.device] = nil
+            try count(.revokedDevice, store)
+            effects.append(.hangUp(id, .revoked))
+            return
+        }
+        try wasSeen(peer.device, at: now, store)
         if let other = links.first(where: { $0.value.peer.device == peer.device }) {
             // Both sides decide alike: the link whose initiator has the smaller key stays.
             guard initiator(of: peer) <= initiator(of: other.value.peer) else {
@@ -101,6 +109,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
+        try wasSeen(link.peer.device, at: now, store)
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, at: now, store, &effects)
         }

@@ -29,7 +29,7 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard rejoin == nil, try !hasOwnFork(store) else { return }
+        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store) else { return }
         for number in unreceipted.sorted() {
             guard let space = try store.space(number) else { continue }
             var delivered: [Receipts.Progress] = []

@@ -2,37 +2,8 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyReconciliation
 public import ParleyRoster
-public import ParleySealing
+import ParleySealing
 public import ParleyWire
-
-/// Who the node is: what never changes while it runs.
-public struct NodeIdentity: Sendable {
-    /// The person.
-    public let person: PersonID
-    /// The root key of the person's identity.
-    public let root: Digest
-    /// The identity log, which certifies this device.
-    public let operations: [[UInt8]]
-    /// Signs what this device writes.
-    public let key: DeviceSigningKey
-    /// This device's public key for links.
-    public let noiseKey: NoiseKey
-
-    /// This device.
-    public var device: DeviceID { key.device }
-
-    /// An identity with these keys.
-    public init(
-        person: PersonID, root: Digest, operations: [[UInt8]], key: DeviceSigningKey,
-        noiseKey: NoiseKey
-    ) {
-        self.person = person
-        self.root = root
-        self.operations = operations
-        self.key = key
-        self.noiseKey = noiseKey
-    }
-}
 
 /// The whole node as one deterministic value.
 ///
@@ -44,7 +15,8 @@ public struct NodeIdentity: Sendable {
 ///
 /// What grows with history lives in the store; a core holds only what is in flight.
 public struct NodeCore: Sendable {
-    let identity: NodeIdentity
+    /// Who this node is. The keys never change; the identity log grows.
+    var identity: NodeIdentity
     var links: [LinkID: CoreLink] = [:]
     var waiting = WaitingRoom()
     var dialing: [DeviceID: Dialing] = [:]
@@ -149,6 +121,7 @@ public struct NodeCore: Sendable {
         case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
+        case .devices: try spreadDevices(at: now, store, &random, &effects)
         }
     }
 
@@ -225,6 +198,10 @@ public enum Refusal: String, CaseIterable, Sendable {
     case ownInvite = "invite-refused-by-peer"
     /// A card that does not hold.
     case card = "card"
+    /// An identity log that does not fit what is known of the person.
+    case identity = "identity"
+    /// A device that its person has revoked.
+    case revokedDevice = "revoked-device"
     /// A peer said that it holds more of this device's own logs, and showed nothing.
     case emptyClaim = "empty-claim"
     /// A peer sent more frames that cost a look at everything than any honest one does.

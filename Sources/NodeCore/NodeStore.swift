@@ -18,6 +18,10 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case introduction = 5
     /// Operations whose payload did not come along, by space, log and place.
     case missingBody = 6
+    /// What happened to people's identities, by time. See ``Notice``.
+    case notice = 7
+    /// When devices were last linked, by device.
+    case lastSeen = 8
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -15,6 +15,9 @@ extension LinkRejection {
         case .malformedRecord: "malformed-record"
         case .frameTooLarge: "frame-too-large"
         case .rekeyOverdue: "rekey-overdue"
+        case .nobodyAwaited: "nobody-awaited"
+        case .secretSpent: "secret-spent"
+        case .badProof: "bad-proof"
         }
     }
 }

@@ -213,7 +213,7 @@ enum NewDevice {
                 revoked.append(device.description)
             }
             try NodeKeys.keep(
-                key: key, noise: noise, identity: log.encoded,
+                key: key, noise: noise, identity: log,
                 backupKey: code.backupKey.publicKey, in: store)
         } catch let rejection as IdentityRejection {
             throw NodeError(

@@ -82,7 +82,7 @@ extension Node: NodeService {
                 throw NodeError(.unknownPerson)
             }
             let theirs = try IdentityLog(operations: Card(bytes: bytes).identity)
-            let own = try IdentityLog(operations: views.core.node.operations)
+            let own = views.core.node.log
             return SafetyNumberView(
                 name: try views.name(of: id),
                 number: ParleySealing.safetyNumber(between: own, and: theirs).description,

@@ -64,7 +64,7 @@ public final class Node: Sendable {
                 root: root, device: key, noiseKey: noise.publicKey, time: SystemClock.now.wall,
                 using: &random)
             try NodeKeys.keep(
-                key: key, noise: noise, identity: log.encoded,
+                key: key, noise: noise, identity: log,
                 backupKey: code.backupKey.publicKey, in: store)
             let node = try assemble(store, settings)
             await node.begin()
@@ -163,21 +163,18 @@ struct NodeKeys {
 
     private static let seedName = "signing seed"
     private static let noiseName = "noise key"
-    private static let identityKey = Array("identity".utf8)
     private static let backupKeyName = Array("backup key".utf8)
     private static let recoveryCheckName = Array("recovery check".utf8)
 
     static func keep(
-        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: [[UInt8]],
+        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: IdentityLog,
         backupKey: BackupPublicKey?, in store: SQLiteStore
     ) throws(StoreError) {
-        var writer = ByteWriter()
-        for operation in identity { writer.counted(operation) }
         try store.begin(.full)
         do {
             try store.setSecret(key.seed, seedName)
             try store.setSecret(noise.scalar, noiseName)
-            try store.setValue(writer.bytes, .profile, identityKey)
+            try NodeIdentity.keep(identity, in: store)
             if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
             try store.commit()
         } catch {
@@ -190,19 +187,11 @@ struct NodeKeys {
     init?(in store: SQLiteStore) throws {
         guard let seed = try store.secret(Self.seedName),
             let scalar = try store.secret(Self.noiseName),
-            let bytes = try store.value(.profile, Self.identityKey)
+            let log = try NodeIdentity.log(in: store)
         else { return nil }
-        var reader = ByteReader(bytes)
-        var operations: [[UInt8]] = []
-        while reader.remaining > 0 {
-            let count = try reader.count("identity", atMost: Limits.cardByteCountMax)
-            operations.append(Array(try reader.slice(count)))
-        }
-        let log = try IdentityLog(operations: operations)
         noise = DeviceNoiseKey(secret: scalar)
         identity = NodeIdentity(
-            person: log.person, root: Digest(reinterpreting: log.root), operations: operations,
-            key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
+            log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
     }
 
     /// What backups are sealed to; nil where this device was never told.

@@ -34,6 +34,13 @@ extension NodeError {
             self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
         case .tooManyMembers(let limit):
             self.init("too-many-members", "A group begins with at most \(limit) members.")
+        case .unknownDevice: self = .unknownDevice
+        case .needsRecoveryCode: self = .needsRecoveryCode
+        case .wrongRecoveryCode:
+            self.init("wrong-recovery-code", "That recovery code is of another identity.")
+        case .tooManyDevices(let limit):
+            self.init("too-many-devices", "An identity takes at most \(limit) such changes.")
+        case .revoked: self = .revoked
         case .impossibleTime:
             self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
         case .rejoining:
@@ -48,6 +55,15 @@ extension NodeError {
                 hint: "Nobody takes more from it. Keep it to read, and begin a new home.")
         }
     }
+
+    private static let unknownDevice = NodeError(
+        "unknown-device", "You have no such device.", hint: "`parley device list` lists them.")
+    private static let needsRecoveryCode = NodeError(
+        "needs-recovery-code", "This device may not revoke that one, which is not its junior.",
+        hint: "Say it there, or add --recovery-code FILE with your recovery code.")
+    private static let revoked = NodeError(
+        "revoked", "Another device of yours has revoked this one: it writes nothing more.",
+        hint: "What it holds can still be read. To write again, link a new home.")
 
     /// What a person is told when the store fails.
     init(_ error: StoreError) {

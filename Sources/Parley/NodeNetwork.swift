@@ -19,6 +19,8 @@ final class NodeNetwork: LinkOutlet {
         var dials: [DeviceID: Task<Void, Never>] = [:]
         var isClosing = false
         var isOffline = false
+        /// What new links show of the person's devices.
+        var operations: [[UInt8]]
     }
 
     private let identity: NodeIdentity
@@ -27,7 +29,7 @@ final class NodeNetwork: LinkOutlet {
     private let inputs: RunningNode
     private let logger: Logger
     private let transport = Transport()
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     init(
         identity: NodeIdentity, noise: DeviceNoiseKey, network: NetworkID, inputs: RunningNode,
@@ -38,6 +40,7 @@ final class NodeNetwork: LinkOutlet {
         self.network = network
         self.inputs = inputs
         self.logger = logger
+        state = Mutex(State(operations: identity.operations))
     }
 
     // MARK: What status shows
@@ -137,7 +140,11 @@ final class NodeNetwork: LinkOutlet {
     private var credentials: LinkCredentials {
         LinkCredentials(
             person: identity.person, device: identity.device, noiseKey: noise,
-            identity: identity.operations)
+            identity: state.withLock { $0.operations })
+    }
+
+    func renewIdentity(_ operations: [[UInt8]]) {
+        state.withLock { $0.operations = operations }
     }
 
     private func newLink() -> LinkID {

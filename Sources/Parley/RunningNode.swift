@@ -17,6 +17,8 @@ protocol LinkOutlet: AnyObject, Sendable {
     func hangUp(_ link: LinkID)
     /// So many frames of a link were dealt with.
     func consumed(_ count: Int, on link: LinkID)
+    /// Shows this identity log on new links.
+    func renewIdentity(_ operations: [[UInt8]])
     /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
     func dial(_ target: DialTarget)
 }
@@ -217,6 +219,8 @@ actor RunningNode {
                     throwing: NodeError("storage", "The disk failed: it may not be saved."))
             case .timer(let timer, let time): set(timer, at: time)
             case .dial(let target): outlet?.dial(target)
+            // The core knows it already: links of this moment must not show what is past.
+            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .commitFully, .changed, .linksChanged: break
             }
         }
@@ -312,6 +316,7 @@ actor RunningNode {
             case .timer(let timer, let time): set(timer, at: time)
             case .changed(let more): changes += more
             case .linksChanged: linksChanged = true
+            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .reply(let id, let result): reply(id, result)
             }
         }

@@ -37,6 +37,11 @@ extension Views {
                 let name = try? name(of: person)
                 return ChangeView(
                     kind: "contact", conversation: nil, message: nil, name: name)
+            case .devices(let person):
+                // As above.
+                let name = try? name(of: person)
+                return ChangeView(
+                    kind: "devices", conversation: nil, message: nil, name: name)
             }
         }
     }

@@ -83,8 +83,7 @@ public struct IdentityOperation: Hashable, Sendable {
         }
         self.init(draft, unsigned, id, signature)
         if case .addDevice(let device, let noiseKey, _, let proof) = content {
-            let claim = Self.possession(person: person, device: device, noiseKey: noiseKey)
-            guard proof.verifies(.proofOfPossession, claim, by: device) else {
+            guard Self.isPossession(proof, to: person, by: device, noiseKey: noiseKey) else {
                 throw .badProofOfPossession
             }
         }
@@ -97,6 +96,15 @@ public struct IdentityOperation: Hashable, Sendable {
         device.sign(
             .proofOfPossession,
             possession(person: person, device: device.device, noiseKey: noiseKey))
+    }
+
+    /// Whether this is a device's proof to a person that it holds its keys.
+    static func isPossession(
+        _ proof: Signature, to person: PersonID, by device: DeviceID, noiseKey: NoiseKey
+    ) -> Bool {
+        proof.verifies(
+            .proofOfPossession, possession(person: person, device: device, noiseKey: noiseKey),
+            by: device)
     }
 
     private static func possession(

@@ -15,13 +15,15 @@ struct WorkloadTests {
             .matches(of: /\n    case ([a-zA-Z]+)/).map { String($0.output.1) }
         #expect(names.count > 10, "found only \(names)")
         let deeds = try #require(SourceTree.read("Simulations/Simulate/Play/Stage+Deeds.swift"))
-        let missing = names.filter { !deeds.contains(".\($0)(") }
+        // Simulated people have one device each, as yet.
+        let awaited: Set = ["addDevice", "revokeDevice", "renameDevice"]
+        let missing = names.filter { !awaited.contains($0) && !deeds.contains(".\($0)(") }
         #expect(missing.isEmpty, "nobody in a simulated world ever does \(missing)")
     }
 
     /// What nobody in a simulated world writes yet.
     static let later: Set<String> = [
-        "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14",
+        "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "35",
     ]
 
     @Test("must write every kind of operation")

@@ -8,6 +8,8 @@ extension OperationKind {
     public static let mute = OperationKind(rawValue: 33)
     /// A person one knows.
     public static let contact = OperationKind(rawValue: 34)
+    /// What the person calls a device of theirs.
+    public static let deviceName = OperationKind(rawValue: 35)
 }
 
 extension EntryField {
@@ -15,6 +17,8 @@ extension EntryField {
     static let mute = EntryField(rawValue: 5)
     /// Whom one knows, in the own space; one entry for each person.
     static let contact = EntryField(rawValue: 6)
+    /// What devices are called, in the own space; one entry for each device.
+    static let deviceName = EntryField(rawValue: 7)
 }
 
 /// The payload that silences a conversation.

@@ -254,7 +254,7 @@ public struct Link: Sendable {
         return try hello.authenticate(key)
     }
 
-    private static func rejecting<R>(
+    static func rejecting<R>(
         _ step: () throws(HandshakeFailure) -> R
     ) throws(LinkRejection) -> R {
         do throws(HandshakeFailure) { return try step() } catch {
@@ -268,11 +268,11 @@ public struct Link: Sendable {
 
     /// `"lp1/noise" ‖ opening ‖ network`: a handshake whose opening was altered on the way, or of
     /// another network, fails at its first tag.
-    private static func prologue(_ opening: [UInt8], _ network: NetworkID) -> [UInt8] {
+    static func prologue(_ opening: [UInt8], _ network: NetworkID) -> [UInt8] {
         Array("lp1/noise".utf8) + opening + network.bytes
     }
 
-    private static func framed(_ message: [UInt8]) -> [UInt8] {
+    static func framed(_ message: [UInt8]) -> [UInt8] {
         [UInt8(message.count >> 8), UInt8(truncatingIfNeeded: message.count)] + message
     }
 }

@@ -23,6 +23,12 @@ public enum LinkRejection: Error, Equatable, Sendable {
     case frameTooLarge(byteCount: Int)
     /// The peer kept a key for longer than it may.
     case rekeyOverdue
+    /// A device wants to be linked, and nobody is waited for: no secret is open, or not any more.
+    case nobodyAwaited
+    /// A device wants to be linked by a secret that another one has used.
+    case secretSpent
+    /// A device wants to be linked, and does not hold the keys that it names.
+    case badProof
 }
 
 /// What a link asks for or reports.

@@ -1,0 +1,122 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyRoster
+import ParleySealing
+public import ParleyWire
+
+/// The person's own devices: added, named, revoked, and made known to every space.
+extension NodeCore {
+    /// Spaces that a device's change has not reached after so long are told by whoever knows it.
+    static let devicesDelay: UInt64 = 5_000
+
+    /// Adds a device that has proven to know the secret of a link and to hold its keys.
+    mutating func addDevice(
+        _ request: DeviceRequest, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if let known = identity.log.certificate(of: request.device) {
+            // The answer to an earlier request was lost: it is given again.
+            guard known.noiseKey == request.noiseKey else { return .failure(.unknownDevice) }
+        } else {
+            guard identity.log.operations.count < IdentityLog.operationCountMax else {
+                return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
+            }
+            let operation = identity.log.adding(
+                request.device, noiseKey: request.noiseKey, proof: request.proof,
+                by: identity.key)
+            guard
+                // A proof that does not hold, or a device that was revoked before, adds nothing.
+                let checked = try? IdentityOperation(operation.bytes),
+                // It was made for this log just now: only a full one takes no more.
+                let log = try? identity.log.merging([checked]),
+                log.certificate(of: request.device) != nil
+            else { return .failure(.unknownDevice) }
+            try renew(log, at: now, store, &effects)
+            try spreadDevices(at: now, store, &random, &effects)
+            if !request.name.isEmpty {
+                try name(request.device, request.name, at: now, store, &random, &effects)
+            }
+        }
+        guard let card = try store.value(.card, identity.person.bytes) else {
+            return .failure(.unknownDevice)
+        }
+        return .success(.card(card))
+    }
+
+    /// Ends a device of the person's for good.
+    ///
+    /// - Parameter root: the key that the recovery code makes, for a device that this one may not
+    ///   revoke by its own rank.
+    mutating func revokeDevice(
+        _ device: DeviceID, root: DeviceSigningKey?, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let target = identity.log.certificate(of: device),
+            let own = identity.log.certificate(of: identity.device)
+        else { return .failure(.unknownDevice) }
+        if let root {
+            guard root.device == identity.log.root else { return .failure(.wrongRecoveryCode) }
+        } else {
+            guard device == identity.device || own.rank < target.rank else {
+                return .failure(.needsRecoveryCode)
+            }
+        }
+        let operation = identity.log.revoking(device, by: root ?? identity.key)
+        guard
+            // As above.
+            let log = try? identity.log.merging([operation]),
+            log.certificate(of: device) == nil
+        else {
+            return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
+        }
+        // Told while this device may still write: it may be revoking itself.
+        try renew(log, at: now, store, &effects)
+        try spreadDevices(at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    mutating func renameDevice(
+        _ device: DeviceID, _ text: String, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if let refusal = Self.refusal(name: text) { return .failure(refusal) }
+        guard identity.log.certificate(of: device) != nil else { return .failure(.unknownDevice) }
+        try name(device, text, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    private mutating func name(
+        _ device: DeviceID, _ text: String, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace else { return }
+        let draft = DeviceName(device: device, name: text).draft()
+        _ = try write([draft], in: ownSpace, at: now, store, &random, &effects)
+    }
+
+    /// Tells every space that this person is in of devices that came or were revoked.
+    mutating func spreadDevices(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+    }
+
+    /// Notes when a device was last linked; nobody else is told.
+    func wasSeen(
+        _ device: DeviceID, at now: Instant, _ store: some Store
+    ) throws(StoreError) {
+        var writer = ByteWriter()
+        writer.uint64(now.wall)
+        try store.setValue(writer.bytes, .lastSeen, device.bytes)
+    }
+
+    /// When a device was last linked, in Unix milliseconds; nil for never.
+    public static func lastSeen(
+        _ device: DeviceID, in store: some NodeStore
+    ) throws(StoreError) -> UInt64? {
+        guard let bytes = try store.value(.lastSeen, device.bytes), bytes.count == 8 else {
+            return nil
+        }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
