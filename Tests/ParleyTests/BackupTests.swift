@@ -1,0 +1,225 @@
+import Foundation
+import Parley
+import Testing
+
+@Suite("A backup")
+struct BackupTests {
+    /// A node with some history, its recovery code, and a backup of it.
+    struct Case {
+        let folder: TemporaryFolder
+        let code: String
+        let file: String
+        let report: BackupReport
+
+        init(messageCount: Int = 40) async throws {
+            folder = try TemporaryFolder()
+            let (node, code) = try await Node.create(
+                NodeSettings(home: folder.home("old")), name: "ann")
+            self.code = code
+            _ = try await node.newConversation(name: "notes", members: [])
+            let texts = (0..<messageCount).map { "zucchini number \($0)" }
+            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
+            let first = try await node.messages(conversation: "notes", before: nil, limit: 1)
+            if let message = first.messages.first {
+                _ = try await node.react(message: message.number, emoji: "🥒", on: true)
+            }
+            file = folder.path + "/backup"
+            report = try await node.createBackup(file: file)
+            await node.shutdown()
+        }
+
+        func refusal(_ bytes: Data) throws -> String? {
+            try bytes.write(to: URL(filePath: file))
+            do {
+                _ = try Node.verifyBackup(file: file, code: code)
+                return nil
+            } catch let error as NodeError {
+                #expect(!error.message.isEmpty)
+                return error.code
+            }
+        }
+    }
+
+    @Test("becomes a new device that shows the same, with keys of its own")
+    func restore() async throws {
+        let made = try await Case()
+        let checked = try Node.verifyBackup(file: made.file, code: made.code)
+        #expect(checked == made.report)
+        #expect(checked.operationCount > 40 && checked.conversationCount == 1)
+        let old = try await Node.open(NodeSettings(home: made.folder.home("old")))
+        let (new, report) = try await Node.restore(
+            NodeSettings(home: made.folder.home("new")), backup: made.file,
+            recoveryCode: made.code.lowercased())
+        let (before, after) = (try await old.status(), try await new.status())
+        #expect(report.revokedDevices == [before.device] && report.keptDevices.isEmpty)
+        #expect(after.person == before.person && after.device != before.device)
+        #expect(after.name == "ann" && after.recoveryCheckTime != nil)
+        #expect(after.readOnlyReason == nil)
+        #expect(try await new.digests().map(\.digest) == old.digests().map(\.digest))
+        #expect(try await new.doctor().checks.allSatisfy(\.isFine))
+        await old.shutdown()
+        await new.shutdown()
+        // A second backup, of the new device, is as good.
+        let again = try await Node.open(NodeSettings(home: made.folder.home("new")))
+        let second = try await again.createBackup(file: made.folder.path + "/second")
+        #expect(second.device == report.device)
+        _ = try Node.verifyBackup(file: second.file, code: made.code)
+        await again.shutdown()
+    }
+
+    @Test("keeps the devices that are named, and none that nobody has")
+    func keep() async throws {
+        let made = try await Case(messageCount: 1)
+        let device = made.report.device
+        for argument in ["ffffffff", "12", ""] {
+            await #expect(throws: NodeError.self) {
+                _ = try await Node.restore(
+                    NodeSettings(home: made.folder.home("new")), backup: made.file,
+                    recoveryCode: made.code, keep: [argument])
+            }
+            #expect(!Node.exists(at: made.folder.home("new")))
+        }
+        let (new, report) = try await Node.restore(
+            NodeSettings(home: made.folder.home("new")), backup: made.file,
+            recoveryCode: made.code, keep: [String(device.prefix(8))])
+        #expect(report.revokedDevices.isEmpty && report.keptDevices == [device])
+        await new.shutdown()
+    }
+
+    @Test("that is cut, flipped, or somebody else's is refused, and leaves no home behind")
+    func damaged() async throws {
+        let made = try await Case(messageCount: 400)
+        let good = try Data(contentsOf: URL(filePath: made.file))
+        for count in [0, 3, 60, 61, 100, good.count / 2, good.count - 1] {
+            #expect(
+                ["damaged-backup", "no-backup"].contains(try made.refusal(good.prefix(count))),
+                "\(count) bytes")
+        }
+        for place in [0, 4, 20, 25, 40, 61, 5000, good.count - 1] {
+            var bad = good
+            bad[place] ^= 4
+            let code = try made.refusal(bad)
+            #expect(
+                ["no-backup", "newer", "another-code", "damaged-backup"].contains(code),
+                "byte \(place): \(code ?? "taken")")
+        }
+        // The last try left a damaged file: it makes no home.
+        await #expect(throws: NodeError.self) {
+            _ = try await Node.restore(
+                NodeSettings(home: made.folder.home("new")), backup: made.file,
+                recoveryCode: made.code)
+        }
+        #expect(!Node.exists(at: made.folder.home("new")))
+        let left = try FileManager.default.contentsOfDirectory(atPath: made.folder.home("new"))
+        #expect(left.allSatisfy { $0 == "lock" }, "\(left)")
+        try good.write(to: URL(filePath: made.file))
+        let (other, otherCode) = try await Node.create(
+            NodeSettings(home: made.folder.home("other")), name: "eve")
+        await other.shutdown()
+        #expect(throws: NodeError.self) {
+            try Node.verifyBackup(file: made.file, code: otherCode)
+        }
+        #expect(throws: NodeError.self) {
+            try Node.verifyBackup(file: made.file, code: String(made.code.dropLast()))
+        }
+        #expect(try made.refusal(good) == nil)
+    }
+
+    @Test("replaces an older backup, and nothing else")
+    func places() async throws {
+        let made = try await Case(messageCount: 1)
+        let node = try await Node.open(NodeSettings(home: made.folder.home("old")))
+        let letter = made.folder.path + "/letter"
+        try Data("Dear Ben".utf8).write(to: URL(filePath: letter))
+        for place in [letter, made.folder.path, made.folder.path + "/no/such/folder", "/dev/null"] {
+            await #expect(throws: NodeError.self) { try await node.createBackup(file: place) }
+        }
+        #expect(try Data(contentsOf: URL(filePath: letter)) == Data("Dear Ben".utf8))
+        let first = try Data(contentsOf: URL(filePath: made.file))
+        _ = try await node.createBackup(file: made.file)
+        #expect(try Data(contentsOf: URL(filePath: made.file)) != first)
+        #expect(!FileManager.default.fileExists(atPath: made.file + ".new"))
+        let permissions = try FileManager.default.attributesOfItem(atPath: made.file)
+        #expect(permissions[.posixPermissions] as? Int == 0o600)
+        await node.shutdown()
+    }
+
+    @Test("holds no word of any message, and no key of any device")
+    func secrecy() async throws {
+        let made = try await Case()
+        let bytes = try Data(contentsOf: URL(filePath: made.file))
+        for word in ["zucchini", "notes", "ann"] {
+            #expect(bytes.range(of: Data(word.utf8)) == nil)
+        }
+        for entry in try FileManager.default.contentsOfDirectory(
+            atPath: made.folder.home("old"))
+        {
+            let file = made.folder.home("old") + "/" + entry
+            guard let kept = try? Data(contentsOf: URL(filePath: file)) else { continue }
+            #expect(kept.range(of: Data("zucchini".utf8)) == nil, "\(entry)")
+            #expect(kept.range(of: Data(made.code.utf8)) == nil, "\(entry)")
+        }
+    }
+
+    @Test("is begun anew where it was cut off")
+    func cutOff() async throws {
+        let made = try await Case(messageCount: 3)
+        let home = made.folder.home("new")
+        try FileManager.default.createDirectory(
+            atPath: home, withIntermediateDirectories: true)
+        for file in ["unfinished", "database", "keystore"] {
+            try Data("1\n".utf8).write(to: URL(filePath: home + "/" + file))
+        }
+        let code = await #expect(throws: NodeError.self) {
+            _ = try await Node.open(NodeSettings(home: home))
+        }?.code
+        #expect(code == "unfinished")
+        let (new, _) = try await Node.restore(
+            NodeSettings(home: home), backup: made.file, recoveryCode: made.code)
+        await new.shutdown()
+        let again = try await Node.open(NodeSettings(home: home))
+        #expect(try await again.conversations().map(\.name) == ["notes"])
+        await again.shutdown()
+        await #expect(throws: NodeError.self) {
+            _ = try await Node.restore(
+                NodeSettings(home: home), backup: made.file, recoveryCode: made.code)
+        }
+    }
+}
+
+@Suite("The recovery code")
+struct RecoveryTests {
+    @Test("is asked back once, and status reminds until it was")
+    func check() async throws {
+        let folder = try TemporaryFolder()
+        let settings = NodeSettings(home: folder.home("ann"))
+        let (node, code) = try await Node.create(settings, name: "ann")
+        let reminder = "recovery check"
+        #expect(try await node.status().warnings.contains { $0.contains(reminder) })
+        let (other, otherCode) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "ben")
+        await other.shutdown()
+        let wrong = try Node.publicKeys(ofRecoveryCode: otherCode)
+        await #expect(throws: NodeError.self) {
+            try await node.noteRecoveryCode(root: wrong.root, backupKey: wrong.backupKey)
+        }
+        #expect(try await node.status().recoveryCheckTime == nil)
+        let keys = try Node.publicKeys(ofRecoveryCode: code.replacing("-", with: " "))
+        try await node.noteRecoveryCode(root: keys.root, backupKey: keys.backupKey)
+        await node.shutdown()
+        let again = try await Node.open(settings)
+        #expect(try await again.status().recoveryCheckTime != nil)
+        #expect(try await !again.status().warnings.contains { $0.contains(reminder) })
+        await again.shutdown()
+    }
+
+    @Test("that is mistyped is told where")
+    func mistyped() {
+        for text in ["", "abc", String(repeating: "0", count: 56), "U000"] {
+            let error = #expect(throws: NodeError.self) {
+                try Node.publicKeys(ofRecoveryCode: text)
+            }
+            #expect(error?.code == "bad-code" && error?.hint != nil)
+        }
+    }
+}
