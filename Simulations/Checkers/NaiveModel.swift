@@ -161,7 +161,8 @@ struct NaiveModel: Equatable {
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
                 let person = PersonID(fieldBytes(contact.person))
             {
-                last[person] = "\(contact.alias) \(contact.accepted) \(contact.verified)"
+                last[person] =
+                    "\(contact.alias) \(contact.state) \(contact.blocked) \(contact.verified)"
             }
         }
         contacts = last.keys.sorted().map { "\($0) \(last[$0] ?? "")" }

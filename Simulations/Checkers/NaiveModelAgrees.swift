@@ -85,7 +85,7 @@ final class NaiveModelAgrees: Checker {
             }
         }
         let contacts = try Overview.contacts(ownSpace: own.number, in: node.store).map {
-            "\($0.person) \($0.alias) \($0.isAccepted) \($0.isVerified)"
+            "\($0.person) \($0.alias) \($0.state.rawValue) \($0.isBlocked) \($0.isVerified)"
         }
         guard contacts == model.contacts else {
             throw violation("\(node.name) knows \(contacts), the model \(model.contacts)")

@@ -125,7 +125,7 @@ extension ViewChange {
     fileprivate var space: SpaceNumber? {
         switch self {
         case .message(let space, _), .conversation(let space), .receipts(let space): space
-        case .contact, .devices: nil
+        case .contact, .devices, .card: nil
         }
     }
 }

@@ -34,25 +34,17 @@ extension Trace {
             add(8, space)
             add(name)
         case .mute(let space, let isOn): add(isOn ? 10 : 9, space)
-        case .createInvite(let secret, let expires):
-            add(11)
-            add(secret)
-            add(expires)
-        case .acceptInvite(let invite, let alias):
-            add(12)
-            add(invite.link)
-            add(alias)
-        case .markVerified(let person):
-            add(13)
-            add(person.bytes)
+        case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
+            .markVerified:
+            addMeeting(command)
         case .addDevice(let request):
-            add(15)
+            add(18)
             add(request.device.bytes)
         case .revokeDevice(let device, _):
-            add(16)
+            add(19)
             add(device.bytes)
         case .renameDevice(let device, let name):
-            add(17)
+            add(20)
             add(device.bytes)
             add(name)
         case .importMessages(let space, let hash, let rows, let line):
@@ -63,6 +55,36 @@ extension Trace {
                 add(UInt64(row.line))
                 add(row.message)
             }
+        }
+    }
+
+    /// What people do to come to know each other.
+    private mutating func addMeeting(_ command: Command) {
+        switch command {
+        case .createInvite(let secret, let expires, let uses):
+            add(11)
+            add(secret)
+            add(expires)
+            add(UInt64(uses))
+        case .revokeInvite(let number):
+            add(15)
+            add(number)
+        case .requestContact(let card, let alias):
+            add(16)
+            add(card)
+            add(alias)
+        case .answerContact(let person, let answer):
+            add(17)
+            add(person.bytes)
+            add(answer.rawValue)
+        case .acceptInvite(let invite, let alias):
+            add(12)
+            add(invite.link)
+            add(alias)
+        case .markVerified(let person):
+            add(13)
+            add(person.bytes)
+        default: break
         }
     }
 

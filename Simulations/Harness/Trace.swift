@@ -41,6 +41,7 @@ struct Trace {
         case .bodies: add(6 << 56)
         case .waiting: add(7 << 56)
         case .devices: add(8 << 56)
+        case .cards: add(9 << 56)
         }
     }
 
@@ -117,6 +118,7 @@ struct Trace {
         case .devices(let person):
             add(3 << 60)
             add(person.bytes)
+        case .card(let number): add(4 << 60 | UInt64(number.rawValue))
         }
     }
 }

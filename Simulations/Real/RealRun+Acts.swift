@@ -49,7 +49,7 @@ extension RealRun {
             return .done
         case .read, .rename, .mute, .bringIn:
             return try await tend(deed, as: user, on: node)
-        case .found, .invite, .verify:
+        case .found, .invite, .verify, .ask, .answer, .uninvite:
             return try await meet(deed, on: node)
         default: break
         }
@@ -138,6 +138,19 @@ extension RealRun {
             return .done
         case .verify(let user):
             try await node.markVerified(person: user)
+            return .done
+        case .ask(let user):
+            guard let other = devices.first(where: { $0.user == user }) else { break }
+            _ = try await node.requestContact(card: other.node().card().text, alias: nil)
+            return .done
+        case .answer(let user, let how):
+            guard let decision = ContactDecision(rawValue: how) else { break }
+            _ = try await node.decide(about: user, decision)
+            if decision == .block { _ = try await node.decide(about: user, .unblock) }
+            return .done
+        case .uninvite:
+            guard let oldest = try await node.invites().last else { break }
+            try await node.revokeInvite(oldest.id)
             return .done
         default: break
         }

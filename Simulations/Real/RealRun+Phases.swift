@@ -32,7 +32,7 @@ extension RealRun {
     private func play(_ act: Act) async throws {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .invite, .verify:
+            .invite, .verify, .ask, .answer, .uninvite:
             await perform(act)
         case .part(let groups, let oneWay):
             try await change { $0.part(groups, oneWay: oneWay) }

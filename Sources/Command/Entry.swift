@@ -82,7 +82,9 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(name: "Node:", subcommands: [Initialise.self, Run.self, Status.self]),
             CommandGroup(
                 name: "People:",
-                subcommands: [Invite.self, Accept.self, Contacts.self, Verify.self]),
+                subcommands: [
+                    InviteCommand.self, Accept.self, Contacts.self, ContactCommand.self,
+                ]),
             CommandGroup(
                 name: "Conversations:",
                 subcommands: [

@@ -14,6 +14,8 @@ public enum ViewChange: Hashable, Sendable {
     case contact(PersonID)
     /// Devices of a person came, were named or were revoked.
     case devices(PersonID)
+    /// A device showed a space's members its card, with this operation.
+    case card(OperationNumber)
 }
 
 /// What a merge rule may know beside the operation itself.
@@ -68,7 +70,7 @@ public enum Merge {
     /// Every feature. A new one adds its rule here.
     static let rules: [any MergeRule.Type] = [
         TextRule.self, EditRule.self, DeleteRule.self, ReactionRule.self, ReceiptsRule.self,
-        NameRule.self, MuteRule.self, ContactRule.self,
+        NameRule.self, MuteRule.self, ContactRule.self, SharedCardRule.self,
         DeviceNameRule.self,
     ]
 

@@ -6,14 +6,37 @@ extension NodeClient: NodeService {
     /// See `NodeService.status()`.
     public func status() async throws -> NodeStatus { try await call("status") }
 
-    /// See `NodeService.invite(hours:)`.
-    public func invite(hours: Int) async throws -> InviteView {
-        try await call("invite", ["hours": hours])
+    /// See `NodeService.invite(uses:hours:)`.
+    public func invite(uses: Int, hours: Int) async throws -> InviteView {
+        try await call("invite", ["hours": hours, "uses": uses])
+    }
+
+    /// See `NodeService.invites()`.
+    public func invites() async throws -> [InviteView] { try await call("invites") }
+
+    /// See `NodeService.revokeInvite(_:)`.
+    public func revokeInvite(_ id: String) async throws {
+        let _: Nothing = try await call("revokeInvite", ["id": id])
     }
 
     /// See `NodeService.accept(link:alias:)`.
     public func accept(link: String, alias: String?) async throws -> ContactView {
         try await call("accept", ["link": link, "alias": alias])
+    }
+
+    /// See `NodeService.card()`.
+    public func card() async throws -> CardView { try await call("card") }
+
+    /// See `NodeService.requestContact(card:alias:)`.
+    public func requestContact(card: String, alias: String?) async throws -> ContactView {
+        try await call("requestContact", ["card": card, "alias": alias])
+    }
+
+    /// See `NodeService.decide(about:_:)`.
+    public func decide(
+        about person: String, _ decision: ContactDecision
+    ) async throws -> ContactView {
+        try await call("decide", ["person": person, "decision": decision])
     }
 
     /// See `NodeService.contacts()`.
@@ -80,6 +103,11 @@ extension NodeClient: NodeService {
     /// See `NodeService.safetyNumber(person:)`.
     public func safetyNumber(person: String) async throws -> SafetyNumberView {
         try await call("safetyNumber", ["person": person])
+    }
+
+    /// See `NodeService.verify(person:code:)`.
+    public func verify(person: String, code: String) async throws -> SafetyNumberView {
+        try await call("verify", ["person": person, "code": code])
     }
 
     /// See `NodeService.markVerified(person:)`.

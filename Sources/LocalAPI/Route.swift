@@ -20,9 +20,23 @@ struct Route: Sendable {
     /// Everything that can be asked, besides `follow`, which ``ServerConnection`` itself answers.
     static let all: [Route] = [
         Route("status") { node, _ in try await node.status() },
-        Route("invite", ["hours"]) { node, a in try await node.invite(hours: a("hours")) },
+        Route("invite", ["hours", "uses?"]) { node, a in
+            try await node.invite(uses: a.optional("uses") ?? 1, hours: a("hours"))
+        },
+        Route("invites") { node, _ in try await node.invites() },
+        Route("revokeInvite", ["id"]) { node, a in
+            try await node.revokeInvite(a("id"))
+            return Nothing()
+        },
         Route("accept", ["link", "alias?"]) { node, a in
             try await node.accept(link: a("link"), alias: a.optional("alias"))
+        },
+        Route("card") { node, _ in try await node.card() },
+        Route("requestContact", ["card", "alias?"]) { node, a in
+            try await node.requestContact(card: a("card"), alias: a.optional("alias"))
+        },
+        Route("decide", ["person", "decision"]) { node, a in
+            try await node.decide(about: a("person"), a("decision"))
         },
         Route("contacts") { node, _ in try await node.contacts() },
         Route("conversations") { node, _ in try await node.conversations() },
@@ -57,6 +71,9 @@ struct Route: Sendable {
         },
         Route("safetyNumber", ["person"]) { node, a in
             try await node.safetyNumber(person: a("person"))
+        },
+        Route("verify", ["person", "code"]) { node, a in
+            try await node.verify(person: a("person"), code: a("code"))
         },
         Route("markVerified", ["person"]) { node, a in
             try await node.markVerified(person: a("person"))

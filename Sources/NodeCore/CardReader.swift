@@ -1,4 +1,4 @@
-import ParleySealing
+public import ParleySealing
 public import ParleyLedger
 public import ParleyWire
 
@@ -13,6 +13,27 @@ public enum CardReader {
         else { return nil }
         // As above.
         return try? card.verified(by: identity)
+    }
+
+    /// The card in these bytes and the root of its person's identity, if every part of it holds.
+    static func verified(_ bytes: [UInt8]) -> (card: Card, root: Digest)? {
+        guard let person = card(bytes)?.person, let card = card(bytes, of: person),
+            // It was read a moment ago.
+            let identity = try? IdentityLog(operations: card.identity)
+        else { return nil }
+        return (card, Digest(reinterpreting: identity.root))
+    }
+
+    /// Whose card this is, if every part of it holds.
+    public static func person(of bytes: [UInt8]) -> PersonID? { verified(bytes)?.card.person }
+
+    /// The own card with the part of this device alone, or nil before there is one.
+    public static func own(
+        of identity: NodeIdentity, _ store: some NodeStore
+    ) throws(StoreError) -> Card? {
+        guard var card = try kept(of: identity.person, store) else { return nil }
+        card.parts = card.parts.filter { $0.device == identity.device }
+        return card.parts.isEmpty ? nil : card
     }
 
     /// The card in these bytes, whether or not it holds.

@@ -24,9 +24,15 @@ public enum Command: Sendable {
     /// Silences a conversation, or ends that.
     case mute(SpaceID, isOn: Bool)
     /// Opens an invite with this secret.
-    case createInvite(secret: [UInt8], expires: UInt64)
+    case createInvite(secret: [UInt8], expires: UInt64, uses: Int = 1)
+    /// Ends an invite, named by ``OpenInvite/number``.
+    case revokeInvite(UInt64)
     /// Takes an invite of another person.
     case acceptInvite(Invite, alias: String)
+    /// Asks the person whose card this is to be a contact.
+    case requestContact(card: [UInt8], alias: String)
+    /// Accepts, declines, blocks or unblocks a person.
+    case answerContact(PersonID, ContactAnswer)
     /// Notes that safety numbers were compared.
     case markVerified(PersonID)
     /// Makes a device that asked for it one of the person's. The shell has checked that it knows
@@ -90,6 +96,16 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case ownInvite
     /// The invite has expired.
     case expired
+    /// There is no such invite here.
+    case unknownInvite
+    /// An invite has at most so many uses, and at least one.
+    case tooManyUses(limit: Int)
+    /// So many invites are open, and no more may be.
+    case tooManyInvites(limit: Int)
+    /// The person did not ask to be a contact.
+    case notAsked
+    /// The person is blocked.
+    case blocked
     /// The group would have more members than one genesis takes.
     case tooManyMembers(limit: Int)
     /// The person has no such device, or it cannot become one.

@@ -84,6 +84,8 @@ public enum TimerID: Hashable, Sendable {
     case waiting
     /// Looks whether every space knows the person's devices.
     case devices
+    /// Shows the own card to the members of spaces.
+    case cards
 }
 
 /// Everything that can happen to a node.

@@ -26,6 +26,7 @@ extension NodeCore {
         }
         _ = try generation(store, &random)
         try dialEveryone(at: now, store, &effects)
+        shareCard(at: now, &effects)
     }
 
     /// A number that tells peers when this store was replaced by another.
@@ -68,7 +69,7 @@ extension NodeCore {
         if try hasOwnFork(store) { return .failure(.ownFork) }
         switch command {
         case .setProfile(let name, let addresses):
-            return try setProfile(name, addresses, store, &effects)
+            return try setProfile(name, addresses, at: now, store, &effects)
         case .createGroup(let name, let members):
             return try createGroup(name, members, at: now, store, &random, &effects)
         case .send(let space, let messages, let parent):
@@ -97,12 +98,15 @@ extension NodeCore {
             return try rename(space, name, at: now, store, &random, &effects)
         case .mute(let space, let isOn):
             return try mute(space, isOn, at: now, store, &random, &effects)
-        case .createInvite(let secret, let expires):
-            try store.setValue(
-                OpenInvite(secret: secret, expires: expires).bytes, .invite,
-                OpenInvite.key(Invite.hash(of: secret)))
-            effects.append(.commitFully)
-            return .success(.done)
+        case .createInvite(let secret, let expires, let uses):
+            return try openInvite(
+                secret, until: expires, uses: uses, at: now, store, &effects)
+        case .revokeInvite(let number):
+            return try revokeInvite(number, store, &effects)
+        case .requestContact(let card, let alias):
+            return try request(card, alias, at: now, store, &random, &effects)
+        case .answerContact(let person, let answer):
+            return try self.answer(person, answer, at: now, store, &random, &effects)
         case .acceptInvite(let invite, let alias):
             return try accept(invite, alias, at: now, store, &effects)
         case .markVerified(let person):
@@ -121,8 +125,9 @@ extension NodeCore {
 
     // MARK: Oneself and others
 
-    private func setProfile(
-        _ name: String?, _ addresses: [String]?, _ store: some Store, _ effects: inout [Effect]
+    private mutating func setProfile(
+        _ name: String?, _ addresses: [String]?, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if let name, let refusal = Self.refusal(name: name) { return .failure(refusal) }
         let card = try CardReader.kept(of: identity.person, store)
@@ -132,44 +137,9 @@ extension NodeCore {
         try publishCard(name: wanted.0, addresses: wanted.1, store)
         effects.append(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
-            try introduce(on: id, invite: nil, store, &effects)
+            try introduce(on: id, store, &effects)
         }
-        return .success(.done)
-    }
-
-    private mutating func accept(
-        _ invite: Invite, _ alias: String, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard invite.person != identity.person else { return .failure(.ownInvite) }
-        guard now.wall < invite.expires else { return .failure(.expired) }
-        guard alias.utf8.count <= Limits.nameByteCountMax else {
-            return .failure(
-                .tooLong(byteCount: alias.utf8.count, limit: Limits.nameByteCountMax))
-        }
-        guard let card = CardReader.card(invite.card, of: invite.person) else {
-            return .failure(.unknownPerson)
-        }
-        if try isAccepted(invite.person, store) { return .success(.done) }
-        try keep(card, at: now, store, &effects)
-        try store.setValue(
-            PendingInvite(secret: invite.secret, alias: alias).bytes, .introduction,
-            invite.person.bytes)
-        effects.append(.commitFully)
-        effects.append(.changed([.contact(invite.person)]))
-        try dialEveryone(at: now, store, &effects)
-        return .success(.done)
-    }
-
-    private mutating func markVerified(
-        _ person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let ownSpace, var contact = try contact(person, store) else {
-            return .failure(.unknownPerson)
-        }
-        contact.isVerified = true
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        shareCard(at: now, &effects)
         return .success(.done)
     }
 }

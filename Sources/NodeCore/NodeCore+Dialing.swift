@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleySealing
 import ParleyWire
@@ -102,8 +103,9 @@ extension NodeCore {
     }
 
     private func isWanted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
-        if try isAccepted(person, store) { return true }
-        return try pendingInvite(of: person, store) != nil
+        if try pendingInvite(of: person, store) != nil { return true }
+        if try contact(person, store)?.state == .requested { return true }
+        return try mayLink(person, store)
     }
 
     /// Devices of somebody one knows or wants to meet, that have an address; ascending.

@@ -67,14 +67,7 @@ extension NodeCore {
         effects.append(
             .timer(.heartbeat(id), at: now.monotonic + Self.heartbeatInterval / 3))
         effects.append(.linksChanged)
-        let invite = try pendingInvite(of: peer.person, store)
-        let isAccepted = try isAccepted(peer.person, store)
-        if invite != nil || isAccepted {
-            try introduce(on: id, invite: invite, store, &effects)
-        }
-        if invite == nil, isAccepted {
-            try admit(id, at: now, store, &random, &effects)
-        }
+        try greet(id, at: now, store, &random, &effects)
     }
 
     private func initiator(of peer: LinkPeer) -> DeviceID {

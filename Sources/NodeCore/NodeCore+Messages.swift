@@ -22,7 +22,7 @@ extension NodeCore {
             }
             reference = target.reference
         }
-        guard try mayWrite(in: space, store) else { return .failure(.notAllowed) }
+        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
         let drafts = messages.map { $0.draft(replyingTo: reference) }
         let applied = try write(drafts, in: space, at: now, store, &random, &effects)
         return .success(.messages(applied.filter { $0.isKind(.text) }.map(\.number)))
@@ -34,7 +34,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        guard try mayWrite(in: space, store) else { return .failure(.notAllowed) }
+        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
         for row in rows {
             if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }
@@ -49,18 +49,27 @@ extension NodeCore {
         return .success(.imported(stored: new.count, known: rows.count - new.count))
     }
 
-    private func knownRoster(
+    func knownRoster(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Roster? {
         if let roster = rosters[space.number] { return roster }
         return try RosterReader.roster(of: space, in: store)
     }
 
-    private func mayWrite(
-        in space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> Bool {
+    /// Why nothing may be written in a space, or nil.
+    private func refusal(
+        writingIn space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> CommandRefusal? {
         let roster = try knownRoster(of: space, store)
-        return roster?.member(identity.person).map { $0.role >= .member } ?? false
+        guard let own = roster?.member(identity.person), own.role >= .member else {
+            return .notAllowed
+        }
+        guard space.kind == .direct else { return nil }
+        // Nobody would ever get it, as long as nobody links with them.
+        for member in roster?.members ?? [] where member.person != identity.person {
+            if try contact(member.person, store)?.isBlocked == true { return .blocked }
+        }
+        return nil
     }
 
     /// Writes one operation about a message.
@@ -75,6 +84,11 @@ extension NodeCore {
         guard let target = try target(number, store) else { return .failure(.unknownMessage) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted { return .failure(.deleted) }
+        if target.space.kind == .direct,
+            case .blocked? = try self.refusal(writingIn: target.space, store)
+        {
+            return .failure(.blocked)
+        }
         let roster = try roster(of: target.space, store)
         let own = roster?.member(identity.person)
         let isAuthor = target.author == identity.person

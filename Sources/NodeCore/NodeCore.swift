@@ -26,6 +26,8 @@ public struct NodeCore: Sendable {
     var rosters: [SpaceNumber: Roster] = [:]
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
+    /// When the own card last went into a space, on the monotonic clock.
+    var cardsShared: UInt64?
     /// Timers that are set, so that none is set twice.
     var timers: Set<TimerID> = []
     /// What must be taken back from others before anything may be written; nil otherwise.
@@ -104,6 +106,7 @@ public struct NodeCore: Sendable {
         case .madeDurable:
             try acknowledge(store, &effects)
         }
+        try heedChanges(at: now, store, &random, &effects)
         try sendOperations(store, &effects)
         return effects
     }
@@ -122,6 +125,7 @@ public struct NodeCore: Sendable {
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
         case .devices: try spreadDevices(at: now, store, &random, &effects)
+        case .cards: try writeCards(at: now, store, &random, &effects)
         }
     }
 
@@ -196,6 +200,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case invite = "invite"
     /// An invite that this node took was refused by who gave it: used, expired or unknown there.
     case ownInvite = "invite-refused-by-peer"
+    /// Somebody who asks to be a contact, while too many wait for an answer.
+    case request = "contact-request"
     /// A card that does not hold.
     case card = "card"
     /// An identity log that does not fit what is known of the person.

@@ -7,7 +7,7 @@ import ParleyStorage
 import ParleyWire
 
 extension Node: NodeService {
-    private func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
+    func read<R: Sendable>(_ body: @Sendable (Views) throws -> R) async throws -> R {
         do {
             return try await running.read { try body($0) }
         } catch let error as StoreError {
@@ -15,7 +15,7 @@ extension Node: NodeService {
         }
     }
 
-    // MARK: Oneself and others
+    // MARK: Oneself
 
     /// Who this node is and how it is doing.
     public func status() async throws -> NodeStatus {
@@ -30,70 +30,6 @@ extension Node: NodeService {
                 home: path, addresses: addresses, remoteAddresses: remote,
                 traffic: traffic, transportRefusals: refused, failure: failure)
         }
-    }
-
-    /// A one-use link that lets another person become a contact.
-    public func invite(hours: Int) async throws -> InviteView {
-        guard (1...24 * 30).contains(hours) else {
-            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
-        }
-        var random = SystemRandom()
-        let secret = random.bytes(32)
-        let expires = SystemClock.now.wall + UInt64(hours) * 3_600_000
-        _ = try await running.perform(.createInvite(secret: secret, expires: expires))
-        let link = try await read { views in
-            let person = views.ownPerson
-            guard let card = try views.store.value(.card, person.bytes) else {
-                throw NodeError("damaged", "This node has no card of its own.")
-            }
-            return Invite(person: person, card: card, secret: secret, expires: expires).link
-        }
-        return InviteView(link: link, expires: expires)
-    }
-
-    /// Takes an invite link; the two nodes meet as soon as they can reach each other.
-    public func accept(link: String, alias: String?) async throws -> ContactView {
-        let invite: Invite
-        do {
-            invite = try Invite(link: link)
-        } catch {
-            throw NodeError(
-                "bad-link", "That is no invite link, or part of it is missing.",
-                hint: "It begins with `parley:1:` and is one long word.")
-        }
-        _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
-        let person = invite.person.description
-        return try await read { views in
-            guard let contact = try views.contacts().first(where: { $0.person == person }) else {
-                throw NodeError(.unknownPerson)
-            }
-            return contact
-        }
-    }
-
-    /// Everyone known, by name.
-    public func contacts() async throws -> [ContactView] { try await read { try $0.contacts() } }
-
-    /// The safety number shared with a person.
-    public func safetyNumber(person: String) async throws -> SafetyNumberView {
-        try await read { views in
-            let id = try views.person(person)
-            guard let bytes = try views.store.value(.card, id.bytes) else {
-                throw NodeError(.unknownPerson)
-            }
-            let theirs = try IdentityLog(operations: Card(bytes: bytes).identity)
-            let own = views.core.node.log
-            return SafetyNumberView(
-                name: try views.name(of: id),
-                number: ParleySealing.safetyNumber(between: own, and: theirs).description,
-                isVerified: try views.contact(id)?.isVerified ?? false)
-        }
-    }
-
-    /// Notes that the safety numbers were compared and are equal.
-    public func markVerified(person: String) async throws {
-        let id = try await read { try $0.person(person) }
-        _ = try await running.perform(.markVerified(id))
     }
 
     // MARK: Conversations

@@ -14,10 +14,6 @@ extension NodeError {
             self.init(
                 "unknown-message", "There is no such message.",
                 hint: "`parley read` shows each message with its number.")
-        case .unknownPerson:
-            self.init(
-                "unknown-person", "That person is no contact.",
-                hint: "`parley contacts` lists them; `parley invite` makes a link for a new one.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
         case .tooLong(let byteCount, let limit):
@@ -28,10 +24,9 @@ extension NodeError {
             self.init("empty", "There is nothing in it.")
         case .deleted:
             self.init("deleted", "That message was deleted.")
-        case .ownInvite:
-            self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
-        case .expired:
-            self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
+        case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
+            .notAsked, .blocked:
+            self.init(meeting: refusal)
         case .tooManyMembers(let limit):
             self.init("too-many-members", "A group begins with at most \(limit) members.")
         case .unknownDevice: self = .unknownDevice
@@ -64,6 +59,38 @@ extension NodeError {
     private static let revoked = NodeError(
         "revoked", "Another device of yours has revoked this one: it writes nothing more.",
         hint: "What it holds can still be read. To write again, link a new home.")
+    /// What a person is told of a refusal that is about other persons.
+    private init(meeting refusal: CommandRefusal) {
+        switch refusal {
+        case .unknownPerson:
+            self.init(
+                "unknown-person", "That person is no contact.",
+                hint: "`parley contacts` lists them; `parley invite` makes a link for a new one.")
+        case .ownInvite:
+            self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
+        case .expired:
+            self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
+        case .unknownInvite:
+            self.init(
+                "unknown-invite", "There is no such invite that somebody could still take.",
+                hint: "`parley invite list` shows them.")
+        case .tooManyUses(let limit):
+            self.init("bad-uses", "An invite works from 1 to \(limit) times.")
+        case .tooManyInvites(let limit):
+            self.init(
+                "too-many-invites", "\(limit) invites are open; there may be no more.",
+                hint: "`parley invite list` shows them, `parley invite revoke` ends one.")
+        case .notAsked:
+            self.init(
+                "not-asked", "That person does not wait for an answer.",
+                hint: "`parley contacts` shows who does. `parley contact block` keeps one away.")
+        case .blocked:
+            self.init(
+                "blocked", "You blocked that person.",
+                hint: "`parley contact unblock` ends that.")
+        default: self.init("refused", "That was refused.")
+        }
+    }
 
     /// What a person is told when the store fails.
     init(_ error: StoreError) {

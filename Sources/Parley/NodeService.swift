@@ -7,10 +7,20 @@
 public protocol NodeService: Sendable {
     /// Who this node is and how it is doing.
     func status() async throws -> NodeStatus
-    /// A one-use link that lets another person become a contact.
-    func invite(hours: Int) async throws -> InviteView
+    /// A link that lets so many other persons become contacts.
+    func invite(uses: Int, hours: Int) async throws -> InviteView
+    /// Invites that somebody may still take, the newest first.
+    func invites() async throws -> [InviteView]
+    /// Ends an invite, named by its `id` or the start of that.
+    func revokeInvite(_ id: String) async throws
     /// Takes an invite link; the two nodes meet as soon as they can reach each other.
     func accept(link: String, alias: String?) async throws -> ContactView
+    /// One's own card as text: who has it can ask to be a contact. It holds no secret.
+    func card() async throws -> CardView
+    /// Asks the person whose card this is to be a contact.
+    func requestContact(card: String, alias: String?) async throws -> ContactView
+    /// Accepts, declines, blocks or unblocks a person.
+    func decide(about person: String, _ decision: ContactDecision) async throws -> ContactView
     /// Everyone known, by name.
     func contacts() async throws -> [ContactView]
     /// All conversations, newest first.
@@ -38,6 +48,9 @@ public protocol NodeService: Sendable {
     ) async throws -> MessagePage
     /// The safety number shared with a person.
     func safetyNumber(person: String) async throws -> SafetyNumberView
+    /// Compares the code that a person's own screen shows with what is known here, and notes that
+    /// they are equal. Where they are not it throws `mismatch`, and nothing is noted.
+    func verify(person: String, code: String) async throws -> SafetyNumberView
     /// Notes that the safety numbers were compared and are equal.
     func markVerified(person: String) async throws
     /// What each conversation looks like here, in one hash each.
@@ -127,12 +140,43 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
 }
 
+extension NodeService {
+    /// A link that lets one other person become a contact.
+    public func invite(hours: Int) async throws -> InviteView {
+        try await invite(uses: 1, hours: hours)
+    }
+}
+
 /// An invite.
 public struct InviteView: Codable, Equatable, Sendable {
+    /// Its name on this node: 16 hex digits.
+    public var id: String
     /// The link to pass on, over a channel that others do not read.
     public var link: String
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64
+    /// How many persons may take it.
+    public var uses: Int
+    /// Names of those who did.
+    public var guests: [String]
+}
+
+/// One's own card.
+public struct CardView: Codable, Equatable, Sendable {
+    /// The card in one word, to pass on to anybody.
+    public var text: String
+}
+
+/// What a person decides about another.
+public enum ContactDecision: String, Codable, CaseIterable, Sendable {
+    /// Takes up a request.
+    case accept
+    /// Lets a request come to nothing; who asked is not told.
+    case decline
+    /// Keeps the person away: no links, no requests, nothing written to them.
+    case block
+    /// Ends that: things are as they were before.
+    case unblock
 }
 
 /// A person one knows.
@@ -141,7 +185,9 @@ public struct ContactView: Codable, Equatable, Sendable {
     public var person: String
     /// What one calls them.
     public var name: String
-    /// `invited` before the two nodes have met, then `accepted`.
+    /// `invited` where one took their invite and `requested` where one asked them, before they
+    /// answered; `pending` where they ask; `accepted`, `declined`, `blocked`; or `known`, where
+    /// they are no contact and were only verified.
     public var state: String
     /// Whether safety numbers were compared.
     public var isVerified: Bool
@@ -226,6 +272,8 @@ public struct SafetyNumberView: Codable, Equatable, Sendable {
     public var name: String
     /// Sixty digits, in groups of five.
     public var number: String
+    /// The same for a camera: what the other's `verify` compares in full. It holds no secret.
+    public var code: String
     /// Whether it was compared.
     public var isVerified: Bool
 }

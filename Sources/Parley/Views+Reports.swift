@@ -42,6 +42,7 @@ extension Views {
                 let name = try? name(of: person)
                 return ChangeView(
                     kind: "devices", conversation: nil, message: nil, name: name)
+            case .card: return nil
             }
         }
     }

@@ -46,55 +46,6 @@ struct Views {
         return try Overview.contact(person, ownSpace: own.number, in: store)
     }
 
-    func contacts() throws -> [ContactView] {
-        var views: [ContactView] = []
-        let linked = Set(core.linkedPeers.map(\.person))
-        var known: Set<PersonID> = []
-        if let own = core.ownSpace {
-            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
-                known.insert(contact.person)
-                views.append(
-                    try view(
-                        contact.person, state: contact.isAccepted ? "accepted" : "declined",
-                        isVerified: contact.isVerified, linked: linked))
-            }
-        }
-        for (key, _) in try store.values(.introduction) {
-            guard let person = PersonID(key), !known.contains(person) else { continue }
-            views.append(
-                try view(person, state: "invited", isVerified: false, linked: linked))
-        }
-        return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
-    }
-
-    private func view(
-        _ person: PersonID, state: String, isVerified: Bool, linked: Set<PersonID>
-    ) throws -> ContactView {
-        ContactView(
-            person: person.description, name: try name(of: person), state: state,
-            isVerified: isVerified, isLinked: linked.contains(person),
-            addresses: try CardReader.addresses(of: person, store))
-    }
-
-    /// The contact that an argument means.
-    func person(_ argument: String) throws -> PersonID {
-        var found: Set<PersonID> = []
-        for contact in try contacts() {
-            guard let person = bytes(hex: contact.person).flatMap({ PersonID($0) }) else {
-                continue
-            }
-            if contact.name == argument { return person }
-            if argument.count >= 4, contact.person.hasPrefix(argument.lowercased()) {
-                found.insert(person)
-            }
-        }
-        if found.count == 1, let person = found.first { return person }
-        guard found.isEmpty else {
-            throw NodeError("ambiguous", "Several persons begin with “\(argument)”.")
-        }
-        throw NodeError(.unknownPerson)
-    }
-
     // MARK: Conversations
 
     func roster(of space: SpaceRecord) throws -> Roster? {

@@ -230,7 +230,7 @@ public nonisolated struct PayloadMute: Sendable {
   public init() {}
 }
 
-/// Kind 34, lane 4 of the own space: a person one knows.
+/// Kind 34, lane 4 of the own space: what one noted of a person.
 public nonisolated struct PayloadContact: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -244,10 +244,31 @@ public nonisolated struct PayloadContact: Sendable {
   /// What one calls them; empty for the name on their card.
   public var alias: String = String()
 
-  public var accepted: Bool = false
+  /// 0 no contact, 1 pending: they ask, 2 requested: one asks them, 3 accepted, 4 declined.
+  public var state: UInt32 = 0
 
   /// Whether safety numbers were compared.
   public var verified: Bool = false
+
+  /// Whether they are kept away, whatever the state.
+  public var blocked: Bool = false
+
+  /// Their card as it was known then: one's other devices find them by it.
+  public var card: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Kind 113, lane 2: where the author's device can be found, for members who are no contacts.
+public nonisolated struct PayloadCard: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// A card (page 05) with the author's own part alone.
+  public var card: Data = Data()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -688,7 +709,7 @@ nonisolated extension PayloadMute: SwiftProtobuf.Message, SwiftProtobuf._Message
 
 nonisolated extension PayloadContact: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Contact"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}root\0\u{1}alias\0\u{1}accepted\0\u{1}verified\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}root\0\u{1}alias\0\u{1}state\0\u{1}verified\0\u{1}blocked\0\u{1}card\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -699,8 +720,10 @@ nonisolated extension PayloadContact: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 1: try { try decoder.decodeSingularBytesField(value: &self.person) }()
       case 2: try { try decoder.decodeSingularBytesField(value: &self.root) }()
       case 3: try { try decoder.decodeSingularStringField(value: &self.alias) }()
-      case 4: try { try decoder.decodeSingularBoolField(value: &self.accepted) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.state) }()
       case 5: try { try decoder.decodeSingularBoolField(value: &self.verified) }()
+      case 6: try { try decoder.decodeSingularBoolField(value: &self.blocked) }()
+      case 7: try { try decoder.decodeSingularBytesField(value: &self.card) }()
       default: break
       }
     }
@@ -716,11 +739,17 @@ nonisolated extension PayloadContact: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if !self.alias.isEmpty {
       try visitor.visitSingularStringField(value: self.alias, fieldNumber: 3)
     }
-    if self.accepted != false {
-      try visitor.visitSingularBoolField(value: self.accepted, fieldNumber: 4)
+    if self.state != 0 {
+      try visitor.visitSingularUInt32Field(value: self.state, fieldNumber: 4)
     }
     if self.verified != false {
       try visitor.visitSingularBoolField(value: self.verified, fieldNumber: 5)
+    }
+    if self.blocked != false {
+      try visitor.visitSingularBoolField(value: self.blocked, fieldNumber: 6)
+    }
+    if !self.card.isEmpty {
+      try visitor.visitSingularBytesField(value: self.card, fieldNumber: 7)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
@@ -729,8 +758,40 @@ nonisolated extension PayloadContact: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.person != rhs.person {return false}
     if lhs.root != rhs.root {return false}
     if lhs.alias != rhs.alias {return false}
-    if lhs.accepted != rhs.accepted {return false}
+    if lhs.state != rhs.state {return false}
     if lhs.verified != rhs.verified {return false}
+    if lhs.blocked != rhs.blocked {return false}
+    if lhs.card != rhs.card {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadCard: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Card"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}card\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.card) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.card.isEmpty {
+      try visitor.visitSingularBytesField(value: self.card, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadCard, rhs: PayloadCard) -> Bool {
+    if lhs.card != rhs.card {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

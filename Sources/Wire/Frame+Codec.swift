@@ -150,10 +150,17 @@ extension ByteWriter {
 
     fileprivate mutating func introduction(_ introduction: Introduction) {
         counted(introduction.card)
-        byte(introduction.redemption == nil ? 0 : 1)
+        byte(
+            (introduction.redemption == nil ? 0 : 1) | (introduction.isRequest ? 2 : 0)
+                | (introduction.join == nil ? 0 : 4) | (introduction.isContact ? 8 : 0))
         if let redemption = introduction.redemption {
             uint64(redemption.invite)
             identifier(redemption.proof)
+        }
+        if let join = introduction.join {
+            identifier(join.space)
+            identifier(join.invite)
+            raw(join.signature.bytes)
         }
     }
 }
@@ -251,11 +258,23 @@ extension ByteReader {
     fileprivate mutating func introduction() throws(DecodingFailure) -> Introduction {
         let card = try slice(try count("card", atMost: Limits.cardByteCountMax))
         let flag = try byte()
-        guard flag <= 1 else { throw .unknownFlags(flag) }
+        guard flag <= 15 else { throw .unknownFlags(flag) }
         let redemption =
-            flag == 1
+            flag & 1 != 0
             ? Introduction.Redemption(invite: try uint64(), proof: try identifier()) : nil
-        return Introduction(card: Array(card), redemption: redemption)
+        let join = flag & 4 != 0 ? try self.join() : nil
+        return Introduction(
+            card: Array(card), redemption: redemption, join: join, isRequest: flag & 2 != 0,
+            isContact: flag & 8 != 0)
+    }
+
+    private mutating func join() throws(DecodingFailure) -> Introduction.Join {
+        let space: SpaceID = try identifier()
+        let invite: OperationID = try identifier()
+        guard let signature = SignatureBytes(try slice(SignatureBytes.byteCount)) else {
+            throw .forbidden(field: "signature")
+        }
+        return Introduction.Join(space: space, invite: invite, signature: signature)
     }
 
     private mutating func list<Element>(

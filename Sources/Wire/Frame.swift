@@ -246,15 +246,44 @@ public struct Introduction: Equatable, Sendable {
         }
     }
 
+    /// The wish to join a space by a link, signed with the key that the link holds.
+    public struct Join: Equatable, Sendable {
+        /// The space.
+        public var space: SpaceID
+        /// The operation that opened the invite.
+        public var invite: OperationID
+        /// Over the space, the invite and the sender: worth nothing to anybody else.
+        public var signature: SignatureBytes
+
+        /// A wish with these fields.
+        public init(space: SpaceID, invite: OperationID, signature: SignatureBytes) {
+            self.space = space
+            self.invite = invite
+            self.signature = signature
+        }
+    }
+
     /// The encoded card.
     public var card: [UInt8]
     /// Present on the first meeting only.
     public var redemption: Redemption?
+    /// Present until the space was introduced.
+    public var join: Join?
+    /// Whether the sender asks to become a contact.
+    public var isRequest: Bool
+    /// Whether the sender counts the receiver among its contacts.
+    public var isContact: Bool
 
     /// An introduction with these fields.
-    public init(card: [UInt8], redemption: Redemption?) {
+    public init(
+        card: [UInt8], redemption: Redemption? = nil, join: Join? = nil,
+        isRequest: Bool = false, isContact: Bool = false
+    ) {
         self.card = card
         self.redemption = redemption
+        self.join = join
+        self.isRequest = isRequest
+        self.isContact = isContact
     }
 }
 

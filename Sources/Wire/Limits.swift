@@ -69,6 +69,15 @@ public enum Limits {
     /// Persons in a conversation at its creation: their proofs must fit one genesis operation.
     public static let founderCountMax = 64
 
+    /// Persons who ask to be a contact and wait for an answer: strangers fill a list, not a disk.
+    public static let pendingContactCountMax = 64
+
+    /// Invites of one device that somebody may still take.
+    public static let openInviteCountMax = 64
+
+    /// Persons who may take one invite: a link that more than these know is public.
+    public static let inviteUseCountMax = 100
+
     /// A flush of many operations is signed every so many.
     public static let flushOperationCountMax = 256
     /// … or as soon as it has so many bytes in transfer form.

@@ -18,7 +18,11 @@ struct ArgumentTests {
             ["edit", "-1", "x"], ["react", "1", long], ["react", "1", " "],
             ["read", "home", "--limit", "0"],
             ["read", "home", "--limit", "201"], ["read", "home", "--before", ""],
-            ["invite", "--hours", "0"], ["accept", ""], ["new", ""], ["new", "a", long],
+            ["invite", "--expires", "0h"], ["invite", "--expires", "31d"],
+            ["invite", "--expires", "99999999999999999999d"], ["invite", "--uses", "0"],
+            ["invite", "--uses", "101"], ["invite", "revoke", ""], ["contact", "request", ""],
+            ["contact", "accept", " "], ["contact", "verify", "ben", "--equal", "--code", "x"],
+            ["accept", ""], ["new", ""], ["new", "a", long],
             ["rename", "home", " "], ["import", "irc", "--into", "x"],
             ["import", "irc", "log.txt", "--into", "x"], ["run", "--listen", "nowhere"],
             ["run", "--listen", "a:70000"], ["init", "--name", long], ["status", "--home", ""],
@@ -60,7 +64,10 @@ struct ArgumentTests {
         let terminal = Terminal()
         _ = await terminal.run("send", "home", "hi")
         let reading = [
-            ["status"], ["contacts"], ["conversations"], ["read", "home"], ["verify", "ben"],
+            ["status"], ["contacts"], ["conversations"], ["read", "home"],
+            ["contact", "verify", "ben"], ["contact", "card"], ["contact", "request", "x"],
+            ["contact", "accept", "ben"], ["contact", "decline", "ben"],
+            ["contact", "block", "ben"], ["contact", "unblock", "ben"], ["invite", "list"],
             ["digest"], ["doctor"], ["invite"], ["accept", "x"], ["new", "n"],
             ["send", "home", "x"], ["reply", "home", "1", "x"], ["edit", "1", "x"],
             ["react", "1", "x"], ["delete", "1"],

@@ -44,7 +44,8 @@ struct HarmlessTests {
         let terminal = Terminal(node: node)
         let commands = [
             ["read", "home"], ["conversations"], ["contacts"], ["react", "1", Self.hostile],
-            ["read", Self.hostile + "?"], ["new", Self.hostile], ["verify", Self.hostile],
+            ["read", Self.hostile + "?"], ["new", Self.hostile],
+            ["contact", "verify", Self.hostile],
             ["accept", "x", "--alias", Self.hostile],
         ]
         for command in commands {

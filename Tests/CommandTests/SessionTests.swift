@@ -120,14 +120,49 @@ struct SessionTests {
                 our trip  abababab  14 Nov 2023 23:13  2 new  ada, ben
 
                 """)
-        let verify = await terminal.run("verify", "ben", "--equal")
-        #expect(verify.output.split(separator: "\n").count == 4)
+        let verify = await terminal.run("contact", "verify", "ben", "--equal")
+        #expect(verify.output.split(separator: "\n").count == 5)
         #expect(terminal.node.calls == ["markVerified ben"])
         _ = await terminal.run("mute", "home")
         _ = await terminal.run("mute", "home", "--off")
         #expect(terminal.node.state.withLock { $0.muted } == ["home": false])
         #expect(await terminal.run("rename", "home", "nest").status == 0)
         #expect(await terminal.run("send", "home", "x").status == 1)
+    }
+
+    @Test("people are asked, answered, checked and kept away")
+    func people() async {
+        let terminal = Terminal()
+        #expect(await terminal.run("contact", "card").output == "parley:c1:QUJD\n")
+        #expect(
+            await terminal.run("contact", "request", "parley:c1:QUJD", "--alias", "Ben").output
+                == "Ben  cc  requested  not verified  not linked\n")
+        for word in ["accept", "decline", "block", "unblock"] {
+            #expect(await terminal.run("contact", word, "ben").status == 0)
+        }
+        let checked = await terminal.run("contact", "verify", "ben", "--code", "parley:v1:QUJD")
+        #expect(checked.output.hasPrefix("ben, verified\n"))
+        #expect(
+            terminal.node.calls == [
+                "requestContact parley:c1:QUJD", "accept ben", "decline ben", "block ben",
+                "unblock ben", "verify ben parley:v1:QUJD",
+            ])
+    }
+
+    @Test("invites are made for one or many, listed and ended")
+    func invites() async {
+        let terminal = Terminal()
+        let one = await terminal.run("invite")
+        #expect(one.output == "parley:invite:48\n")
+        #expect(one.talk == "works once, until 14 Nov 2023 23:13\n")
+        let many = await terminal.run("invite", "--uses", "5", "--expires", "7d")
+        #expect(many.output == "parley:invite:168\n")
+        #expect(many.talk == "works 5 times, until 14 Nov 2023 23:13\n")
+        #expect(
+            await terminal.run("invite", "list").output
+                == "0123456789abcdef  1 of 3 taken  until 14 Nov 2023 23:13  ben\n")
+        #expect(await terminal.run("invite", "revoke", "0123").status == 0)
+        #expect(terminal.node.calls == ["revokeInvite 0123"])
     }
 
     @Test("status says everything in aligned lines")

@@ -81,8 +81,34 @@ final class FakeNode: NodeService {
             forkedDevices: [], warnings: [])
     }
 
-    func invite(hours: Int) async throws -> InviteView {
-        InviteView(link: "parley:invite:\(hours)", expires: 1_700_000_000_000)
+    func invite(uses: Int, hours: Int) async throws -> InviteView {
+        InviteView(
+            id: "0123456789abcdef", link: "parley:invite:\(hours)", expires: 1_700_000_000_000,
+            uses: uses, guests: [])
+    }
+
+    func invites() async throws -> [InviteView] {
+        var invite = try await invite(uses: 3, hours: 2)
+        invite.guests = ["ben"]
+        return [invite]
+    }
+
+    func revokeInvite(_ id: String) async throws {
+        state.withLock { $0.calls.append("revokeInvite \(id)") }
+    }
+
+    func card() async throws -> CardView { CardView(text: "parley:c1:QUJD") }
+
+    func requestContact(card: String, alias: String?) async throws -> ContactView {
+        state.withLock { $0.calls.append("requestContact \(card)") }
+        var view = try await accept(link: "", alias: alias)
+        view.state = "requested"
+        return view
+    }
+
+    func decide(about person: String, _ decision: ContactDecision) async throws -> ContactView {
+        state.withLock { $0.calls.append("\(decision) \(person)") }
+        return try await accept(link: "", alias: person)
     }
 
     func accept(link: String, alias: String?) async throws -> ContactView {
@@ -175,7 +201,14 @@ final class FakeNode: NodeService {
     func safetyNumber(person: String) async throws -> SafetyNumberView {
         SafetyNumberView(
             name: person, number: (1...12).map { _ in "12345" }.joined(separator: " "),
-            isVerified: false)
+            code: "parley:v1:QUJD", isVerified: false)
+    }
+
+    func verify(person: String, code: String) async throws -> SafetyNumberView {
+        state.withLock { $0.calls.append("verify \(person) \(code)") }
+        var number = try await safetyNumber(person: person)
+        number.isVerified = true
+        return number
     }
 
     func markVerified(person: String) async throws {

@@ -157,6 +157,10 @@ extension Frame {
                 + (introduction.redemption.map {
                     " invite=\(LogTag($0.invite)) proof=\($0.proof)"
                 } ?? "")
+                + (introduction.join.map {
+                    " join=\($0.space) by=\($0.invite) signature=\(hex($0.signature.bytes))"
+                } ?? "") + (introduction.isRequest ? " asks" : "")
+                + (introduction.isContact ? " knows" : "")
         case .heartbeat(let digest): "heartbeat \(digest)"
         case .fork(let proof):
             "fork \(proof.space) \(proof.left.vectorText) \(proof.right.vectorText)"

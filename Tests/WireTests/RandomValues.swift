@@ -77,7 +77,12 @@ extension SeededRandom {
             .introduce(
                 Introduction(
                     card: bytes(Int(next() % 200)),
-                    redemption: pick() ? .init(invite: next(), proof: identifier()) : nil)),
+                    redemption: pick() ? .init(invite: next(), proof: identifier()) : nil,
+                    join: pick()
+                        ? SignatureBytes(bytes(64)).map {
+                            .init(space: identifier(), invite: identifier(), signature: $0)
+                        } : nil,
+                    isRequest: pick(), isContact: pick())),
             .heartbeat(identifier()),
         ]
     }

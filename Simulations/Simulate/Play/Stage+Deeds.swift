@@ -29,7 +29,7 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .nameSelf, .invite, .verify:
+            .nameSelf, .invite, .verify, .ask, .answer, .uninvite:
             return try !node.isDown && person(node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
@@ -183,6 +183,21 @@ extension Stage {
         case .verify(let user):
             return self.node(user).map { [(node, .markVerified($0.identity.person))] } ?? []
         case .invite(let user): return try invitation(from: node, to: user)
+        case .ask(let user):
+            return try self.node(user)?.store.value(
+                .card, self.node(user)?.identity.person.bytes ?? []
+            ).map { [(node, .requestContact(card: $0, alias: ""))] } ?? []
+        case .answer(let user, let how):
+            guard let person = self.node(user)?.identity.person,
+                let answer = ContactAnswer(rawValue: how)
+            else { return [] }
+            // Who stays blocked hears nothing, and then nobody could tell it from a fault.
+            let decisions = answer == .block ? [.block, .unblock] : [answer]
+            return decisions.map { (node, .answerContact(person, $0)) }
+        case .uninvite:
+            return try OpenInvite.all(at: World.epoch + world.now, node.store).last.map {
+                [(node, .revokeInvite($0.number))]
+            } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }

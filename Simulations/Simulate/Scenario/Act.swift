@@ -48,6 +48,12 @@ public enum Deed: Codable, Equatable, Sendable {
     case nameSelf(name: String)
     /// Invites somebody, who takes the invite at once.
     case invite(user: String)
+    /// Asks somebody to be a contact.
+    case ask(user: String)
+    /// Decides about somebody: `accept`, `decline`, or `block`, which is soon regretted.
+    case answer(user: String, how: String)
+    /// Ends the oldest invite that is still open.
+    case uninvite
     /// Notes that safety numbers were compared.
     case verify(user: String)
     /// Misbehaves, as only a changed program can.

@@ -84,12 +84,13 @@ extension Deed {
     var users: [String] {
         switch self {
         case .found(_, let members): members
-        case .invite(let user), .verify(let user), .reset(let user), .stall(let user, _),
-            .flip(let user, _):
+        case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
+            .reset(let user), .stall(let user, _), .flip(let user, _):
             [user]
         case .part(let groups, _): groups.flatMap { $0 }
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
-            .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock, .backUp,
+            .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
+            .backUp,
             .restore:
             []
         }
@@ -111,6 +112,9 @@ extension Deed {
         case .nameSelf: "nameSelf"
         case .invite: "invite"
         case .verify: "verify"
+        case .ask: "ask"
+        case .answer: "answer"
+        case .uninvite: "uninvite"
         case .misbehave: "misbehave"
         case .part: "part"
         case .heal: "heal"

@@ -6,7 +6,7 @@ public enum Mix {
     public static let usual: [String: UInt64] = [
         "write": 560, "reply": 80, "react": 110, "edit": 60, "read": 80, "delete": 30,
         "rename": 10, "mute": 10, "bringIn": 14, "found": 4, "nameSelf": 4, "invite": 3,
-        "verify": 3,
+        "verify": 3, "ask": 3, "answer": 4, "uninvite": 1,
     ]
 
     /// What somebody does who mostly reads.

@@ -109,6 +109,11 @@ struct TypingPerson {
         case "nameSelf": return .nameSelf(name: "\(user) \(random.next() % 100)")
         case "invite": return .invite(user: other())
         case "verify": return .verify(user: other())
+        case "ask": return .ask(user: other())
+        case "answer":
+            let how = ["accept", "accept", "decline", "block"][Int(random.next() % 4)]
+            return .answer(user: other(), how: how)
+        case "uninvite": return .uninvite
         default: return .write(space: space, text: text())
         }
     }

@@ -1,32 +1,110 @@
 import ArgumentParser
 import Parley
 
-struct Invite: NodeCommand {
+struct InviteCommand: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
-        abstract: "make a link that lets one person reach you",
+        abstract: "make a link that lets a person reach you",
         discussion: """
-            The link works once. Pass it on where nobody else reads it: whoever has it can become \
-            your contact in that person's place. `parley verify` shows whether that happened.
+            The link works once, or as often as --uses says, for two days or as long as --expires \
+            says. Pass it on where nobody else reads it: whoever has it can become your contact in \
+            that person's place. `parley contact verify` shows whether that happened.
 
             Example:
-              parley invite --hours 2
+              parley invite --uses 5 --expires 7d
+            """,
+        subcommands: [InviteList.self, InviteRevoke.self])
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(name: .long, help: "how many persons may take it, 1 to 100")
+    var uses = 1
+    @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
+    var expires = Lifetime(hours: 48)
+
+    func validate() throws {
+        guard (1...100).contains(uses) else { throw ValidationError("--uses is 1 to 100") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let invite = try await node.invite(uses: uses, hours: expires.hours)
+        try Output.show(invite, json: output.json, as: invite.link)
+        let often = uses == 1 ? "once" : "\(uses) times"
+        World.current.say("works \(often), until \(Clock().moment(invite.expires))")
+    }
+}
+
+/// How long something works: `12h`, `7d`.
+struct Lifetime: ExpressibleByArgument, Equatable {
+    let hours: Int
+
+    init(hours: Int) { self.hours = hours }
+
+    init?(argument: String) {
+        guard let unit = argument.last, let count = Int(argument.dropLast()), count > 0 else {
+            return nil
+        }
+        switch unit {
+        case "h": hours = count
+        case "d": hours = count.multipliedReportingOverflow(by: 24).partialValue
+        default: return nil
+        }
+        guard (1...24 * 30).contains(hours), count <= 24 * 30 else { return nil }
+    }
+
+    var defaultValueDescription: String {
+        hours.isMultiple(of: 24) ? "\(hours / 24)d" : "\(hours)h"
+    }
+}
+
+struct InviteList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list the invites that somebody may still take",
+        discussion: """
+            Shows how often each was taken, by whom, and when it ends. With --json also the links.
+
+            Example:
+              parley invite list
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Option(name: .long, help: "how long the link works, 1 to 720")
-    var hours = 48
-
-    func validate() throws {
-        guard (1...720).contains(hours) else { throw ValidationError("--hours is 1 to 720") }
-    }
 
     func run(with node: any NodeService) async throws {
-        let invite = try await node.invite(hours: hours)
-        try Output.show(invite, json: output.json, as: invite.link)
-        World.current.say("works once, until \(Clock().moment(invite.expires))")
+        let invites = try await node.invites()
+        let clock = Clock()
+        let table = Table(
+            invites.map { invite in
+                [
+                    invite.id, "\(invite.guests.count) of \(invite.uses) taken",
+                    "until " + clock.moment(invite.expires), invite.guests.joined(separator: ", "),
+                ]
+            })
+        try Output.show(invites, json: output.json, as: table.text)
+        if invites.isEmpty, !output.json { World.current.say("none is open") }
     }
+}
+
+struct InviteRevoke: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "end an invite: nobody takes it any more",
+        discussion: """
+            Who took it before stays a contact. Takes the name that `parley invite list` shows, or \
+            the start of it.
+
+            Example:
+              parley invite revoke 5b1c
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the invite")
+    var invite: String
+
+    func validate() throws { try Check.name(invite, "an invite's name") }
+
+    func run(with node: any NodeService) async throws { try await node.revokeInvite(invite) }
 }
 
 struct Accept: NodeCommand {
@@ -66,8 +144,9 @@ struct Contacts: NodeCommand {
         commandName: "contacts",
         abstract: "list the people you know",
         discussion: """
-            Shows whether they have answered your invite, whether you compared safety numbers, \
-            and whether a link to them is open.
+            Shows how far it has come: invited or requested until they answer, pending where they \
+            ask you, then accepted, declined or blocked; whether you compared safety numbers; and \
+            whether a link to them is open.
 
             Example:
               parley contacts
@@ -93,46 +172,5 @@ struct Contacts: NodeCommand {
                 ]
             }
         ).text
-    }
-}
-
-struct Verify: NodeCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "verify",
-        abstract: "show the safety number you share with a person",
-        discussion: """
-            Compare it with what they see, by voice or side by side. Equal numbers mean that \
-            nobody stands between you; then say so with --equal.
-
-            Example:
-              parley verify ben --equal
-            """)
-
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
-    @Flag(name: .long, help: "note that both of you see the same number")
-    var equal = false
-
-    func validate() throws { try Check.name(person, "a name") }
-
-    func run(with node: any NodeService) async throws {
-        if equal { try await node.markVerified(person: person) }
-        let number = try await node.safetyNumber(person: person)
-        try Output.show(number, json: output.json, as: Self.text(number))
-        if !number.isVerified, !output.json {
-            World.current.say("not compared yet: parley verify NAME --equal once it was")
-        }
-    }
-
-    /// Three lines of four groups.
-    static func text(_ number: SafetyNumberView) -> String {
-        let groups = number.number.split(separator: " ")
-        let lines = stride(from: 0, to: groups.count, by: 4).map { start in
-            groups[start..<min(start + 4, groups.count)].joined(separator: " ")
-        }
-        let state = number.isVerified ? "verified" : "not verified"
-        return ([harmless(number.name) + ", " + state] + lines).joined(separator: "\n")
     }
 }

@@ -6,8 +6,6 @@ public import ParleyWire
 extension OperationKind {
     /// Silences a conversation, on all devices of a person.
     public static let mute = OperationKind(rawValue: 33)
-    /// A person one knows.
-    public static let contact = OperationKind(rawValue: 34)
     /// What the person calls a device of theirs.
     public static let deviceName = OperationKind(rawValue: 35)
 }
@@ -15,8 +13,6 @@ extension OperationKind {
 extension EntryField {
     /// Which spaces are muted, in the own space; one entry for each space.
     static let mute = EntryField(rawValue: 5)
-    /// Whom one knows, in the own space; one entry for each person.
-    static let contact = EntryField(rawValue: 6)
     /// What devices are called, in the own space; one entry for each device.
     static let deviceName = EntryField(rawValue: 7)
 }
@@ -70,74 +66,5 @@ enum MuteRule: MergeRule {
             return []
         }
         return [.conversation(space.number)]
-    }
-}
-
-/// The payload about a person one knows.
-public struct Contact: Equatable, Sendable {
-    /// The person.
-    public var person: PersonID
-    /// The root key of the person's identity.
-    public var root: Digest
-    /// What one calls them; empty for the name on their card.
-    public var alias: String
-    /// Whether they may talk to this node.
-    public var isAccepted: Bool
-    /// Whether safety numbers were compared.
-    public var isVerified: Bool
-
-    /// A contact with these fields.
-    public init(
-        person: PersonID, root: Digest, alias: String = "", isAccepted: Bool = true,
-        isVerified: Bool = false
-    ) {
-        self.person = person
-        self.root = root
-        self.alias = alias
-        self.isAccepted = isAccepted
-        self.isVerified = isVerified
-    }
-
-    init?(payload: [UInt8]) {
-        guard let message = Payload.decode(PayloadContact.self, payload),
-            let person = PersonID(fieldBytes(message.person)),
-            let root = Digest(fieldBytes(message.root)),
-            message.alias.utf8.count <= Limits.nameByteCountMax
-        else { return nil }
-        self.init(
-            person: person, root: root, alias: message.alias, isAccepted: message.accepted,
-            isVerified: message.verified)
-    }
-
-    /// The operation that says this, in the own space.
-    public func draft() -> Draft {
-        var message = PayloadContact()
-        message.person = field(person.bytes)
-        message.root = field(root.bytes)
-        message.alias = alias
-        message.accepted = isAccepted
-        message.verified = isVerified
-        return Draft(kind: .contact, lane: .shared, payload: Payload.encode(message))
-    }
-}
-
-/// For each person the last word in order holds.
-enum ContactRule: MergeRule {
-    static let kind = OperationKind.contact
-    static let lane = Lane.shared
-    static let role = Role.owner
-
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
-            let contact = Contact(payload: payload)
-        else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .space, field: .contact,
-            element: try store.locator(contact.person.bytes), operation: applied.number,
-            order: applied.operation.orderKey, isOn: contact.isAccepted)
-        guard try LastWriter.put(entry, in: store) else { return [] }
-        return [.contact(contact.person)]
     }
 }

@@ -1,0 +1,217 @@
+import ArgumentParser
+import Parley
+
+struct ContactCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "contact",
+        abstract: "ask people, answer them, check them, keep them away",
+        discussion: """
+            An invite makes two people contacts at once. Without one, a person asks with the other's \
+            card, and waits: `parley contacts` shows who does.
+
+            Example:
+              parley contact accept ben
+            """,
+        subcommands: [
+            CardCommand.self, ContactRequest.self, ContactAccept.self, ContactDecline.self,
+            ContactBlock.self, ContactUnblock.self, ContactVerify.self,
+        ])
+}
+
+struct CardCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "card",
+        abstract: "show your card: who has it can ask to be your contact",
+        discussion: """
+            It names your devices, their keys and where they listen, and holds no secret: put it \
+            where people look for you. You decide about each who asks.
+
+            Example:
+              parley contact card
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let card = try await node.card()
+        try Output.show(card, json: output.json, as: card.text)
+    }
+}
+
+struct ContactRequest: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "request",
+        abstract: "ask a person to be your contact",
+        discussion: """
+            Takes the card that they show with `parley contact card`. They hear of it as soon as one \
+            of you reaches the other, and take their time; a refusal is not told. --alias is what \
+            you call the person.
+
+            Example:
+              parley contact request "$(cat card.txt)" --alias Ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the card")
+    var card: String
+    @Option(name: .long, help: "what you call the person")
+    var alias: String?
+
+    func validate() throws {
+        guard !card.isEmpty, card.utf8.count <= 32 * 1024 else {
+            throw ValidationError("this is no card")
+        }
+        if let alias { try Check.name(alias, "an alias") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let contact = try await node.requestContact(card: card, alias: alias)
+        try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+    }
+}
+
+/// A command that decides about one person.
+protocol DecidingCommand: NodeCommand {
+    static var decision: ContactDecision { get }
+    var person: String { get }
+    var output: OutputOptions { get }
+}
+
+extension DecidingCommand {
+    func validate() throws { try Check.name(person, "a name") }
+
+    func run(with node: any NodeService) async throws {
+        let contact = try await node.decide(about: person, Self.decision)
+        try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+    }
+}
+
+struct ContactAccept: DecidingCommand {
+    static let decision = ContactDecision.accept
+    static let configuration = CommandConfiguration(
+        commandName: "accept",
+        abstract: "take up a person's request",
+        discussion: """
+            The two of you get a conversation. A request that you declined can be taken up as well.
+
+            Example:
+              parley contact accept ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+}
+
+struct ContactDecline: DecidingCommand {
+    static let decision = ContactDecision.decline
+    static let configuration = CommandConfiguration(
+        commandName: "decline",
+        abstract: "let a person's request come to nothing",
+        discussion: """
+            They are not told, and their further requests are not shown.
+
+            Example:
+              parley contact decline ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+}
+
+struct ContactBlock: DecidingCommand {
+    static let decision = ContactDecision.block
+    static let configuration = CommandConfiguration(
+        commandName: "block",
+        abstract: "keep a person away",
+        discussion: """
+            Your devices talk to none of theirs. What you wrote to each other stays readable, and \
+            nothing can be written there. In groups that you are both in, what they write still \
+            comes by way of the others: leave, or have them removed. They are not told.
+
+            Example:
+              parley contact block ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+}
+
+struct ContactUnblock: DecidingCommand {
+    static let decision = ContactDecision.unblock
+    static let configuration = CommandConfiguration(
+        commandName: "unblock",
+        abstract: "no longer keep a person away",
+        discussion: """
+            Things are as they were before; what was written meanwhile comes.
+
+            Example:
+              parley contact unblock ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+}
+
+struct ContactVerify: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "make sure that nobody stands between you and a person",
+        discussion: """
+            Shows the safety number that you share. Compare it with what they see, by voice or side \
+            by side; equal numbers mean that nobody stands between you; then say so with --equal. \
+            Or take the code that their `parley contact verify` shows for you, and let this node \
+            compare it with --code.
+
+            Example:
+              parley contact verify ben --equal
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+    @Flag(name: .long, help: "note that both of you see the same number")
+    var equal = false
+    @Option(name: .long, help: "the code on the other person's screen")
+    var code: String?
+
+    func validate() throws {
+        try Check.name(person, "a name")
+        guard !equal || code == nil else {
+            throw ValidationError("--equal and --code are two ways to say it: use one")
+        }
+        if let code { try Check.name(code, "a code") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        if equal { try await node.markVerified(person: person) }
+        var number = try await node.safetyNumber(person: person)
+        if let code { number = try await node.verify(person: person, code: code) }
+        try Output.show(number, json: output.json, as: Self.text(number))
+        if !number.isVerified, !output.json {
+            World.current.say(
+                "not compared yet: parley contact verify NAME --equal once it was")
+        }
+    }
+
+    /// Three lines of four groups, and the code.
+    static func text(_ number: SafetyNumberView) -> String {
+        let groups = number.number.split(separator: " ")
+        let lines = stride(from: 0, to: groups.count, by: 4).map { start in
+            groups[start..<min(start + 4, groups.count)].joined(separator: " ")
+        }
+        let state = number.isVerified ? "verified" : "not verified"
+        return ([harmless(number.name) + ", " + state] + lines + [number.code])
+            .joined(separator: "\n")
+    }
+}

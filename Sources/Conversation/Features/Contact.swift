@@ -1,0 +1,111 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// What one noted of a person.
+    public static let contact = OperationKind(rawValue: 34)
+}
+
+extension EntryField {
+    /// Whom one knows, in the own space; one entry for each person.
+    static let contact = EntryField(rawValue: 6)
+}
+
+/// How far two persons have come with each other. The numbers are sent and stored.
+public enum ContactState: UInt8, CaseIterable, Sendable {
+    /// No contact; something else was noted of them.
+    case none = 0
+    /// They ask to be a contact, and wait for an answer.
+    case pending = 1
+    /// One asked them, and they have not answered.
+    case requested = 2
+    /// Each took the other in, as far as one can know it.
+    case accepted = 3
+    /// They asked, and one does not want to. Nobody tells them.
+    case declined = 4
+}
+
+/// The payload about a person one knows.
+public struct Contact: Equatable, Sendable {
+    /// The person.
+    public var person: PersonID
+    /// The root key of the person's identity.
+    public var root: Digest
+    /// What one calls them; empty for the name on their card.
+    public var alias: String
+    /// How far it has come.
+    public var state: ContactState
+    /// Whether safety numbers were compared.
+    public var isVerified: Bool
+    /// Whether they are kept away, whatever the state.
+    public var isBlocked: Bool
+    /// Their card as it was known when this was noted; empty where none was.
+    public var card: [UInt8]
+
+    /// Whether they may talk to this node as a contact.
+    public var isAccepted: Bool { state == .accepted && !isBlocked }
+
+    /// A contact with these fields.
+    public init(
+        person: PersonID, root: Digest, alias: String = "", state: ContactState = .accepted,
+        isVerified: Bool = false, isBlocked: Bool = false, card: [UInt8] = []
+    ) {
+        self.person = person
+        self.root = root
+        self.alias = alias
+        self.state = state
+        self.isVerified = isVerified
+        self.isBlocked = isBlocked
+        self.card = card
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadContact.self, payload),
+            let person = PersonID(fieldBytes(message.person)),
+            let root = Digest(fieldBytes(message.root)),
+            message.alias.utf8.count <= Limits.nameByteCountMax,
+            let state = UInt8(exactly: message.state).flatMap(ContactState.init),
+            message.card.count <= Limits.cardByteCountMax
+        else { return nil }
+        self.init(
+            person: person, root: root, alias: message.alias, state: state,
+            isVerified: message.verified, isBlocked: message.blocked,
+            card: fieldBytes(message.card))
+    }
+
+    /// The operation that says this, in the own space.
+    public func draft() -> Draft {
+        var message = PayloadContact()
+        message.person = field(person.bytes)
+        message.root = field(root.bytes)
+        message.alias = alias
+        message.state = UInt32(state.rawValue)
+        message.verified = isVerified
+        message.blocked = isBlocked
+        message.card = field(card)
+        return Draft(kind: .contact, lane: .shared, payload: Payload.encode(message))
+    }
+}
+
+/// For each person the last word in order holds.
+enum ContactRule: MergeRule {
+    static let kind = OperationKind.contact
+    static let lane = Lane.shared
+    static let role = Role.owner
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
+            let contact = Contact(payload: payload)
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .space, field: .contact,
+            element: try store.locator(contact.person.bytes), operation: applied.number,
+            order: applied.operation.orderKey, isOn: contact.isAccepted)
+        guard try LastWriter.put(entry, in: store) else { return [] }
+        return [.contact(contact.person)]
+    }
+}

@@ -1,0 +1,71 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// Where its author's device can be found.
+    public static let card = OperationKind(rawValue: 113)
+}
+
+extension EntryField {
+    /// Which operation of a device holds its newest card; one entry for each device.
+    static let card = EntryField(rawValue: 8)
+}
+
+/// The payload that shows a space's members where the author's device can be found: a card with
+/// the author's own part. What it says is for the node to check; here it is bytes.
+public struct SharedCard: Equatable, Sendable {
+    /// The card as it travels.
+    public var card: [UInt8]
+
+    /// The payload with this card.
+    public init(card: [UInt8]) { self.card = card }
+
+    /// The card in a payload, or nil.
+    public init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadCard.self, payload), !message.card.isEmpty,
+            message.card.count <= Limits.cardByteCountMax
+        else { return nil }
+        card = fieldBytes(message.card)
+    }
+
+    /// The operation that says this. It is never erased: it holds nothing that somebody said.
+    public func draft() -> Draft {
+        var message = PayloadCard()
+        message.card = field(card)
+        return Draft(
+            kind: .card, lane: .receipts, payload: Payload.encode(message), isErasable: false)
+    }
+}
+
+/// For each device the last that it wrote holds.
+enum SharedCardRule: MergeRule {
+    static let kind = OperationKind.card
+    static let lane = Lane.receipts
+    static let role = Role.reader
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let payload = applied.operation.operation.payload, SharedCard(payload: payload) != nil
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .space, field: .card,
+            element: try store.locator(applied.log.device.bytes), operation: applied.number,
+            order: applied.operation.orderKey)
+        return try LastWriter.put(entry, in: store) ? [.card(applied.number)] : []
+    }
+}
+
+extension Overview {
+    /// The card that a device last showed the members of a space, or nil.
+    public static func sharedCard(
+        of device: DeviceID, in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> SharedCard? {
+        let element = try store.locator(device.bytes)
+        let entries = try store.entries(about: .space, in: space, field: .card)
+        guard let entry = entries.first(where: { $0.element == element }) else { return nil }
+        return try store.operation(entry.operation)?.operation.payload.flatMap(SharedCard.init)
+    }
+}

@@ -1,0 +1,314 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// What a person decides about another.
+public enum ContactAnswer: String, CaseIterable, Sendable {
+    /// Takes up a request.
+    case accept
+    /// Lets a request come to nothing; who asked is not told.
+    case decline
+    /// Keeps the person away: no links, no requests.
+    case block
+    /// Ends that: things are as they were before.
+    case unblock
+}
+
+// How persons come to know each other: `Protocol/05-identity.md`, "Contacts".
+extension NodeCore {
+    /// Whether a link to this person is wanted: contacts, and who is in a space with oneself.
+    func mayLink(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+        if person == identity.person { return true }
+        let contact = try contact(person, store)
+        if contact?.isBlocked == true { return false }
+        if contact?.state == .accepted { return true }
+        return try sharesSpace(with: person, store)
+    }
+
+    /// Whether a person is in a space with oneself, as things stand.
+    func sharesSpace(with person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+        for space in try store.spaces() where space.kind != .own {
+            let roster = try knownRoster(of: space, store)
+            if roster?.member(person) != nil, roster?.member(identity.person) != nil {
+                return true
+            }
+        }
+        return false
+    }
+
+    /// Presents oneself on a link.
+    func introduce(
+        on id: LinkID, invite: PendingInvite? = nil, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id], let card = try store.value(.card, identity.person.bytes) else {
+            return
+        }
+        var redemption: Introduction.Redemption?
+        if let invite,
+            let proof = Invite.proof(
+                secret: invite.secret, handshakeHash: link.peer.handshakeHash,
+                device: identity.device)
+        {
+            redemption = .init(invite: Invite.hash(of: invite.secret), proof: proof)
+        }
+        let state = try contact(link.peer.person, store)?.state
+        let frame = Frame.introduce(
+            Introduction(
+                card: card, redemption: redemption, isRequest: state == .requested,
+                isContact: state == .accepted))
+        effects.append(.send(id, frame.encoded()))
+    }
+
+    /// Says at the beginning of a link who one is, to whom one wants to be known.
+    mutating func greet(
+        _ id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let person = links[id]?.peer.person else { return }
+        let contact = try contact(person, store)
+        if contact?.isBlocked == true { return }
+        if let invite = try pendingInvite(of: person, store) {
+            return try introduce(on: id, invite: invite, store, &effects)
+        }
+        let mayLink = try mayLink(person, store)
+        if mayLink || contact?.state == .requested {
+            try introduce(on: id, store, &effects)
+        }
+        if mayLink { try admit(id, at: now, store, &random, &effects) }
+    }
+
+    /// Somebody presents themself: a contact with news, somebody invited, somebody who asks, or the
+    /// answer to one's own invite or request.
+    mutating func introduced(
+        _ introduction: Introduction, on id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = links[id] else { return }
+        let person = link.peer.person
+        guard let card = CardReader.card(introduction.card, of: person) else {
+            try count(.card, store)
+            return hangUp(id, .stranger, &effects)
+        }
+        let known = try contact(person, store)
+        if known?.isBlocked == true { return turnAway(id, &effects) }
+        let isKnown = try isAccepted(person, store)
+        if rejoin != nil, !isKnown {
+            // Taking somebody in writes operations. They come again.
+            return hangUp(id, .ended, &effects)
+        }
+        if let redemption = introduction.redemption {
+            // Where one is known already, our answer was lost with the last link: the invite must
+            // not stay open all the same.
+            let isInvited = try redeem(redemption, by: link.peer, at: now, store)
+            if !isKnown {
+                guard isInvited else {
+                    try count(.invite, store)
+                    effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
+                    return hangUp(id, .stranger, &effects)
+                }
+                try accept(link.peer, card, at: now, store, &random, &effects)
+                try introduce(on: id, store, &effects)
+                try admit(id, at: now, store, &random, &effects)
+                return try meet(
+                    person, link.peer.identity, at: now, store, &random, &effects)
+            }
+        }
+        let wantsContact = introduction.isRequest || introduction.isContact
+        let isAwaited = try pendingInvite(of: person, store) != nil || known?.state == .requested
+        if wantsContact, isAwaited {
+            return try answered(introduction, card, on: id, at: now, store, &random, &effects)
+        }
+        if wantsContact, !isKnown {
+            try ask(link.peer, card, at: now, store, &random, &effects)
+            // Who is in a space with oneself goes on talking about that.
+            guard links[id]?.session == nil else { return }
+            return turnAway(id, &effects)
+        }
+        guard try mayLink(person, store) else {
+            try count(.stranger, store)
+            effects.append(.send(id, Frame.error(.stranger).encoded()))
+            return hangUp(id, .stranger, &effects)
+        }
+        try keep(card, at: now, store, &effects)
+        effects.append(.linksChanged)
+        try dialDevices(of: person, at: now, store, &effects)
+    }
+
+    /// Ends a link without a word why: who waits, who was declined and who is blocked hear the same.
+    private mutating func turnAway(_ id: LinkID, _ effects: inout [Effect]) {
+        effects.append(.send(id, Frame.bye.encoded()))
+        hangUp(id, .ended, &effects)
+    }
+
+    /// The person whose invite was taken, or who was asked, presents themself: the two are contacts.
+    private mutating func answered(
+        _ introduction: Introduction, _ card: Card, on id: LinkID, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let peer = links[id]?.peer else { return }
+        let isMutual = introduction.isRequest
+        try accept(peer, card, at: now, store, &random, &effects)
+        try admit(id, at: now, store, &random, &effects)
+        // Both asked, so neither makes the conversation for having been asked: the lesser does.
+        guard isMutual, identity.person < peer.person else { return }
+        try meet(peer.person, peer.identity, at: now, store, &random, &effects)
+    }
+
+    /// Notes that somebody asks to be a contact, and nothing else of them.
+    private mutating func ask(
+        _ peer: LinkPeer, _ card: Card, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace else { return }
+        var contact =
+            try contact(peer.person, store)
+            ?? Contact(person: peer.person, root: peer.root, state: .none)
+        // Once is enough: they come again and again until they are answered.
+        guard contact.state == .none, try !hasOwnFork(store) else { return }
+        let waiting = try Overview.contacts(ownSpace: ownSpace.number, in: store)
+            .count { $0.state == .pending }
+        guard waiting < Limits.pendingContactCountMax else { return try count(.request, store) }
+        contact.state = .pending
+        contact.card = card.encoded
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+    }
+
+    /// Makes a peer a contact.
+    private mutating func accept(
+        _ peer: LinkPeer, _ card: Card, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace else { return }
+        try keep(card, at: now, store, &effects)
+        let invite = try pendingInvite(of: peer.person, store)
+        try store.setValue(nil, .introduction, peer.person.bytes)
+        if try isAccepted(peer.person, store) { return }
+        var contact =
+            try contact(peer.person, store) ?? Contact(person: peer.person, root: peer.root)
+        contact.state = .accepted
+        contact.card = card.encoded
+        if let alias = invite?.alias, !alias.isEmpty { contact.alias = alias }
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        dialing[peer.device] = Dialing(peer.person)
+    }
+
+    // MARK: What a person decides
+
+    /// Asks somebody to be a contact; they may take their time.
+    mutating func request(
+        _ bytes: [UInt8], _ alias: String, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
+        guard let ownSpace, let (card, root) = CardReader.verified(bytes) else {
+            return .failure(.unknownPerson)
+        }
+        guard card.person != identity.person else { return .failure(.ownInvite) }
+        var contact =
+            try contact(card.person, store)
+            ?? Contact(person: card.person, root: root, state: .none)
+        if contact.isBlocked { return .failure(.blocked) }
+        switch contact.state {
+        case .accepted, .requested: return .success(.done)
+        case .pending:
+            return try answer(card.person, .accept, at: now, store, &random, &effects)
+        case .none, .declined: break
+        }
+        try keep(card, at: now, store, &effects)
+        contact.state = .requested
+        contact.card = card.encoded
+        if !alias.isEmpty { contact.alias = alias }
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    /// Decides about a person.
+    mutating func answer(
+        _ person: PersonID, _ answer: ContactAnswer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let ownSpace, let before = try noted(person, store) else {
+            return .failure(.unknownPerson)
+        }
+        var contact = before
+        switch answer {
+        case .accept:
+            if contact.isBlocked { return .failure(.blocked) }
+            guard [.pending, .declined, .accepted].contains(contact.state) else {
+                return .failure(.notAsked)
+            }
+            contact.state = .accepted
+        case .decline:
+            guard [.pending, .declined].contains(contact.state) else { return .failure(.notAsked) }
+            contact.state = .declined
+        case .block: contact.isBlocked = true
+        case .unblock: contact.isBlocked = false
+        }
+        guard contact != before else { return .success(.done) }
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        if contact.isAccepted, before.state != .accepted,
+            let card = CardReader.card(contact.card, of: person)
+        {
+            try keep(card, at: now, store, &effects)
+            try meet(person, card.identity, at: now, store, &random, &effects)
+        }
+        return .success(.done)
+    }
+
+    /// What is noted of a person, or what can be noted of somebody whose card is known.
+    private func noted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Contact? {
+        guard person != identity.person else { return nil }
+        if let contact = try contact(person, store) { return contact }
+        guard let bytes = try store.value(.card, person.bytes),
+            let (card, root) = CardReader.verified(bytes), card.person == person
+        else { return nil }
+        return Contact(person: person, root: root, state: .none, card: bytes)
+    }
+
+    mutating func markVerified(
+        _ person: PersonID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let ownSpace, var contact = try noted(person, store) else {
+            return .failure(.unknownPerson)
+        }
+        contact.isVerified = true
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+}
+
+extension NodeCore {
+    /// Follows what the own space says of a person, whichever of the own devices said it.
+    mutating func heed(
+        _ person: PersonID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let contact = try contact(person, store) else { return }
+        guard !contact.isBlocked else {
+            for (device, state) in dialing where state.person == person { dialing[device] = nil }
+            for id in links.keys.sorted()
+            where links[id]?.peer.person == person && links[id]?.isEnding == false {
+                hangUp(id, .ended, &effects)
+            }
+            return
+        }
+        if let card = CardReader.card(contact.card, of: person) {
+            try keep(card, at: now, store, &effects)
+        }
+        for id in links.keys.sorted()
+        where links[id]?.peer.person == person && links[id]?.isEnding == false {
+            if links[id]?.session == nil {
+                try greet(id, at: now, store, &random, &effects)
+            } else {
+                // One hears of it, and may have waited for it.
+                try introduce(on: id, store, &effects)
+            }
+        }
+        try dialDevices(of: person, at: now, store, &effects)
+    }
+}

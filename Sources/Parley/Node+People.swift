@@ -1,0 +1,131 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// The part of ``NodeService`` that is about other persons.
+extension Node {
+    // MARK: Invites
+
+    /// A link that lets so many other persons become contacts.
+    public func invite(uses: Int, hours: Int) async throws -> InviteView {
+        guard (1...24 * 30).contains(hours) else {
+            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
+        }
+        var random = SystemRandom()
+        let secret = random.bytes(32)
+        let now = SystemClock.now.wall
+        _ = try await running.perform(
+            .createInvite(secret: secret, expires: now + UInt64(hours) * 3_600_000, uses: uses))
+        return try await read { views in
+            guard
+                let invite = try OpenInvite.all(at: now, views.store).first(where: {
+                    $0.secret == secret
+                })
+            else { throw NodeError(.unknownInvite) }
+            return try views.view(invite)
+        }
+    }
+
+    /// Invites that somebody may still take, the newest first.
+    public func invites() async throws -> [InviteView] {
+        try await read { try $0.invites(at: SystemClock.now.wall) }
+    }
+
+    /// Ends an invite.
+    public func revokeInvite(_ id: String) async throws {
+        let number = try await read { views in
+            let found = try OpenInvite.all(at: SystemClock.now.wall, views.store).filter {
+                id.count >= 4 && LogTag($0.number).description.hasPrefix(id.lowercased())
+            }
+            guard let invite = found.first, found.count == 1 else {
+                throw NodeError(.unknownInvite)
+            }
+            return invite.number
+        }
+        _ = try await running.perform(.revokeInvite(number))
+    }
+
+    /// Takes an invite link; the two nodes meet as soon as they can reach each other.
+    public func accept(link: String, alias: String?) async throws -> ContactView {
+        let invite: Invite
+        do {
+            invite = try Invite(link: link)
+        } catch {
+            throw NodeError(
+                "bad-link", "That is no invite link, or part of it is missing.",
+                hint: "It begins with `parley:1:` and is one long word.")
+        }
+        _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
+        return try await read { try $0.contact(view: invite.person) }
+    }
+
+    // MARK: Requests
+
+    /// One's own card as text.
+    public func card() async throws -> CardView {
+        try await read { views in
+            guard let bytes = try views.store.value(.card, views.ownPerson.bytes) else {
+                throw NodeError("damaged", "This node has no card of its own.")
+            }
+            return CardView(text: CardText(card: bytes).text)
+        }
+    }
+
+    /// Asks the person whose card this is to be a contact.
+    public func requestContact(card: String, alias: String?) async throws -> ContactView {
+        guard let bytes = CardText(card)?.card, let person = CardReader.person(of: bytes) else {
+            throw NodeError(
+                "bad-card", "That is no card, or part of it is missing.",
+                hint: "It begins with `parley:c1:`; they see theirs with `parley contact card`. "
+                    + "An invite goes to `parley accept`.")
+        }
+        _ = try await running.perform(.requestContact(card: bytes, alias: alias ?? ""))
+        return try await read { try $0.contact(view: person) }
+    }
+
+    /// Accepts, declines, blocks or unblocks a person.
+    public func decide(
+        about person: String, _ decision: ContactDecision
+    ) async throws -> ContactView {
+        let id = try await read { try $0.person(person) }
+        let answer: ContactAnswer =
+            switch decision {
+            case .accept: .accept
+            case .decline: .decline
+            case .block: .block
+            case .unblock: .unblock
+            }
+        _ = try await running.perform(.answerContact(id, answer))
+        return try await read { try $0.contact(view: id) }
+    }
+
+    /// Everyone known, by name.
+    public func contacts() async throws -> [ContactView] { try await read { try $0.contacts() } }
+
+    // MARK: Verification
+
+    /// The safety number shared with a person.
+    public func safetyNumber(person: String) async throws -> SafetyNumberView {
+        try await read { try $0.safetyNumber(of: $0.person(person)) }
+    }
+
+    /// Compares a code with what is known here, and notes that they are equal.
+    public func verify(person: String, code: String) async throws -> SafetyNumberView {
+        let id = try await read { views in
+            let id = try views.person(person)
+            try views.compare(code, with: id)
+            return id
+        }
+        _ = try await running.perform(.markVerified(id))
+        return try await read { try $0.safetyNumber(of: id) }
+    }
+
+    /// Notes that the safety numbers were compared and are equal.
+    public func markVerified(person: String) async throws {
+        let id = try await read { try $0.person(person) }
+        _ = try await running.perform(.markVerified(id))
+    }
+}

@@ -1,0 +1,167 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+extension Views {
+    // MARK: Contacts
+
+    func contacts() throws -> [ContactView] {
+        var views: [ContactView] = []
+        let linked = Set(core.linkedPeers.map(\.person))
+        var known: Set<PersonID> = []
+        let invited = Set(try store.values(.introduction).compactMap { PersonID($0.key) })
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
+                known.insert(contact.person)
+                guard let state = Self.state(contact, isInvited: invited.contains(contact.person))
+                else { continue }
+                views.append(
+                    try view(
+                        contact.person, state: state, isVerified: contact.isVerified,
+                        linked: linked))
+            }
+        }
+        for person in invited where !known.contains(person) {
+            views.append(
+                try view(person, state: "invited", isVerified: false, linked: linked))
+        }
+        return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
+    }
+
+    /// The word for where two persons stand; nil where there is nothing to say.
+    private static func state(_ contact: Contact, isInvited: Bool) -> String? {
+        if contact.isBlocked { return "blocked" }
+        switch contact.state {
+        case .accepted: return "accepted"
+        case .none, .pending, .requested, .declined:
+            if isInvited { return "invited" }
+        }
+        switch contact.state {
+        case .none: return contact.isVerified ? "known" : nil
+        case .pending: return "pending"
+        case .requested: return "requested"
+        case .accepted: return "accepted"
+        case .declined: return "declined"
+        }
+    }
+
+    private func view(
+        _ person: PersonID, state: String, isVerified: Bool, linked: Set<PersonID>
+    ) throws -> ContactView {
+        ContactView(
+            person: person.description, name: try name(of: person), state: state,
+            isVerified: isVerified, isLinked: linked.contains(person),
+            addresses: try CardReader.addresses(of: person, store))
+    }
+
+    func contact(view person: PersonID) throws -> ContactView {
+        let id = person.description
+        if let view = try contacts().first(where: { $0.person == id }) { return view }
+        let linked = Set(core.linkedPeers.map(\.person))
+        return try view(person, state: "known", isVerified: false, linked: linked)
+    }
+
+    /// The person that an argument means: a contact, else somebody in a conversation.
+    func person(_ argument: String) throws -> PersonID {
+        var named: Set<PersonID> = []
+        var started: Set<PersonID> = []
+        for person in try everyone() {
+            if try name(of: person) == argument { named.insert(person) }
+            if argument.count >= 4, person.description.hasPrefix(argument.lowercased()) {
+                started.insert(person)
+            }
+        }
+        let found = named.isEmpty ? started : named
+        guard found.count <= 1 else {
+            let choice = found.sorted().map(\.short).joined(separator: ", ")
+            throw NodeError(
+                "ambiguous", "Several persons answer to “\(argument)”.",
+                hint: "Name one by the start of their identifier: \(choice)")
+        }
+        guard let person = found.first else { throw NodeError(.unknownPerson) }
+        return person
+    }
+
+    /// Everybody but oneself of whom this node knows the name.
+    private func everyone() throws -> Set<PersonID> {
+        var persons = Set(
+            try contacts().compactMap { bytes(hex: $0.person).flatMap { PersonID($0) } })
+        for space in try store.spaces() where space.kind != .own {
+            for member in try roster(of: space)?.members ?? [] where member.person != ownPerson {
+                persons.insert(member.person)
+            }
+        }
+        return persons
+    }
+
+    // MARK: Invites
+
+    func invites(at wall: UInt64) throws -> [InviteView] {
+        try OpenInvite.all(at: wall, store).map { try view($0) }
+    }
+
+    func view(_ invite: OpenInvite) throws -> InviteView {
+        guard let card = try CardReader.own(of: core.node, store) else {
+            throw NodeError("damaged", "This node has no card of its own.")
+        }
+        // This device alone knows the invite: the guest must not ask another.
+        let link = Invite(
+            person: ownPerson, card: card.encoded, secret: invite.secret,
+            expires: invite.expires)
+        return InviteView(
+            id: LogTag(invite.number).description, link: link.link, expires: invite.expires,
+            uses: invite.useCountMax, guests: try invite.guests.map { try name(of: $0) })
+    }
+
+    // MARK: Verification
+
+    func safetyNumber(of person: PersonID) throws -> SafetyNumberView {
+        let own = core.node.log
+        let theirs = try identity(of: person)
+        return SafetyNumberView(
+            name: try name(of: person),
+            number: ParleySealing.safetyNumber(between: own, and: theirs).description,
+            code: VerificationCode(from: own, to: theirs).text,
+            isVerified: try contact(person)?.isVerified ?? false)
+    }
+
+    /// Throws, and says loudly what it means, where a code is not the one that this person's own
+    /// screen would show to oneself.
+    func compare(_ code: String, with person: PersonID) throws {
+        let own = core.node.log
+        let expected = VerificationCode(from: try identity(of: person), to: own)
+        let shown: VerificationCode
+        do {
+            shown = try VerificationCode(text: code)
+        } catch {
+            throw NodeError(
+                "bad-code", "That is no code for verifying, or part of it is missing.",
+                hint: "It begins with `parley:v1:`; theirs shows it with `parley contact verify`.")
+        }
+        guard shown != expected else { return }
+        if shown == VerificationCode(from: own, to: try identity(of: person)) {
+            throw NodeError(
+                "own-code", "That is the code on your own screen.",
+                hint: "Take the one that the other person sees.")
+        }
+        let name = try name(of: person)
+        throw NodeError(
+            "mismatch",
+            "THE CODES DO NOT MATCH. The keys that \(name) shows are not the keys that this node "
+                + "uses for \(name), or they were shown to somebody else. Somebody may stand between "
+                + "you and read everything. Nothing was verified.",
+            hint: "Send nothing private. Make sure that both of you mean the same person and scan "
+                + "again; if it stays so, block this contact and meet anew with an invite.")
+    }
+
+    private func identity(of person: PersonID) throws -> IdentityLog {
+        if let bytes = try store.value(.card, person.bytes) {
+            return try IdentityLog(operations: Card(bytes: bytes).identity)
+        }
+        throw NodeError(.unknownPerson)
+    }
+}
