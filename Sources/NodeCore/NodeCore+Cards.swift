@@ -24,7 +24,7 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard rejoin == nil, try !hasOwnFork(store),
+        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store),
             let card = try CardReader.own(of: identity, store), let part = card.parts.first
         else { return }
         for space in try store.spaces() {
@@ -56,7 +56,7 @@ extension NodeCore {
                 case .contact(let person): persons.insert(person)
                 case .card(let number): cards.append(number)
                 case .conversation: hasSpace = true
-                case .message, .receipts: break
+                case .message, .receipts, .devices: break
                 }
             }
         }
