@@ -155,6 +155,12 @@ let targets: [Target] = [
             "ParleyNodeCore", "ParleySimulation", "ParleySimulatedDisk", "ParleyStorage",
             "ParleyCheckers", "ParleySimulate",
         ]),
+    tests(
+        "Fuzz",
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyNodeCore", "ParleyImporting", "ParleySimulation", "Parley", "WireTests",
+        ]),
     tests("Example", []),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),

@@ -1,0 +1,84 @@
+import ParleyLedger
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+
+@testable import ParleyConversation
+@testable import ParleyRoster
+
+extension Decoder {
+    /// Protobuf has many spellings of a message, and payloads are never encoded anew.
+    private static func payload(
+        _ name: String, in source: [String: Int], _ valid: Draft...,
+        reads: @escaping @Sendable ([UInt8]) -> Bool
+    ) -> Decoder {
+        let inputs = valid.map { $0.payload ?? [] }
+        return Decoder(
+            name: "\(name) payload", sources: source, hasOneSpelling: false,
+            inputs: { inputs }, decode: { reads($0) ? $0 : nil })
+    }
+
+    private static let message = OperationReference(
+        tag: LogTag(7), sequence: 3, check: Check(high: 1, low: 2))
+
+    static let payloads: [Decoder] = [
+        payload(
+            "text", in: ["Sources/Conversation/Features/Text.swift": 1],
+            TextMessage(text: "hello, äöü 👍").draft()
+        ) { TextMessage(payload: $0) != nil },
+        payload(
+            "edit", in: ["Sources/Conversation/Features/Edit.swift": 1],
+            MessageEdit(text: "hello").draft(of: message)
+        ) { MessageEdit(payload: $0) != nil },
+        payload(
+            "reaction", in: ["Sources/Conversation/Features/Reaction.swift": 1],
+            Reaction(emoji: "👍", isOn: true).draft(to: message)
+        ) { Reaction(payload: $0) != nil },
+        payload(
+            "name", in: ["Sources/Conversation/Features/Name.swift": 1],
+            ConversationName(name: "trip").draft(replacing: [])
+        ) { ConversationName(payload: $0) != nil },
+        payload(
+            "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
+            Receipts(
+                read: [.init(tag: LogTag(1), sequence: 9)],
+                delivered: [.init(tag: LogTag(2), sequence: 1 << 40)]
+            ).draft()
+        ) { Receipts(payload: $0) != nil },
+        own,
+        payload("genesis", in: ["Sources/Roster/Genesis.swift": 1], genesis) { bytes in
+            (try? Genesis(payload: bytes)) != nil
+        },
+    ]
+
+    /// The payloads of the own space, which stand in one file.
+    private static let own = Decoder(
+        name: "own space payloads",
+        sources: [
+            "Sources/Conversation/Features/Own.swift": 2,
+            "Sources/Conversation/Features/DeviceName.swift": 1,
+        ],
+        hasOneSpelling: false,
+        inputs: {
+            let contact = Contact(
+                person: PersonID { $0[0] = 1 }, root: Digest { $0[0] = 2 }, alias: "Ben")
+            let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true)
+            let name = DeviceName(device: DeviceID { $0[0] = 4 }, name: "telephone")
+            return [contact.draft(), mute.draft(), name.draft()].map { $0.payload ?? [] }
+        },
+        decode: { bytes in
+            let isRead =
+                Contact(payload: bytes) != nil || Mute(payload: bytes) != nil
+                || DeviceName(payload: bytes) != nil
+            return isRead ? bytes : nil
+        })
+
+    private static let genesis = Genesis(
+        kind: .group, creator: DeviceID { $0[0] = 1 }, random: [UInt8](repeating: 2, count: 16),
+        founders: (1...3 as ClosedRange<UInt8>).map { place in
+            Founder(
+                person: PersonID { $0[0] = place }, role: .member, name: "Ada",
+                identity: [[UInt8](repeating: place, count: 200)])
+        }
+    ).draft()
+}
