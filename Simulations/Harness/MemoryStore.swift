@@ -27,6 +27,13 @@ public final class MemoryStore: SimulatedStore {
         var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
         var marks: [SpaceNumber: SortedMap<MarkKey, UInt64>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
+        /// As bytes: a simulated world has more secrets than a machine has locked memory.
+        var secrets: [SecretDrawer: SortedMap<ByteKey, [UInt8]>] = [:]
+    }
+
+    struct SecretDrawer: Hashable {
+        let purpose: SecretPurpose
+        let space: SpaceNumber?
     }
 
     struct MarkKey: Comparable, Hashable {

@@ -1,5 +1,6 @@
 public import ParleyConversation
 public import ParleyLedger
+public import ParleySealing
 
 /// A small sealed table of the node itself: one byte string per key.
 /// The numbers are stored: never reuse one.
@@ -34,8 +35,45 @@ public protocol NodeStore: AnyObject {
     func values(_ table: ValueTable) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
 }
 
+/// What a secret in the store is for. The numbers are stored: never reuse one.
+public enum SecretPurpose: UInt8, CaseIterable, Sendable {
+    /// What this device alone mixes into everything that it draws for others.
+    case hedge = 0
+    /// The private half of a prekey, by its public half; of no space.
+    case prekey = 1
+    /// The private half of a leaf, by its public half.
+    case leaf = 2
+    /// A seed of which no chain was made yet, by its epoch.
+    case seed = 3
+    /// A chain, by its epoch and device.
+    case chain = 4
+    /// The outer key and the mailboxes' secret of an epoch, by it.
+    case epochKeys = 5
+}
+
+/// Secrets that come and go, each in a row of its own in the vault. What was dropped can be opened
+/// by nobody once the vault was sealed anew.
+public protocol KeyStore: AnyObject {
+    /// The secret with this name, or nil.
+    ///
+    /// - Parameter space: which space it is of; nil for those of the whole node.
+    func secret(
+        _ purpose: SecretPurpose, _ name: [UInt8], in space: SpaceNumber?
+    ) throws(StoreError) -> Secret?
+    /// Keeps a secret under this name, in place of the one before, or drops it where it is nil.
+    ///
+    /// A step that keeps one which something names that leaves asks for ``Effect/commitFully``.
+    func setSecret(
+        _ secret: Secret?, _ purpose: SecretPurpose, _ name: [UInt8], in space: SpaceNumber?
+    ) throws(StoreError)
+    /// All of one purpose and space, ascending by name.
+    func secrets(
+        _ purpose: SecretPurpose, in space: SpaceNumber?
+    ) throws(StoreError) -> [(name: [UInt8], secret: Secret)]
+}
+
 /// Everything that the pure rooms ask of a store.
-public typealias Store = LogStore & ConversationStore & NodeStore
+public typealias Store = LogStore & ConversationStore & NodeStore & KeyStore
 
 /// How much a commit must survive.
 public enum Durability: Sendable {

@@ -140,7 +140,8 @@ extension SQLiteStore {
     }
 
     /// Seals every key again under a new key of the vault and forgets the old one, so that old
-    /// copies of rows that were let go of can be opened by nobody.
+    /// copies of rows that were let go of can be opened by nobody. The keys of buckets in which
+    /// every payload was erased are let go of as well.
     ///
     /// - Parameter unlock: what the home is opened by.
     /// - Returns: whether it was finished. Where the log of changes could not be emptied, old and
@@ -156,6 +157,7 @@ extension SQLiteStore {
         do throws(StoreError) {
             try begin(.full)
             do throws(StoreError) {
+                _ = try dropEmptyBuckets()
                 try vault.resealAll()
             } catch {
                 rollback()

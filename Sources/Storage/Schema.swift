@@ -107,10 +107,11 @@ enum Schema {
         CREATE TABLE vault (
             number INTEGER PRIMARY KEY,
             purpose INTEGER NOT NULL,
+            space INTEGER NOT NULL,
             locator BLOB NOT NULL,
             generation INTEGER NOT NULL,
             content BLOB NOT NULL,
-            UNIQUE (purpose, locator)
+            UNIQUE (purpose, space, locator)
         ) STRICT;
         CREATE TABLE value (
             number INTEGER PRIMARY KEY,

@@ -20,6 +20,7 @@ struct Statements {
     let clearing: [Statement]
 
     let insertVault, vaultRow, vaultRows, updateVault: Statement
+    let keys: KeyStatements
     let insertValue, updateValue, removeValue, value, values: Statement
 
     init(_ connection: Connection) throws(StoreError) {
@@ -70,6 +71,7 @@ struct Statements {
 
         insertVault = try prepare(SQL.insertVault)
         vaultRow = try prepare(SQL.vaultRow)
+        keys = try KeyStatements(connection)
         vaultRows = try prepare("SELECT number, generation, content FROM vault ORDER BY number")
         updateVault = try prepare(
             "UPDATE vault SET generation = ?2, content = ?3 WHERE number = ?1")
@@ -192,11 +194,29 @@ enum SQL {
     ]
 
     static let insertVault = """
-        INSERT INTO vault (number, purpose, locator, generation, content) VALUES (?, ?, ?, ?, ?)
+        INSERT INTO vault (number, purpose, space, locator, generation, content)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """
     static let vaultRow = """
-        SELECT number, generation, content FROM vault WHERE purpose = ?1 AND locator = ?2
+        SELECT number, generation, content FROM vault
+        WHERE purpose = ?1 AND space = ?2 AND locator = ?3
         """
     static let insertValue =
         "INSERT INTO value (number, list, locator, content) VALUES (?, ?, ?, ?)"
+}
+
+/// What is asked of the vault besides single rows.
+final class KeyStatements {
+    let drawer, remove, anyPayload: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        drawer = try connection.prepare(
+            "SELECT number, generation, content FROM vault WHERE purpose = ?1 AND space = ?2")
+        remove = try connection.prepare("DELETE FROM vault WHERE number = ?1")
+        anyPayload = try connection.prepare(
+            """
+            SELECT 1 FROM operation
+            WHERE number BETWEEN ?1 AND ?2 AND tail IS NOT NULL AND length(tail) <> 32 LIMIT 1
+            """)
+    }
 }

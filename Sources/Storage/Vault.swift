@@ -8,10 +8,14 @@ import ParleySealing
 /// keystore holds: to let go of a row of the vault is to let go of all that it opens. When the
 /// vault key changes, only the rows of the vault are sealed again.
 final class Vault {
-    /// What a row of the vault is.
-    private enum Purpose: Int64 {
-        case bucket = 0
-        case secret = 1
+    /// What rows of the vault are for, and of which space, -1 where of none.
+    struct Drawer {
+        var purpose: Int64
+        var space: Int64 = -1
+
+        static let buckets = Drawer(purpose: 0)
+        /// The node's own, under names that the code gives them.
+        static let named = Drawer(purpose: 1)
     }
 
     /// The bucket of everything that is not an operation.
@@ -19,6 +23,9 @@ final class Vault {
 
     /// The bucket of an operation: one for every so many that arrived after one another.
     static func bucket(of operation: Int64) -> Int64 { 1 + operation >> 14 }
+
+    /// The lowest row that an operation of a bucket can have.
+    static func firstOperation(of bucket: Int64) -> Int64 { (bucket - 1) << 14 }
 
     /// How many keys of buckets are held in memory: locked memory is scarce.
     private static let openBucketCountMax = 64
@@ -52,9 +59,9 @@ final class Vault {
     /// The key of a bucket, made and stored where it is new.
     func keyOrNew(of bucket: Int64) throws(StoreError) -> Secret {
         if let key = open[bucket] { return key }
-        if let key = try read(.bucket, name(bucket)) { return keep(key, bucket) }
+        if let key = try read(.buckets, name(bucket)) { return keep(key, bucket) }
         let key = random.secret()
-        try insert(key, .bucket, name(bucket))
+        try insert(key, .buckets, name(bucket))
         made.append(bucket)
         return keep(key, bucket)
     }
@@ -62,11 +69,24 @@ final class Vault {
     /// The key of a bucket that exists.
     func key(of bucket: Int64) throws(StoreError) -> Secret {
         if let key = open[bucket] { return key }
-        guard let key = try read(.bucket, name(bucket)) else {
+        guard let key = try read(.buckets, name(bucket)) else {
             throw StoreError(
                 .corrupt, attempt: "opening a sealed row", detail: "its bucket has no key")
         }
         return keep(key, bucket)
+    }
+
+    /// Whether a bucket has a key.
+    func hasKey(of bucket: Int64) throws(StoreError) -> Bool {
+        try row(.buckets, name(bucket)) != nil
+    }
+
+    /// Drops the keys of these buckets: what they sealed, wherever it still lies, opens no more.
+    func dropBuckets(_ buckets: [Int64]) throws(StoreError) {
+        for bucket in buckets {
+            try set(nil, .buckets, name(bucket))
+            open[bucket] = nil
+        }
     }
 
     private func keep(_ key: Secret, _ bucket: Int64) -> Secret {
@@ -83,37 +103,69 @@ final class Vault {
 
     /// The secret with this name, or nil.
     func secret(_ name: String) throws(StoreError) -> Secret? {
-        try read(.secret, locator(0, Array(name.utf8)))
+        try read(.named, locator(0, Array(name.utf8)))
     }
 
     /// Keeps a secret under this name, in place of the one before.
     func setSecret(_ secret: Secret, _ name: String) throws(StoreError) {
-        let locator = locator(0, Array(name.utf8))
-        guard let row = try row(.secret, locator) else {
-            try insert(secret, .secret, locator)
-            return
-        }
-        try replace(secret, row.number)
+        try set(secret, .named, locator(0, Array(name.utf8)))
     }
 
     // MARK: Rows
 
-    private func read(_ purpose: Purpose, _ locator: [UInt8]) throws(StoreError) -> Secret? {
-        guard let row = try row(purpose, locator) else { return nil }
+    /// The content of a row, or nil.
+    func read(_ drawer: Drawer, _ locator: [UInt8]) throws(StoreError) -> Secret? {
+        guard let row = try row(drawer, locator) else { return nil }
         return try unseal(row)
+    }
+
+    /// Keeps a row in place of the one before, or drops it where the content is nil.
+    func set(_ secret: Secret?, _ drawer: Drawer, _ locator: [UInt8]) throws(StoreError) {
+        let row = try row(drawer, locator)
+        switch (row, secret) {
+        case (let row?, let secret?): try replace(secret, row.number)
+        case (let row?, nil): try remove(row.number)
+        case (nil, let secret?): try insert(secret, drawer, locator)
+        case (nil, nil): break
+        }
+    }
+
+    /// The contents of a whole drawer.
+    func all(_ drawer: Drawer) throws(StoreError) -> [Secret] {
+        let statement = statements.keys.drawer
+        statement.bind(1, drawer.purpose)
+        statement.bind(2, drawer.space)
+        defer { statement.reset() }
+        var found: [Secret] = []
+        while try statement.step("reading the vault") {
+            found.append(
+                try unseal(
+                    (
+                        statement.integer(0), UInt32(clamping: statement.integer(1)),
+                        statement.array(2)
+                    )))
+        }
+        return found
     }
 
     private typealias Row = (number: Int64, generation: UInt32, content: [UInt8])
 
-    private func row(_ purpose: Purpose, _ locator: [UInt8]) throws(StoreError) -> Row? {
+    private func row(_ drawer: Drawer, _ locator: [UInt8]) throws(StoreError) -> Row? {
         let statement = statements.vaultRow
-        statement.bind(1, purpose.rawValue)
-        statement.bind(2, copying: locator)
+        statement.bind(1, drawer.purpose)
+        statement.bind(2, drawer.space)
+        statement.bind(3, copying: locator)
         defer { statement.reset() }
         guard try statement.step("reading the vault") else { return nil }
         // A number that no generation has opens nothing.
         let generation = UInt32(exactly: statement.integer(1)) ?? .max
         return (statement.integer(0), generation, statement.array(2))
+    }
+
+    private func remove(_ row: Int64) throws(StoreError) {
+        let statement = statements.keys.remove
+        statement.bind(1, row)
+        try statement.run("dropping a key")
     }
 
     private func unseal(_ row: Row) throws(StoreError) -> Secret {
@@ -130,14 +182,15 @@ final class Vault {
     }
 
     private func insert(
-        _ secret: Secret, _ purpose: Purpose, _ locator: [UInt8]
+        _ secret: Secret, _ drawer: Drawer, _ locator: [UInt8]
     ) throws(StoreError) {
         let statement = statements.insertVault
         statement.bind(1, nextRow)
-        statement.bind(2, purpose.rawValue)
-        statement.bind(3, copying: locator)
-        statement.bind(4, Int64(keystore.generation))
-        statement.bind(5, copying: sealed(secret, nextRow))
+        statement.bind(2, drawer.purpose)
+        statement.bind(3, drawer.space)
+        statement.bind(4, copying: locator)
+        statement.bind(5, Int64(keystore.generation))
+        statement.bind(6, copying: sealed(secret, nextRow))
         try statement.run("storing a key")
         nextRow += 1
     }

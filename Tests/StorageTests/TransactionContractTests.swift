@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -29,6 +30,42 @@ struct TransactionContractTests {
             #expect(try store.value(.profile, [9, 9]) == nil)
             #expect(try store.value(.card, [9]) == [3])
             #expect(try store.value(.invite, [9]) == nil)
+        }
+    }
+
+    @Test("secrets come and go by purpose, space and name", arguments: StoreKind.allCases)
+    func secrets(kind: StoreKind) throws {
+        func secret(_ byte: UInt8, _ count: Int = 32) -> Secret {
+            Secret([UInt8](repeating: byte, count: count))
+        }
+        try kind.withStore { store in
+            let (one, two) = (SpaceNumber(1), SpaceNumber(2))
+            try store.transaction(.full) {
+                try store.setSecret(secret(1), .leaf, [9, 9], in: one)
+                try store.setSecret(secret(2, 37), .leaf, [9], in: one)
+                try store.setSecret(secret(3), .leaf, [9], in: two)
+                try store.setSecret(secret(4), .chain, [9], in: one)
+                try store.setSecret(secret(5), .hedge, [], in: nil)
+            }
+            let all = try store.secrets(.leaf, in: one)
+            #expect(all.map(\.name) == [[9], [9, 9]])
+            #expect(all.map(\.secret) == [secret(2, 37), secret(1)])
+            #expect(try store.secret(.hedge, [], in: nil) == secret(5))
+            #expect(try store.secret(.hedge, [], in: one) == nil)
+            #expect(try store.secrets(.prekey, in: nil).isEmpty)
+            try store.transaction(.full) {
+                try store.setSecret(secret(6), .leaf, [9], in: one)
+                try store.setSecret(nil, .leaf, [9], in: two)
+                try store.setSecret(nil, .seed, [9], in: two)
+            }
+            #expect(try store.secret(.leaf, [9], in: one) == secret(6))
+            #expect(try store.secret(.leaf, [9], in: two) == nil)
+            #expect(try store.secret(.chain, [9], in: one) == secret(4))
+            try store.begin(.full)
+            try store.setSecret(nil, .leaf, [9], in: one)
+            try store.setSecret(secret(7), .leaf, [1], in: one)
+            store.rollback()
+            #expect(try store.secrets(.leaf, in: one).map(\.name) == [[9], [9, 9]])
         }
     }
 

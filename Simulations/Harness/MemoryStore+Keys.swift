@@ -1,0 +1,40 @@
+public import ParleyLedger
+public import ParleyNodeCore
+public import ParleySealing
+
+extension MemoryStore {
+    /// The secret with this name, or nil.
+    public func secret(
+        _ purpose: SecretPurpose, _ name: [UInt8], in space: SpaceNumber?
+    ) throws(StoreError) -> Secret? {
+        try called("reading a secret")
+        let drawer = SecretDrawer(purpose: purpose, space: space)
+        return contents.secrets[drawer]?[ByteKey(bytes: name)].map { Secret($0) }
+    }
+
+    /// Keeps a secret under this name, or drops it where it is nil.
+    public func setSecret(
+        _ secret: Secret?, _ purpose: SecretPurpose, _ name: [UInt8], in space: SpaceNumber?
+    ) throws(StoreError) {
+        try writes("storing a secret")
+        let drawer = SecretDrawer(purpose: purpose, space: space)
+        let key = ByteKey(bytes: name)
+        let old = contents.secrets[drawer]?[key]
+        let new = secret.map { $0.withUnsafeBytes { Array($0) } }
+        change {
+            $0.secrets[drawer, default: SortedMap()][key] = new
+        } back: {
+            $0.secrets[drawer]?[key] = old
+        }
+    }
+
+    /// All of one purpose and space, ascending by name.
+    public func secrets(
+        _ purpose: SecretPurpose, in space: SpaceNumber?
+    ) throws(StoreError) -> [(name: [UInt8], secret: Secret)] {
+        try called("reading secrets")
+        let drawer = SecretDrawer(purpose: purpose, space: space)
+        guard let found = contents.secrets[drawer] else { return [] }
+        return zip(found.keys, found.values).map { (name: $0.bytes, secret: Secret($1)) }
+    }
+}
