@@ -99,7 +99,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Care:",
                 subcommands: [
                     DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
-                    BackupCommand.self,
+                    Recover.self, BackupCommand.self,
                 ]),
             CommandGroup(
                 name: "Trying it:",

@@ -67,6 +67,7 @@ extension NodeCore {
         effects.append(
             .timer(.heartbeat(id), at: now.monotonic + Self.heartbeatInterval / 3))
         effects.append(.linksChanged)
+        if try tellWhoTheyWere(on: id, at: now, store, &effects) { return }
         try greet(id, at: now, store, &random, &effects)
     }
 

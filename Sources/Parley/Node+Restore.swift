@@ -15,11 +15,13 @@ extension Node {
     /// - Parameters:
     ///   - backup: the file.
     ///   - recoveryCode: the recovery code, as it is typed.
+    ///   - found: what somebody else knows of the person, where one was asked.
     ///   - keep: devices that stay the person's, in hex, or an unambiguous start of it.
     ///   - progress: told the bytes that were read, and the bytes of the file.
     /// - Throws: ``NodeError``. Nothing is left in the folder then.
     public static func restore(
-        _ settings: NodeSettings, backup file: String, recoveryCode: String, keep: [String] = [],
+        _ settings: NodeSettings, backup file: String, recoveryCode: String,
+        found: FoundPerson? = nil, keep: [String] = [],
         progress: @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> (node: Node, report: RestoreReport) {
         let code = try RecoveryCode(person: recoveryCode)
@@ -29,12 +31,88 @@ extension Node {
                 let reader = try BackupReader(path: absolute(file), key: code.backupKey)
                 let store = try openStore(settings)
                 var restoring = Restoring(code)
-                let report = try restoring.run(reader, into: store, keep: keep, progress)
+                let report = try restoring.run(
+                    reader, into: store, found: found, keep: keep, progress)
                 return (try assemble(store, settings), report)
             }
         }
+        return try await begin(node, report, found)
+    }
+
+    /// Makes a new device of a person from the recovery code alone, in a folder that holds no node
+    /// yet: who the person is, somebody else has told.
+    ///
+    /// Conversations come back from those who are in them; what only lost devices had is lost.
+    public static func recover(
+        _ settings: NodeSettings, recoveryCode: String, found: FoundPerson, keep: [String] = []
+    ) async throws -> (node: Node, report: RestoreReport) {
+        let code = try RecoveryCode(person: recoveryCode)
+        guard found.identity.root == code.rootKey.device else {
+            throw NodeError("another-code", "That is the recovery code of somebody else.")
+        }
+        let (node, report) = try making(Home(settings.home)) {
+            let store = try openStore(settings)
+            try store.begin(.normal)
+            do {
+                try store.setValue(found.card.encoded, .card, found.card.person.bytes)
+                try store.commit()
+            } catch {
+                store.rollback()
+                throw error
+            }
+            var report = try NewDevice.make(
+                of: found.identity, keeping: keep, code: code, in: store)
+            report.name = found.name
+            return (try assemble(store, settings), report)
+        }
+        return try await begin(node, report, found)
+    }
+
+    /// Asks somebody who the person is that a recovery code belongs to.
+    ///
+    /// - Parameter link: an invite of a contact, or of a device of one's own that is not lost.
+    public static func find(
+        recoveryCode: String, from link: String, network: String = "parley"
+    ) async throws -> FoundPerson {
+        let code = try RecoveryCode(person: recoveryCode)
+        let invite: Invite
+        let card: Card
+        do {
+            invite = try Invite(link: link)
+            card = try Card(bytes: invite.card)
+        } catch {
+            throw NodeError(
+                "bad-link", "That is no invite link, or part of it is missing.",
+                hint: "It begins with `parley:1:` and is one long word.")
+        }
+        let answer = await RecoveryCall.ask(card, code, network: NetworkID(named: network))
+        guard let found = answer.card else {
+            guard answer.wasReached else {
+                throw NodeError(
+                    "not-reached", "Whoever made that invite cannot be reached.",
+                    hint: "Their node must run, where this machine can reach it.")
+            }
+            throw NodeError(
+                "not-known", "Whoever made that invite knows nobody with this recovery code.",
+                hint: "Ask somebody who was your contact, or use a backup.")
+        }
+        do {
+            return FoundPerson(
+                card: found, identity: try IdentityLog(operations: found.identity), invite: invite)
+        } catch {
+            throw NodeError("not-known", "What they know of you does not hold.")
+        }
+    }
+
+    private static func begin(
+        _ node: Node, _ report: RestoreReport, _ found: FoundPerson?
+    ) async throws -> (node: Node, report: RestoreReport) {
         await node.begin()
         _ = try await node.running.perform(.setProfile(name: report.name, addresses: nil))
+        if let invite = found?.invite, invite.person.description != report.person {
+            // They are a contact again. A link that has expired meanwhile is no reason to fail.
+            _ = try? await node.running.perform(.acceptInvite(invite, alias: ""))
+        }
         return (node, report)
     }
 
@@ -76,9 +154,23 @@ extension Node {
         } catch {
             // What is left over is removed by the next try as well.
             try? home.discard()
-            throw (error as? HomeError).map { NodeError($0) } ?? error
+            if let error = error as? HomeError { throw NodeError(error) }
+            if let error = error as? StoreError { throw NodeError(error) }
+            throw error
         }
     }
+}
+
+/// Who a recovery code belongs to, as somebody else knows them.
+public struct FoundPerson: Sendable {
+    let card: Card
+    let identity: IdentityLog
+    let invite: Invite
+
+    /// What they are called.
+    public var name: String { card.name }
+    /// The devices that are theirs now, in hex, ascending.
+    public var devices: [String] { identity.devices.map(\.device.description) }
 }
 
 /// One restore, from the first item of a backup to a home that can be opened.
@@ -97,7 +189,7 @@ private struct Restoring {
     }
 
     mutating func run(
-        _ reader: BackupReader, into store: SQLiteStore, keep: [String],
+        _ reader: BackupReader, into store: SQLiteStore, found: FoundPerson?, keep: [String],
         _ progress: @Sendable (Int, Int) -> Void
     ) throws -> RestoreReport {
         store.expectBulk(true)
@@ -117,8 +209,16 @@ private struct Restoring {
             store.rollback()
             throw error
         }
-        guard let identity = check.identity, let about = check.about else {
+        guard var identity = check.identity, let about = check.about else {
             throw BackupFault.outOfOrder
+        }
+        if let found {
+            guard found.identity.person == identity.person else { throw BackupFault.anotherPerson }
+            do {
+                identity = try identity.merging(found.identity.operations)
+            } catch {
+                throw BackupFault.unproven("the identity log")
+            }
         }
         try foldSpaces(of: identity.person, store)
         store.expectBulk(false)

@@ -39,6 +39,9 @@ public final class Node: Sendable {
     /// Whether a node was made in this folder.
     public static func exists(at home: String) -> Bool { Home(home).isMade }
 
+    /// Whether a node was begun in this folder and never completed: it may be begun anew.
+    public static func isUnfinished(at home: String) -> Bool { Home(home).isUnfinished }
+
     /// Makes a new person with this device, in a folder that holds no node yet.
     ///
     /// - Returns: the node, and the recovery code: the only key to the identity. It is not kept,

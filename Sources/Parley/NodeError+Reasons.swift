@@ -42,12 +42,15 @@ extension NodeError {
             self.init(
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
-                hint: "Run it where it reaches a contact; `parley status` says when it is done.")
+                hint: "Run it where it reaches a contact; `parley status` says when it is done. "
+                    + "If nobody has it, make a new device: `parley recover`.")
         case .ownFork:
             self.init(
                 "forked",
                 "This device wrote two different histories, as two copies of one home do.",
-                hint: "Nobody takes more from it. Keep it to read, and begin a new home.")
+                hint:
+                    "Nobody takes more from it. Keep it to read, and make a new device: link one, "
+                    + "or `parley recover`.")
         }
     }
 
@@ -55,7 +58,7 @@ extension NodeError {
         "unknown-device", "You have no such device.", hint: "`parley device list` lists them.")
     private static let needsRecoveryCode = NodeError(
         "needs-recovery-code", "This device may not revoke that one, which is not its junior.",
-        hint: "Say it there, or add --recovery-code FILE with your recovery code.")
+        hint: "Say it there, or add --code-file FILE with your recovery code.")
     private static let revoked = NodeError(
         "revoked", "Another device of yours has revoked this one: it writes nothing more.",
         hint: "What it holds can still be read. To write again, link a new home.")

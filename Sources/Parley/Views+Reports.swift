@@ -137,7 +137,9 @@ extension Views {
         if let failure { warnings.append("The store failed: \(failure).") }
         if let rejoin = core.rejoin {
             warnings.append(
-                "Nothing is written until this node has its own past back: \(rejoin.reason).")
+                "Nothing is written until this node has its own past back: \(rejoin.reason). "
+                    + "It comes from any contact that is reached; if nobody has it, make a new "
+                    + "device with `parley recover`.")
         }
         if !store.isProtectedByPassphrase {
             warnings.append(

@@ -134,63 +134,8 @@ struct BackupRestore: AsyncParsableCommand {
     func validate() throws { try Check.file(file) }
 
     func run() async throws {
-        try await lost.restore(file, code: try options.code(), place, output)
-    }
-}
-
-/// Which devices are not lost, and whether the person was asked.
-struct LostOptions: ParsableArguments {
-    @Option(
-        name: .long,
-        help: ArgumentHelp(
-            "a device that you still have: the start of its identifier", valueName: "device"))
-    var keep: [String] = []
-    @Flag(name: .long, help: "do not ask before devices are revoked")
-    var yes = false
-
-    /// Makes a new device from a backup, once the person has seen what that ends.
-    func restore(
-        _ file: String, code: String, _ place: HomeOptions, _ output: OutputOptions
-    ) async throws {
-        let found = try Node.devices(inBackup: file, recoveryCode: code)
-        try agree(found.devices, maker: found.maker, time: found.time)
-        let settings = NodeSettings(
-            home: place.path, passphrase: try place.passphraseFile.map(Passphrase.read(file:)))
-        let line = ByteProgress()
-        let (node, report) = try await Node.restore(
-            settings, backup: file, recoveryCode: code, keep: keep
-        ) { read, all in line.show(read, of: all) }
-        line.end()
-        await node.shutdown()
-        try Output.show(report, json: output.json, as: report.text)
-        guard !output.json else { return }
-        World.current.say("next: parley run, so that it catches up")
-        if settings.passphrase == nil {
-            World.current.say(
-                "there is no passphrase: parley passphrase set gives this device one")
-        }
-    }
-
-    private func agree(_ devices: [String], maker: String, time: UInt64) throws {
-        let ended = devices.filter { device in
-            !keep.contains { $0.count >= 4 && device.hasPrefix($0.lowercased()) }
-        }
-        guard !ended.isEmpty, !yes else { return }
-        let world = World.current
-        for device in ended {
-            let what = device == maker ? "  made this backup, \(Clock().moment(time))" : ""
-            world.say("will be revoked for good: \(device.prefix(12))\(what)")
-        }
-        guard world.isInputTerminal else {
-            throw NodeError(
-                "not-agreed", "Devices would be revoked, and there is nobody to ask.",
-                hint: "--keep DEVICE spares one; --yes agrees to the rest")
-        }
-        world.sayInPlace("Are all of these lost, or to be ended? [y/N] ")
-        guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
-            throw NodeError(
-                "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
-        }
+        try await lost.comeBack(
+            try options.code(), backup: file, from: nil, place, output)
     }
 }
 

@@ -1,0 +1,123 @@
+import ArgumentParser
+import Parley
+
+struct Recover: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "recover",
+        abstract: "make a new device from the recovery code, and revoke the lost ones",
+        discussion: """
+            Needs the recovery code, a home that holds no node, and somebody who knows who you \
+            were: a backup, or a friend who sends you an invite and whose node runs now, or best \
+            both. What only lost devices had, and no backup and no friend, is lost.
+
+            Devices that you do not --keep are revoked for good: keep those that you still have. \
+            Without --from, devices that were added after the backup are not known here, and if \
+            the recovery code was used since, your contacts are told that it may be in two hands.
+
+            Example:
+              parley recover --backup ada.parley --from "$(cat invite-of-ben.txt)"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var options: CodeOptions
+    @OptionGroup var lost: LostOptions
+    @Option(
+        name: .long, help: ArgumentHelp("a backup", valueName: "file"), completion: .file())
+    var backup: String?
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "an invite of a contact, or of a device that you still have", valueName: "invite"))
+    var from: String?
+
+    func validate() throws {
+        guard backup != nil || from != nil else {
+            throw ValidationError("--backup or --from must say who you were")
+        }
+        if let backup { try Check.file(backup) }
+        guard from.map({ !$0.isEmpty && $0.utf8.count <= 16 * 1024 }) ?? true else {
+            throw ValidationError("this is no invite link")
+        }
+    }
+
+    func run() async throws {
+        try await lost.comeBack(
+            try options.code(), backup: backup, from: from, place, output)
+    }
+}
+
+/// Which devices are not lost, and whether the person was asked.
+struct LostOptions: ParsableArguments {
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "a device that you still have: the start of its identifier", valueName: "device"))
+    var keep: [String] = []
+    @Flag(name: .long, help: "do not ask before devices are revoked")
+    var yes = false
+
+    /// Makes a new device, once the person has seen what that ends.
+    func comeBack(
+        _ code: String, backup: String?, from link: String?, _ place: HomeOptions,
+        _ output: OutputOptions
+    ) async throws {
+        var settings = NodeSettings(home: place.path)
+        guard !Node.exists(at: settings.home) || Node.isUnfinished(at: settings.home) else {
+            throw NodeError(
+                "exists", "There is a node in \(settings.home) already.",
+                hint: "Use another folder with --home.")
+        }
+        var found: FoundPerson?
+        if let link { found = try await Node.find(recoveryCode: code, from: link) }
+        let known = try backup.map { try Node.devices(inBackup: $0, recoveryCode: code) }
+        let devices = Set((found?.devices ?? []) + (found == nil ? known?.devices ?? [] : []))
+        try agree(devices.sorted(), maker: known?.maker, time: known?.time ?? 0)
+        settings.passphrase = try place.passphraseFile.map(Passphrase.read(file:))
+        let (node, report) = try await make(settings, code, backup, found)
+        await node.shutdown()
+        try Output.show(report, json: output.json, as: report.text)
+        guard !output.json else { return }
+        World.current.say("next: parley run, so that it catches up")
+        if settings.passphrase == nil {
+            World.current.say(
+                "there is no passphrase: parley passphrase set gives this device one")
+        }
+    }
+
+    private func make(
+        _ settings: NodeSettings, _ code: String, _ backup: String?, _ found: FoundPerson?
+    ) async throws -> (node: Node, report: RestoreReport) {
+        let line = ByteProgress()
+        defer { line.end() }
+        if let backup {
+            return try await Node.restore(
+                settings, backup: backup, recoveryCode: code, found: found, keep: keep
+            ) { read, all in line.show(read, of: all) }
+        }
+        guard let found else { throw NodeError("not-known", "Nobody said who you were.") }
+        return try await Node.recover(settings, recoveryCode: code, found: found, keep: keep)
+    }
+
+    private func agree(_ devices: [String], maker: String?, time: UInt64) throws {
+        let ended = devices.filter { device in
+            !keep.contains { $0.count >= 4 && device.hasPrefix($0.lowercased()) }
+        }
+        guard !ended.isEmpty, !yes else { return }
+        let world = World.current
+        for device in ended {
+            let what = device == maker ? "  made this backup, \(Clock().moment(time))" : ""
+            world.say("will be revoked for good: \(device.prefix(12))\(what)")
+        }
+        guard world.isInputTerminal else {
+            throw NodeError(
+                "not-agreed", "Devices would be revoked, and there is nobody to ask.",
+                hint: "--keep DEVICE spares one; --yes agrees to the rest")
+        }
+        world.sayInPlace("Are all of these lost, or to be ended? [y/N] ")
+        guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
+            throw NodeError(
+                "not-agreed", "Nothing was changed.", hint: "--keep DEVICE spares one")
+        }
+    }
+}

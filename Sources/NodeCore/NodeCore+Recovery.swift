@@ -1,0 +1,37 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What somebody is told who holds the root key of a person one knows, and nothing else of them.
+///
+/// Who lost every device has the recovery code alone, and cannot even say who they are: that is
+/// the hash of an operation that only others have. So they call as a person of their own making,
+/// founded by the same root key, and are shown the card of the one they were. To whoever lacks the
+/// root key the caller is a stranger like any other. Source: `Protocol/05-identity.md`,
+/// "Coming back".
+extension NodeCore {
+    /// Shows the card and ends the link, if that is who calls. Returns whether it was.
+    mutating func tellWhoTheyWere(
+        on id: LinkID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let peer = links[id]?.peer, try !isAccepted(peer.person, store),
+            let person = try person(withRoot: peer.root, store), person != peer.person,
+            let card = try store.value(.card, person.bytes)
+        else { return false }
+        let frame = Frame.introduce(Introduction(card: card, redemption: nil))
+        effects.append(.send(id, frame.encoded()))
+        hangUp(id, .ended, &effects)
+        return true
+    }
+
+    /// Oneself, or the contact whose root key this is.
+    private func person(
+        withRoot root: Digest, _ store: some Store
+    ) throws(StoreError) -> PersonID? {
+        if root == identity.root { return identity.person }
+        guard let ownSpace else { return nil }
+        return try Overview.contacts(ownSpace: ownSpace.number, in: store)
+            .first { $0.root == root && $0.isAccepted }?.person
+    }
+}

@@ -1,0 +1,144 @@
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// One call to somebody who may know the person that a recovery code belongs to.
+///
+/// It shows an identity that the root key founded for this call alone, so that nothing is written
+/// before the newest identity log is known: two operations of the root at one place would look as
+/// if the code were in two hands.
+final class RecoveryCall: ConnectionHandler {
+    /// What one call is given.
+    private static let patience: Duration = .seconds(10)
+
+    private struct State {
+        var link: Link
+        var connection: Connection?
+    }
+
+    private let state: Mutex<State>
+    private let root: DeviceID
+    private let answer: AsyncStream<Card?>.Continuation
+
+    private init(link: Link, root: DeviceID, answer: AsyncStream<Card?>.Continuation) {
+        state = Mutex(State(link: link))
+        self.root = root
+        self.answer = answer
+    }
+
+    /// The card of the person whose root key this code makes, from the first who shows it.
+    ///
+    /// - Parameter card: of somebody who knows the person, or of the person's own other devices.
+    static func ask(
+        _ card: Card, _ code: RecoveryCode, network: NetworkID
+    ) async -> (card: Card?, wasReached: Bool) {
+        let transport = Transport()
+        var wasReached = false
+        for part in card.parts {
+            for text in part.addresses {
+                // An address that a card holds and that is none is passed over.
+                guard let endpoint = try? Endpoint(text), let link = link(to: part, code, network)
+                else { continue }
+                let (stream, continuation) = AsyncStream.makeStream(of: Card?.self)
+                let call = RecoveryCall(
+                    link: link, root: code.rootKey.device, answer: continuation)
+                do {
+                    try await transport.dial(endpoint, within: patience, handler: call)
+                } catch {
+                    continue
+                }
+                wasReached = true
+                let timer = Task {
+                    // Cancelled as soon as there is an answer.
+                    try? await Task.sleep(for: patience)
+                    continuation.finish()
+                }
+                for await found in stream {
+                    timer.cancel()
+                    guard let found else { break }
+                    await transport.shutdown()
+                    return (found, true)
+                }
+                timer.cancel()
+            }
+        }
+        await transport.shutdown()
+        return (nil, wasReached)
+    }
+
+    private static func link(
+        to part: CardPart, _ code: RecoveryCode, _ network: NetworkID
+    ) -> Link? {
+        var random = SystemRandom()
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        guard
+            // Founding takes nothing that could be refused.
+            let identity = try? IdentityLog.founded(
+                root: code.rootKey, device: key, noiseKey: noise.publicKey,
+                time: SystemClock.now.wall, using: &random)
+        else { return nil }
+        return Link(
+            initiatorTo: part.noiseKey, expecting: part.device,
+            credentials: LinkCredentials(
+                person: identity.person, device: key.device, noiseKey: noise,
+                identity: identity.encoded),
+            network: network, using: &random)
+    }
+
+    // MARK: The transport's side
+
+    func opened(_ connection: Connection) {
+        let first = state.withLock { state in
+            state.connection = connection
+            return state.link.start()
+        }
+        connection.send(first)
+    }
+
+    func received(_ bytes: [UInt8]) {
+        let events: [LinkEvent]? = state.withLock { state in
+            // Why it ends here is of no use to anybody: the next address is tried.
+            try? state.link.receive(bytes[...])
+        }
+        guard let connection = state.withLock({ $0.connection }) else { return }
+        guard let events else { return connection.close() }
+        for event in events {
+            switch event {
+            case .send(let bytes): connection.send(bytes)
+            case .authenticated: connection.markAuthenticated()
+            case .frame(let frame):
+                if let card = card(in: frame) { return finish(card, connection) }
+            }
+        }
+    }
+
+    private func finish(_ card: Card, _ connection: Connection) {
+        answer.yield(card)
+        answer.finish()
+        connection.close()
+    }
+
+    /// The card in a frame, if it is of who has this root key, and every part of it holds.
+    private func card(in frame: [UInt8]) -> Card? {
+        // Whatever else comes is not what was asked for.
+        guard case .introduce(let introduction)? = try? Frame.decode(frame),
+            // As above.
+            let card = try? Card(bytes: introduction.card),
+            let identity = try? IdentityLog(operations: card.identity),
+            identity.root == root, identity.person == card.person
+        else { return nil }
+        // As above.
+        return try? card.verified(by: identity)
+    }
+
+    func becameWritable() {}
+
+    func closed(_ reason: CloseReason) {
+        state.withLock { $0.connection = nil }
+        answer.yield(nil)
+        answer.finish()
+    }
+}
