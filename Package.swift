@@ -123,6 +123,8 @@ let targets: [Target] = [
         "Ledger",
         ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore", "ParleySimulation"]),
     tests(
+        "Roster", ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "CZstd"]),
+    tests(
         "Conversation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",

@@ -9,7 +9,17 @@ public import ParleyWire
 public struct ControlGraph: Sendable {
     /// The space.
     public let space: SpaceID
-    private var genesis: (VerifiedOperation, DeviceID)?
+    private let forks: [LogTag: UInt64]
+    private(set) var logs: [ControlLog] = []
+    private(set) var logNumbers: [LogTag: Int] = [:]
+    private(set) var nodes: [ControlNode] = []
+    private(set) var numbers: [OperationID: Int] = [:]
+    /// By log of the authority graph: which log that is here.
+    private var authorityLogs: [Int] = []
+    var authorities = AuthorityGraph()
+    /// Known frontiers by their digests.
+    private var frontiers: [UInt64: ControlTips] = [:]
+    var keys = ControlKeys()
 
     /// An empty graph.
     ///
@@ -18,6 +28,7 @@ public struct ControlGraph: Sendable {
     ///   comes, the graph is made anew.
     public init(space: SpaceID, forks: [LogTag: UInt64] = [:]) {
         self.space = space
+        self.forks = forks
     }
 
     /// Takes an operation of the control lane of any kind, after all that it names.
@@ -26,49 +37,187 @@ public struct ControlGraph: Sendable {
     ///   does not follow the log's last one.
     @discardableResult
     public mutating func add(_ operation: VerifiedOperation, by device: DeviceID) -> Bool {
-        if genesis == nil { genesis = (operation, device) }
+        if numbers[operation.id] != nil { return true }
+        let tag = operation.tag
+        let known = logNumbers[tag]
+        guard operation.sequence < forks[tag] ?? .max,
+            operation.sequence == UInt64(known.map { logs[$0].nodes.count } ?? 0),
+            known != nil
+                || tag == LogTag(OperationHash.log(space: space, device: device, lane: .control)),
+            var past = union(operation.operation.header)
+        else { return false }
+        let log = known ?? logs.count
+        if let last = known.flatMap({ logs[$0].nodes.last }) {
+            past.formUnion(nodes[last].past)
+            past.raise(log, to: logs[log].nodes.count)
+        }
+        if known == nil {
+            logs.append(ControlLog(tag: tag, device: device))
+            logNumbers[tag] = log
+        }
+        let number = nodes.count
+        logs[log].nodes.append(number)
+        numbers[operation.id] = number
+        nodes.append(ControlNode(operation, log: log, device: device, past: past))
+        cover(operation.operation.header)
+        read(operation, number)
         return true
     }
 
+    /// All that an operation names, with what that follows from; nil where something is missing.
+    private func union(_ header: OperationHeader) -> ClosedSet? {
+        var set = ClosedSet()
+        for named in header.dependencies + header.references {
+            guard let place = below(named) else { continue }
+            guard let log = logNumbers[place.tag], place.sequence < UInt64(logs[log].nodes.count)
+            else { return nil }
+            include(log, Int(place.sequence), in: &set)
+        }
+        return set
+    }
+
+    /// A place as it counts: at or above a fork it stands for what is below. Nil for nothing.
+    private func below(_ named: OperationReference) -> ControlPlace? {
+        guard let fork = forks[named.tag], named.sequence >= fork else {
+            return ControlPlace(tag: named.tag, sequence: named.sequence)
+        }
+        return fork == 0 ? nil : ControlPlace(tag: named.tag, sequence: fork - 1)
+    }
+
+    private func include(_ log: Int, _ sequence: Int, in set: inout ClosedSet) {
+        set.formUnion(nodes[logs[log].nodes[sequence]].past)
+        set.raise(log, to: sequence + 1)
+    }
+
+    private mutating func cover(_ header: OperationHeader) {
+        for named in header.dependencies + header.references {
+            guard let place = below(named), let log = logNumbers[place.tag] else { continue }
+            logs[log].coveredEnd = max(logs[log].coveredEnd, Int(place.sequence) + 1)
+        }
+    }
+
+    // MARK: Reading
+
+    private mutating func read(_ operation: VerifiedOperation, _ number: Int) {
+        let kind = operation.operation.header.kind
+        if kind.isAuthority {
+            do throws(ControlRejection) {
+                try admit(operation, number)
+            } catch { nodes[number].rejection = error }
+        } else {
+            readKeys(operation, number)
+        }
+    }
+
+    private mutating func admit(
+        _ operation: VerifiedOperation, _ number: Int
+    ) throws(ControlRejection) {
+        guard let payload = operation.operation.payload else { throw .malformed }
+        let wish = try Candidate.Wish(operation.operation.header.kind, payload)
+        let log = nodes[number].log
+        nodes[number].subject = wish.subject
+        let authorityLog = logs[log].authorityLog ?? authorityLogs.count
+        let taken = try authorities.take(
+            Candidate(
+                id: operation.id, space: space, log: authorityLog,
+                index: logs[log].authoritySequences.count,
+                past: authoritySet(nodes[number].past),
+                place: ControlPlace(tag: operation.tag, sequence: operation.sequence),
+                device: nodes[number].device, wish: wish))
+        nodes[number].authority = taken
+        if logs[log].authorityLog == nil {
+            logs[log].authorityLog = authorityLog
+            authorityLogs.append(log)
+        }
+        logs[log].authoritySequences.append(operation.sequence)
+        remember([taken])
+        remember(authorities.whole.frontier)
+    }
+
+    /// What of a set rosters are made of.
+    func authoritySet(_ set: ClosedSet) -> ClosedSet {
+        var result = ClosedSet()
+        for (authorityLog, log) in authorityLogs.enumerated() {
+            let count = set.count(of: log)
+            guard count > 0 else { continue }
+            result.raise(authorityLog, to: logs[log].authorityCount(below: UInt64(count)))
+        }
+        return result
+    }
+
+    private mutating func remember(_ frontier: [Int]) {
+        let index = authorities.index
+        let authority = OperationHash.authority(frontier.map { index[$0].id })
+        guard frontiers[authority] == nil else { return }
+        frontiers[authority] = ControlTips(frontier.map { index[$0].place })
+    }
+
+    // MARK: Rosters
+
     /// Who belongs to the space by all operations; without a genesis nobody.
-    public mutating func roster() -> Roster { stub() }
+    public mutating func roster() -> Roster { authorities.roster() }
 
     /// Who belongs to it by what somebody had seen, or nil where a tip is not in the graph.
-    public mutating func roster(at tips: ControlTips) -> Roster? { stub() }
+    public mutating func roster(at tips: ControlTips) -> Roster? {
+        guard let set = set(of: tips) else { return nil }
+        return authorities.roster(authoritySet(set))
+    }
 
-    /// Tips with what an operation names besides, or nil where that is not in the graph.
-    public func merge(_ tips: ControlTips, _ named: [OperationReference]) -> ControlTips? { tips }
+    /// What is at or below tips; nil where one is not in the graph.
+    func set(of tips: ControlTips) -> ClosedSet? {
+        var set = ClosedSet()
+        for place in tips.places {
+            guard let log = logNumbers[place.tag], place.sequence < UInt64(logs[log].nodes.count)
+            else { return nil }
+            include(log, Int(place.sequence), in: &set)
+        }
+        return set
+    }
+
+    // MARK: Tips
+
+    /// Tips with what an operation names of the control lane besides, or nil where that is not in
+    /// the graph.
+    public func merge(_ tips: ControlTips, _ named: [OperationReference]) -> ControlTips? {
+        var places = tips.places
+        for reference in named {
+            guard let new = below(reference) else { continue }
+            guard contains(new) else { return nil }
+            if places.contains(where: { $0 == new || isInPast(new, of: $0) }) { continue }
+            places.removeAll { isInPast($0, of: new) }
+            places.append(new)
+        }
+        return ControlTips(places)
+    }
 
     /// The tips of everything.
-    public func tips() -> ControlTips { ControlTips() }
+    public func tips() -> ControlTips {
+        ControlTips(
+            logs.filter { $0.nodes.count > $0.coveredEnd }.map {
+                ControlPlace(tag: $0.tag, sequence: UInt64($0.nodes.count - 1))
+            })
+    }
 
     /// Tips that are known to have this authority, for content whose own log is not held yet.
-    public func tips(underAuthority authority: UInt64) -> ControlTips? { nil }
+    public func tips(underAuthority authority: UInt64) -> ControlTips? { frontiers[authority] }
 
-    private func stub() -> Roster {
-        let empty = Roster(
-            kind: .group, members: [], authority: OperationHash.authority([]),
-            digest: digest(.roster, []), settings: SpaceSettings(), invites: [],
-            standings: Standings())
-        guard let (operation, device) = genesis, let payload = operation.operation.payload,
-            // A stub.
-            let genesis = try? Genesis(payload: payload),
-            // A stub.
-            let logs = try? genesis.check(by: device, in: space)
-        else { return empty }
-        var standings = Standings()
-        let members = zip(genesis.founders, logs).map { founder, log in
-            for device in log.devices { standings.persons[device.device] = founder.person }
-            return Member(
-                person: founder.person, role: founder.role, rank: 0, name: founder.name,
-                devices: log.devices.map {
-                    MemberDevice($0, prekeys: [], horizon: Horizon())
-                })
-        }
-        return Roster(
-            kind: genesis.kind, members: members,
-            authority: OperationHash.authority([operation.id]),
-            digest: digest(.roster, operation.id.bytes), settings: genesis.settings,
-            invites: [], standings: standings)
+    /// Whether the graph has an operation at this place.
+    public func contains(_ place: ControlPlace) -> Bool {
+        guard let log = logNumbers[place.tag] else { return false }
+        return place.sequence < UInt64(logs[log].nodes.count)
+    }
+
+    /// Whether who has these tips has seen a place.
+    public func covers(_ tips: ControlTips, _ place: ControlPlace) -> Bool {
+        tips.places.contains { $0 == place || isInPast(place, of: $0) }
+    }
+
+    /// Whether an operation follows from another; false where either is not in the graph.
+    public func isInPast(_ place: ControlPlace, of other: ControlPlace) -> Bool {
+        guard let log = logNumbers[other.tag], other.sequence < UInt64(logs[log].nodes.count),
+            let earlier = logNumbers[place.tag], let index = Int(exactly: place.sequence)
+        else { return false }
+        return nodes[logs[log].nodes[Int(other.sequence)]].past.contains(
+            log: earlier, index: index)
     }
 }

@@ -1,0 +1,178 @@
+import ParleyLedger
+import ParleySealing
+public import ParleyWire
+
+/// An epoch of a space, as everybody sees it.
+public struct ControlEpoch: Hashable, Sendable {
+    /// Its operation.
+    public let id: OperationID
+    /// The device that made it.
+    public let author: DeviceID
+    /// Where it stands.
+    public let place: ControlPlace
+    /// The roster that it is for.
+    public let rosterDigest: Digest
+    /// Its clock: of several for one roster the greatest is used.
+    public let clock: UInt64
+    /// Whether it is sealed to exactly the devices of the roster that its author saw, as its
+    /// author saw them. Everybody judges it alike, and leaves out what is not.
+    public let isSound: Bool
+    let node: Int
+}
+
+/// What a graph knows of keys.
+struct ControlKeys: Sendable {
+    struct Leaf: Sendable {
+        let node: Int
+        let key: LeafKey
+    }
+
+    /// By device, as they stand in its log.
+    var leaves: [DeviceID: [Leaf]] = [:]
+    /// Every leaf that a device ever named: none is named twice.
+    var named: [DeviceID: Set<LeafKey>] = [:]
+    var epochs: [ControlEpoch] = []
+    /// The last sound epoch of each device.
+    var last: [DeviceID: Int] = [:]
+    var faults: [OperationID: [DeviceID]] = [:]
+}
+
+extension ControlGraph {
+    /// All epochs, causes before effects.
+    public var epochs: [ControlEpoch] { keys.epochs }
+
+    /// Whether a device has gone on to an epoch of its own since.
+    public func hasLeft(_ epoch: OperationID, _ device: DeviceID) -> Bool {
+        guard let number = numbers[epoch], let last = keys.last[device] else { return false }
+        return nodes[last].past.contains(
+            log: nodes[number].log, index: Int(nodes[number].sequence))
+    }
+
+    /// The devices that said that they cannot open an epoch, ascending.
+    public func faults(on epoch: OperationID) -> [DeviceID] {
+        (keys.faults[epoch] ?? []).sorted()
+    }
+
+    /// Whether a device has written something after it had seen a place.
+    public func hasSeen(_ device: DeviceID, _ place: ControlPlace) -> Bool {
+        let tag = LogTag(OperationHash.log(space: space, device: device, lane: .control))
+        guard let log = logNumbers[tag], let last = logs[log].nodes.last else { return false }
+        let own = ControlPlace(tag: tag, sequence: nodes[last].sequence)
+        return own == place || isInPast(place, of: own)
+    }
+
+    /// Every device that was ever let in by something that its author could write, ascending.
+    public var devicesEver: [DeviceID] {
+        var all: Set<DeviceID> = []
+        for node in authorities.index.nodes {
+            for testimony in node.testimonies { all.formUnion(testimony.devices) }
+        }
+        return all.sorted()
+    }
+
+    /// The key that an epoch written at these tips is sealed to for a device: its newest leaf
+    /// since it came, else the newest prekey of its admission. Nil where it has none or is not in
+    /// that roster.
+    public mutating func leaf(of device: DeviceID, at tips: ControlTips) -> LeafKey? {
+        guard let set = set(of: tips) else { return nil }
+        return leaf(of: device, set, authorities.view(authoritySet(set)))
+    }
+
+    /// The names of the entries that an epoch written at these tips must have, ascending, with
+    /// the keys.
+    ///
+    /// - Parameter author: who writes it, and needs none.
+    public mutating func leaves(
+        besides author: DeviceID, at tips: ControlTips
+    ) -> [(device: DeviceID, leaf: LeafKey)] {
+        guard let set = set(of: tips) else { return [] }
+        let view = authorities.view(authoritySet(set))
+        return view.owners.keys.sorted().compactMap { device in
+            guard device != author, let leaf = leaf(of: device, set, view) else { return nil }
+            return (device, leaf)
+        }
+    }
+
+    private func leaf(of device: DeviceID, _ set: ClosedSet, _ view: Resolution) -> LeafKey? {
+        guard let person = view.owners[device], let standing = view.standings[person] else {
+            return nil
+        }
+        let admissions = (standing.admissions[device] ?? []).map { authorities.index[$0].place }
+        for leaf in (keys.leaves[device] ?? []).reversed() {
+            let node = nodes[leaf.node]
+            guard set.contains(log: node.log, index: Int(node.sequence)) else { continue }
+            let isAfter = admissions.contains { place in
+                logNumbers[place.tag].map {
+                    node.past.contains(log: $0, index: Int(place.sequence))
+                } == true
+            }
+            // Leaves stand in one chain: what is below this one came before as well.
+            guard isAfter else { break }
+            return leaf.key
+        }
+        return standing.member.devices.first { $0.device == device }?.prekeys.last?.key
+    }
+
+    // MARK: Reading
+
+    mutating func readKeys(_ operation: VerifiedOperation, _ number: Int) {
+        guard let payload = operation.operation.payload else { return }
+        switch operation.operation.header.kind {
+        case .epoch:
+            // What cannot be read is no epoch, for nobody.
+            guard let body = try? EpochBody(bytes: payload) else { return }
+            add(body, operation, number)
+        case .leafUpdate:
+            guard let leaf = LeafKey(payload), leaf.isSound else { return }
+            add(leaf, number)
+        case .fault:
+            guard let epoch = OperationID(payload),
+                keys.faults[epoch]?.contains(nodes[number].device) != true
+            else { return }
+            keys.faults[epoch, default: []].append(nodes[number].device)
+        // Kinds are numbers, not an enumeration of ours; the others say nothing of keys.
+        default: return
+        }
+    }
+
+    private mutating func add(_ leaf: LeafKey, _ number: Int) {
+        let device = nodes[number].device
+        guard keys.named[device, default: []].insert(leaf).inserted else { return }
+        keys.leaves[device, default: []].append(ControlKeys.Leaf(node: number, key: leaf))
+    }
+
+    private mutating func add(
+        _ body: EpochBody, _ operation: VerifiedOperation, _ number: Int
+    ) {
+        let isSound = isSound(body, number)
+        keys.epochs.append(
+            ControlEpoch(
+                id: operation.id, author: nodes[number].device,
+                place: ControlPlace(tag: operation.tag, sequence: operation.sequence),
+                rosterDigest: body.rosterDigest, clock: operation.operation.header.clock,
+                isSound: isSound, node: number))
+        guard isSound else { return }
+        add(body.newLeaf, number)
+        keys.last[nodes[number].device] = number
+    }
+
+    /// Judges an epoch by its past alone.
+    private mutating func isSound(_ body: EpochBody, _ number: Int) -> Bool {
+        let device = nodes[number].device
+        let past = nodes[number].past
+        let set = authoritySet(past)
+        let view = authorities.view(set)
+        guard let person = view.owners[device], body.newLeaf.isSound, body.ephemeral.isSound,
+            keys.named[device]?.contains(body.newLeaf) != true,
+            view.standings[person]?.member.devices.first(where: { $0.device == device })?
+                .prekeys.contains(where: { $0.key == body.newLeaf }) != true,
+            authorities.roster(set).digest == body.rosterDigest
+        else { return false }
+        var expected: [LeafID] = []
+        for other in view.owners.keys.sorted() where other != device {
+            guard let leaf = leaf(of: other, past, view) else { continue }
+            expected.append(LeafID(device: other, leaf: leaf))
+        }
+        return expected.sorted() == body.entries.map(\.leaf)
+    }
+}

@@ -1,0 +1,266 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// An operation that asks to be taken into the graph: what it says, and what its author had seen.
+struct Candidate: Sendable {
+    /// What it asks for; nothing in it is proven.
+    enum Wish: Sendable {
+        case genesis(Genesis)
+        case add(Newcomer, Role)
+        case remove(PersonID, Cut)
+        case setRole(PersonID, Role, Cut)
+        case leave
+        case ident(Ident)
+        case settings(SpaceSettings)
+        case invite(GroupInvite)
+        case redeem(Redeem)
+    }
+
+    let id: OperationID
+    let space: SpaceID
+    let log: Int
+    let index: Int
+    let past: ClosedSet
+    let place: ControlPlace
+    let device: DeviceID
+    let wish: Wish
+    /// Whose device it is, where nothing has to prove that: tests of the rules alone say so.
+    var author: PersonID?
+    /// Whether identity operations must prove a person's devices. As ``author``.
+    var isProofAsked = true
+}
+
+/// Judges candidates by what their authors had seen, so that everyone judges alike for ever.
+/// Source: `Protocol/08-roster.md`, "Permissions".
+struct Admission {
+    let candidate: Candidate
+    let index: AuthorityIndex
+    /// What follows from all that the author had seen.
+    let view: Resolution
+
+    /// The most identity operations of a person up to which devices are added: the rest is for
+    /// revocations, so that a thief cannot use it up.
+    static let additionCountMax = 96
+    /// Whoever stands so far from the founder raises nobody.
+    static let raiserRankMax = 253
+
+    /// What an author brings to an operation.
+    private struct Right {
+        let author: PersonID
+        let role: Role
+        let rank: Int
+        let heads: [Int]
+    }
+
+    func node(_ identities: inout IdentityCache) throws(ControlRejection) -> AuthorityNode {
+        switch candidate.wish {
+        case .genesis(let genesis): return try self.genesis(genesis)
+        case .ident(let ident): return try self.ident(ident, &identities)
+        case .redeem(let redeem): return try self.redeem(redeem, &identities)
+        case .add(let newcomer, let role):
+            try requireGroup()
+            let need: Role = role >= .admin ? .owner : .admin
+            let right = try right(need)
+            guard right.rank <= Self.raiserRankMax else { throw .rankExhausted }
+            guard view.standings[newcomer.person] == nil else { throw .alreadyMember }
+            return try node(
+                right, need, .add(newcomer.person, role),
+                [try testimony(of: newcomer, &identities)])
+        case .remove(let person, let cut):
+            try requireGroup()
+            let right = try right(.admin, over: person)
+            return try node(right, .admin, .remove(person), cut: cut)
+        case .setRole(let person, let role, let cut):
+            try requireGroup()
+            let need: Role = role >= .admin ? .owner : .admin
+            let right = try right(need, over: person)
+            guard right.rank <= Self.raiserRankMax else { throw .rankExhausted }
+            return try node(right, need, .setRole(person, role), cut: cut)
+        case .leave:
+            try requireGroup()
+            return try node(try right(.reader), .reader, .leave)
+        case .settings(let settings):
+            guard index.kind != .own else { throw .fixedRoster }
+            // Both persons of a direct conversation are its founders.
+            let need: Role = index.kind == .direct ? .reader : .owner
+            return try node(try right(need), need, .settings(settings))
+        case .invite(let invite): return try self.invite(invite)
+        }
+    }
+
+    private func requireGroup() throws(ControlRejection) {
+        guard index.kind == .group else { throw .fixedRoster }
+    }
+
+    // MARK: Rights
+
+    private func author() throws(ControlRejection) -> PersonID {
+        guard let author = candidate.author ?? view.owners[candidate.device] else {
+            throw .notInRoster
+        }
+        return author
+    }
+
+    private func right(_ need: Role, over target: PersonID? = nil) throws(ControlRejection) -> Right
+    {
+        let right = try right(of: try author(), need)
+        guard let target else { return right }
+        guard let standing = view.standings[target] else { throw .unknownPerson }
+        guard right.rank < standing.member.rank else { throw .outranked }
+        return right
+    }
+
+    private func right(of person: PersonID, _ need: Role) throws(ControlRejection) -> Right {
+        guard let standing = view.standings[person] else { throw .notInRoster }
+        guard standing.member.role >= need else { throw .roleTooLow }
+        return Right(
+            author: person, role: standing.member.role, rank: standing.member.rank,
+            heads: standing.heads.filter { view.role(of: person, by: $0, index) >= need })
+    }
+
+    private func node(
+        _ right: Right, _ need: Role, _ deed: AuthorityDeed, _ testimonies: [Testimony] = [],
+        cut: Cut = Cut()
+    ) throws(ControlRejection) -> AuthorityNode {
+        let key = AuthorityKey(rank: right.rank, phase: 0, depth: 0, id: candidate.id)
+        return try node(right, need, deed, key, testimonies, cut, sponsor: nil)
+    }
+
+    private func node(
+        _ right: Right, _ need: Role, _ deed: AuthorityDeed, _ key: AuthorityKey,
+        _ testimonies: [Testimony], _ cut: Cut, sponsor: PersonID?
+    ) throws(ControlRejection) -> AuthorityNode {
+        // Whatever decides about an operation is heard before it: so hearing comes to one end.
+        let grants = right.heads.filter { index[$0].key < key }
+        guard !grants.isEmpty else { throw .noGrant }
+        return AuthorityNode(
+            id: candidate.id, log: candidate.log, index: candidate.index, past: candidate.past,
+            place: candidate.place, device: candidate.device, author: right.author,
+            sponsor: sponsor, deed: deed, key: key, need: need, grants: grants,
+            testimonies: testimonies, cut: cut)
+    }
+
+    // MARK: Kinds
+
+    private func genesis(_ genesis: Genesis) throws(ControlRejection) -> AuthorityNode {
+        guard index.nodes.isEmpty, candidate.index == 0, candidate.place.sequence == 0 else {
+            throw .notGenesis
+        }
+        guard candidate.isProofAsked else {
+            let seats = genesis.founders.map {
+                AuthorityDeed.Seat(person: $0.person, role: $0.role, rank: 0)
+            }
+            return genesisNode(.genesis(genesis.kind, seats, genesis.settings), [], by: genesis)
+        }
+        let logs: [IdentityLog]
+        do throws(GenesisRejection) {
+            logs = try genesis.check(by: candidate.device, in: candidate.space)
+        } catch { throw .notGenesis }
+        let testimonies = zip(genesis.founders, logs).map { founder, log in
+            Testimony(
+                person: founder.person, name: founder.name, identity: log.operations,
+                devices: log.devices.map(\.device), prekeys: founder.prekeys.filter(\.holds),
+                horizon: Horizon())
+        }
+        let seats = zip(genesis.founders, logs).map { founder, log in
+            let isCreator = log.certificate(of: genesis.creator) != nil
+            let rank =
+                isCreator || genesis.kind != .group
+                ? 0 : founder.role >= .admin ? 1 : Member.plainRank
+            return AuthorityDeed.Seat(person: founder.person, role: founder.role, rank: rank)
+        }
+        return genesisNode(
+            .genesis(genesis.kind, seats, genesis.settings), testimonies, by: genesis)
+    }
+
+    private func genesisNode(
+        _ deed: AuthorityDeed, _ testimonies: [Testimony], by genesis: Genesis
+    ) -> AuthorityNode {
+        let creator = testimonies.first { $0.devices.contains(genesis.creator) }
+        return AuthorityNode(
+            id: candidate.id, log: candidate.log, index: candidate.index, past: candidate.past,
+            place: candidate.place, device: candidate.device,
+            author: creator?.person ?? genesis.founders[0].person, sponsor: nil, deed: deed,
+            key: AuthorityKey(
+                rank: AuthorityKey.genesisRank, phase: 0, depth: 0, id: candidate.id),
+            need: .reader, grants: [], testimonies: testimonies, cut: Cut())
+    }
+
+    private func ident(
+        _ ident: Ident, _ identities: inout IdentityCache
+    ) throws(ControlRejection) -> AuthorityNode {
+        guard view.standings[ident.person] != nil else { throw .unknownPerson }
+        let newcomer = Newcomer(
+            person: ident.person, name: "", identity: ident.identity, prekeys: ident.prekeys)
+        switch ident.change {
+        case .add:
+            let testimony = try testimony(of: newcomer, &identities)
+            // A device that its person's identity log certifies lets itself in: the person is in
+            // the space, and nobody else need be awake.
+            let author =
+                candidate.author ?? view.owners[candidate.device]
+                ?? (testimony.devices.contains(candidate.device) ? ident.person : nil)
+            guard let author else { throw .notInRoster }
+            guard author == ident.person else { throw .roleTooLow }
+            return try node(
+                try right(of: author, .reader), .reader, .addDevices(ident.person), [testimony])
+        case .revoke(let device, let cut):
+            let author = try author()
+            if author != ident.person { _ = try right(of: author, .admin) }
+            let testimony = try testimony(of: newcomer, revoking: device, &identities)
+            return AuthorityNode(
+                id: candidate.id, log: candidate.log, index: candidate.index,
+                past: candidate.past, place: candidate.place, device: candidate.device,
+                author: author, sponsor: nil, deed: .revokeDevice(ident.person, device),
+                key: AuthorityKey(
+                    rank: AuthorityKey.proofRank, phase: 0, depth: 0, id: candidate.id),
+                need: .reader, grants: [], testimonies: [testimony], cut: cut)
+        }
+    }
+
+    private func invite(_ invite: GroupInvite) throws(ControlRejection) -> AuthorityNode {
+        try requireGroup()
+        let right = try right(.admin)
+        switch invite {
+        case .open(let key, let role, let uses, let expires):
+            return try node(
+                right, .admin, .invite(key: key, role: role, uses: uses, expires: expires))
+        case .end(let id):
+            guard let number = index.byID[id], index.contains(view.set, number),
+                case .invite = index[number].deed
+            else { throw .unknownInvite }
+            return try node(right, .admin, .endInvite(number))
+        }
+    }
+
+    private func redeem(
+        _ redeem: Redeem, _ identities: inout IdentityCache
+    ) throws(ControlRejection) -> AuthorityNode {
+        try requireGroup()
+        let sponsor = try author()
+        guard view.standings[sponsor] != nil else { throw .notInRoster }
+        guard let invite = index.byID[redeem.invite], view.holds(invite),
+            case .invite(let key, _, _, _) = index[invite].deed,
+            view.holding(index.endings[invite]).isEmpty
+        else { throw .unknownInvite }
+        guard view.standings[redeem.newcomer.person] == nil else { throw .alreadyMember }
+        guard view.usesLeft(of: invite, index) > 0 else { throw .inviteUsedUp }
+        let right = try right(of: index[invite].author, .admin)
+        if candidate.isProofAsked {
+            guard redeem.isProven(in: candidate.space, by: key) else { throw .unprovenInvite }
+        }
+        let testimony = try testimony(of: redeem.newcomer, &identities)
+        guard !candidate.isProofAsked || testimony.devices.contains(redeem.device) else {
+            throw .unprovenDevices
+        }
+        // The inviter may stand higher by now than when they made the invite: it is heard first
+        // all the same.
+        let order = AuthorityKey(
+            rank: max(right.rank, index[invite].key.rank), phase: 1,
+            depth: candidate.past.count, id: candidate.id)
+        return try node(
+            right, .admin, .redeem(redeem.newcomer.person, invite: invite), order, [testimony],
+            Cut(), sponsor: sponsor)
+    }
+}

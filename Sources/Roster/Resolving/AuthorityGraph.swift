@@ -1,0 +1,76 @@
+import ParleyWire
+
+/// The operations that rosters are made of, and what follows from any set of them.
+///
+/// It knows no bytes: ``ControlGraph`` reads those. What follows from a set is remembered by the
+/// set, and worked out from the largest known part of it.
+struct AuthorityGraph: Sendable {
+    /// How many sets beside the whole are remembered.
+    private static let knownCountMax = 16
+    /// Up to so many operations are taken in one by one; beyond, all are heard at once.
+    private static let stepCountMax = 64
+
+    private(set) var index = AuthorityIndex()
+    private(set) var whole = Resolution()
+    private var identities = IdentityCache()
+    /// The last ones used come last.
+    private var known: [Resolution] = []
+
+    /// Takes an operation whose past is in the graph, or says why it changes no roster.
+    mutating func take(_ candidate: Candidate) throws(ControlRejection) -> Int {
+        let isNext = candidate.past == whole.set
+        let admission = Admission(
+            candidate: candidate, index: index, view: isNext ? whole : view(candidate.past))
+        let node = try admission.node(&identities)
+        let number = index.append(node)
+        whole.take(number, index, &identities)
+        return number
+    }
+
+    /// What follows from a causally closed part of the graph.
+    mutating func view(_ set: ClosedSet) -> Resolution {
+        if set == whole.set { return whole }
+        if let place = known.firstIndex(where: { $0.set == set }) {
+            let resolution = known.remove(at: place)
+            known.append(resolution)
+            return resolution
+        }
+        let resolution = resolve(set)
+        if known.count == Self.knownCountMax { known.removeFirst() }
+        known.append(resolution)
+        return resolution
+    }
+
+    private mutating func resolve(_ set: ClosedSet) -> Resolution {
+        let parts = (known + [whole]).filter { $0.set.isSubset(of: set) }
+        guard var part = parts.max(by: { $0.set.count < $1.set.count }),
+            set.count - part.set.count <= Self.stepCountMax
+        else { return Resolution(of: set, index, &identities) }
+        var missing: [Int] = []
+        for (log, nodes) in index.logs.enumerated() {
+            missing +=
+                nodes[part.set.count(of: log)..<max(part.set.count(of: log), set.count(of: log))]
+        }
+        for node in missing.sorted() { part.take(node, index, &identities) }
+        return part
+    }
+
+    /// The roster of the whole.
+    mutating func roster() -> Roster {
+        if let roster = whole.roster { return roster }
+        let roster = whole.makeRoster(index)
+        whole.roster = roster
+        return roster
+    }
+
+    /// The roster of a part.
+    mutating func roster(_ set: ClosedSet) -> Roster {
+        if set == whole.set { return roster() }
+        var resolution = view(set)
+        if let roster = resolution.roster { return roster }
+        let roster = resolution.makeRoster(index)
+        resolution.roster = roster
+        known[known.count - 1] = resolution
+        return roster
+    }
+}

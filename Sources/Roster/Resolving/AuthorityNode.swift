@@ -1,0 +1,135 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What an operation does to a roster, without its bytes.
+enum AuthorityDeed: Hashable, Sendable {
+    /// The first persons, each with a role and the rank that they begin with.
+    case genesis(SpaceKind, [Seat], SpaceSettings)
+    case add(PersonID, Role)
+    case remove(PersonID)
+    case setRole(PersonID, Role)
+    case leave
+    case addDevices(PersonID)
+    case revokeDevice(PersonID, DeviceID)
+    case settings(SpaceSettings)
+    case invite(key: DeviceID, role: Role, uses: UInt32, expires: UInt64)
+    /// By the invite's place in the graph.
+    case endInvite(Int)
+    case redeem(PersonID, invite: Int)
+
+    struct Seat: Hashable, Sendable {
+        let person: PersonID
+        let role: Role
+        let rank: Int
+    }
+}
+
+/// Where an operation stands among all: seniors are heard first.
+struct AuthorityKey: Comparable, Sendable {
+    /// What precedes everybody's.
+    static let genesisRank = -2
+    /// What a person's own identity log proves needs nobody's right.
+    static let proofRank = -1
+
+    /// The author's rank by what they had seen.
+    let rank: Int
+    /// 1 for who comes by an invite, so that whoever ends it is heard first; else 0.
+    let phase: UInt8
+    /// Among those who come by invites: how many operations the author had seen.
+    let depth: Int
+    let id: OperationID
+
+    static func < (left: Self, right: Self) -> Bool {
+        if left.rank != right.rank { return left.rank < right.rank }
+        if left.phase != right.phase { return left.phase < right.phase }
+        if left.depth != right.depth { return left.depth < right.depth }
+        return left.id < right.id
+    }
+}
+
+/// What an operation says of a person's devices.
+struct Testimony: Sendable {
+    let person: PersonID
+    let name: String
+    /// Operations of the person's identity log.
+    let identity: [IdentityOperation]
+    /// The devices that come by it, ascending; none where it is no admission.
+    let devices: [DeviceID]
+    /// Those that hold.
+    let prekeys: [PrekeyCertificate]
+    let horizon: Horizon
+}
+
+/// An operation that its author could write by what they had seen. It is in the graph for good;
+/// whether it holds depends on all others.
+struct AuthorityNode: Sendable {
+    let id: OperationID
+    /// Its place among those of its log.
+    let log: Int
+    let index: Int
+    /// All that its author had seen.
+    let past: ClosedSet
+    let place: ControlPlace
+    /// Who wrote it.
+    let device: DeviceID
+    /// By whose right: for who comes by an invite, who made that.
+    let author: PersonID
+    /// Who wrote it for somebody who comes by an invite.
+    let sponsor: PersonID?
+    let deed: AuthorityDeed
+    let key: AuthorityKey
+    /// The role that it needs.
+    let need: Role
+    /// What gave the author that role: at least one of these must hold.
+    let grants: [Int]
+    let testimonies: [Testimony]
+    let cut: Cut
+
+    /// Whose standing changes by it.
+    var subjects: [PersonID] {
+        switch deed {
+        case .genesis(_, let seats, _): seats.map(\.person)
+        case .add(let person, _), .remove(let person), .setRole(let person, _),
+            .addDevices(let person), .revokeDevice(let person, _), .redeem(let person, _):
+            [person]
+        case .leave: [author]
+        case .settings, .invite, .endInvite: []
+        }
+    }
+
+    var changesSettings: Bool {
+        switch deed {
+        case .genesis, .settings: true
+        case .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .invite, .endInvite,
+            .redeem:
+            false
+        }
+    }
+
+    /// Whether it brings this person into the space.
+    func admits(_ person: PersonID) -> Bool {
+        switch deed {
+        case .genesis(_, let seats, _): seats.contains { $0.person == person }
+        case .add(let other, _), .redeem(let other, _): other == person
+        case .remove, .setRole, .leave, .addDevices, .revokeDevice, .settings, .invite,
+            .endInvite:
+            false
+        }
+    }
+
+    /// Whether it takes this person out.
+    func expels(_ person: PersonID) -> Bool {
+        switch deed {
+        case .remove(let other): other == person
+        case .leave: author == person
+        case .genesis, .add, .redeem, .setRole, .addDevices, .revokeDevice, .settings, .invite,
+            .endInvite:
+            false
+        }
+    }
+
+    func testimony(of person: PersonID) -> Testimony? {
+        testimonies.first { $0.person == person }
+    }
+}

@@ -1,0 +1,78 @@
+import ParleySealing
+import ParleyWire
+
+/// What the identity operations that a set of operations holds say of a person's devices.
+struct IdentityState: Sendable {
+    var certificates: [DeviceID: DeviceCertificate] = [:]
+    var revoked: [DeviceID] = []
+    var operations: [IdentityOperation] = []
+
+    init() {}
+
+    init(_ log: IdentityLog) {
+        for certificate in log.devices { certificates[certificate.device] = certificate }
+        revoked = log.revoked
+        operations = log.operations
+    }
+}
+
+/// Remembers the last states of each person: they depend on few operations, and seldom change.
+struct IdentityCache: Sendable {
+    private struct Entry: Sendable {
+        let witnesses: [Int]
+        let state: IdentityState
+    }
+    private static let entryCountMax = 4
+    private var entries: [PersonID: [Entry]] = [:]
+
+    /// What follows from all testimonies in a set, whether they hold or not: they are signed by
+    /// the person's own keys.
+    mutating func state(
+        of person: PersonID, in set: ClosedSet, _ index: AuthorityIndex
+    ) -> IdentityState {
+        let witnesses = (index.testimonies[person] ?? []).filter { index.contains(set, $0) }
+        if let known = entries[person]?.first(where: { $0.witnesses == witnesses }) {
+            return known.state
+        }
+        let state = Self.state(of: person, by: witnesses, index)
+        var recent = entries[person] ?? []
+        if recent.count == Self.entryCountMax { recent.removeFirst() }
+        recent.append(Entry(witnesses: witnesses, state: state))
+        entries[person] = recent
+        return state
+    }
+
+    private static func state(
+        of person: PersonID, by witnesses: [Int], _ index: AuthorityIndex
+    ) -> IdentityState {
+        var all: Set<IdentityOperation> = []
+        for witness in witnesses {
+            all.formUnion(index[witness].testimony(of: person)?.identity ?? [])
+        }
+        if all.count > IdentityLog.operationCountMax {
+            all = bounded(person, witnesses, index)
+        }
+        guard !all.isEmpty,
+            // Each testimony was resolved with all that its author had seen before it was taken.
+            let log = try? IdentityLog(all.sorted { $0.id < $1.id })
+        else { return IdentityState() }
+        return IdentityState(log)
+    }
+
+    /// What fits, where branches together hold more than a log may: revocations first, so that a
+    /// thief cannot fill the log against them, then seniors; each with all that it follows from.
+    private static func bounded(
+        _ person: PersonID, _ witnesses: [Int], _ index: AuthorityIndex
+    ) -> Set<IdentityOperation> {
+        let sorted = witnesses.sorted { index[$0].key < index[$1].key }
+        var all: Set<IdentityOperation> = []
+        for witness in sorted {
+            var more = all
+            for cause in witnesses where cause == witness || index.isInPast(cause, of: witness) {
+                more.formUnion(index[cause].testimony(of: person)?.identity ?? [])
+            }
+            if more.count <= IdentityLog.operationCountMax { all = more }
+        }
+        return all
+    }
+}

@@ -1,0 +1,81 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+extension Resolution {
+    /// The digest that content written under this carries.
+    func authority(_ index: AuthorityIndex) -> UInt64 {
+        OperationHash.authority(frontier.map { index[$0].id })
+    }
+
+    /// What an epoch for this roster names.
+    func digest(_ index: AuthorityIndex) -> Digest {
+        var ids: [OperationID] = []
+        for node in index.nodes.indices where holds(node) && index[node].deed.isInDigest {
+            ids.append(index[node].id)
+        }
+        return ParleySealing.digest(.roster) { hash in
+            for id in ids.sorted() { hash.update(id) }
+        }
+    }
+
+    func makeRoster(_ index: AuthorityIndex) -> Roster {
+        let members = index.persons.compactMap { self.standings[$0]?.member }
+        var standings = Standings(persons: owners)
+        for person in index.persons {
+            for (device, standing) in former[person] ?? [:] where owners[device] == nil {
+                // Of several persons who call a device theirs the first counts.
+                if standings.former[device] == nil { standings.former[device] = standing }
+            }
+        }
+        standings.revocations = revocations(index)
+        return Roster(
+            kind: index.kind ?? .group, members: members, authority: authority(index),
+            digest: digest(index), settings: settings, invites: invites(index),
+            standings: standings)
+    }
+
+    private func revocations(_ index: AuthorityIndex) -> [Revocation] {
+        var all: [Revocation] = []
+        for node in index.nodes.indices where holds(node) {
+            switch index[node].deed {
+            case .remove(let person), .setRole(let person, .reader):
+                all.append(revocation(node, person, nil, index))
+            case .revokeDevice(let person, let device):
+                all.append(revocation(node, person, device, index))
+            case .genesis, .add, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
+                .redeem:
+                break
+            }
+        }
+        return all.sorted { $0.id < $1.id }
+    }
+
+    private func revocation(
+        _ node: Int, _ person: PersonID, _ device: DeviceID?, _ index: AuthorityIndex
+    ) -> Revocation {
+        Revocation(id: index[node].id, person: person, device: device, cut: index[node].cut)
+    }
+
+    private func invites(_ index: AuthorityIndex) -> [LiveInvite] {
+        holding(index.invites).compactMap { node -> LiveInvite? in
+            let left = usesLeft(of: node, index)
+            guard left > 0, case .invite(let key, let role, _, let expires) = index[node].deed,
+                (standings[index[node].author]?.member.role ?? .reader) >= .admin
+            else { return nil }
+            return LiveInvite(
+                operation: index[node].id, inviter: index[node].author, key: key, role: role,
+                usesLeft: left, expires: expires)
+        }.sorted { $0.operation < $1.operation }
+    }
+}
+
+extension AuthorityDeed {
+    /// Whether epochs must follow where it changes.
+    var isInDigest: Bool {
+        switch self {
+        case .settings, .invite, .endInvite: false
+        case .genesis, .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .redeem: true
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+extension Resolution {
+    /// Works out a person's standing anew.
+    mutating func place(
+        _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
+    ) {
+        let nodes = holding(index.about[person])
+        let leavings = index.newest(nodes.filter { index[$0].expels(person) })
+        let all = nodes.filter { index[$0].admits(person) }
+        let admissions = all.filter { admission in
+            leavings.allSatisfy { index.isInPast($0, of: admission) }
+        }
+        let state = identities.state(of: person, in: set, index)
+        let standing = standing(of: person, admissions, among: nodes, state, index)
+        release(person)
+        standings[person] = standing
+        for device in standing?.member.devices ?? [] { claim(device.device, person) }
+        let leftOver = formerDevices(of: person, standing, nodes, index)
+        if !leftOver.isEmpty || former[person] != nil { former[person] = leftOver }
+    }
+
+    private func standing(
+        of person: PersonID, _ admissions: [Int], among nodes: [Int], _ state: IdentityState,
+        _ index: AuthorityIndex
+    ) -> Standing? {
+        let changes = nodes.filter { node in
+            guard case .setRole = index[node].deed else { return false }
+            return admissions.contains { index.isInPast($0, of: node) }
+        }
+        let heads = index.newest(admissions + changes)
+        guard let first = heads.min(by: { index[$0].key < index[$1].key }),
+            let came = admissions.min(by: { index[$0].key < index[$1].key })
+        else { return nil }
+        let additions = nodes.filter { node in
+            guard case .addDevices = index[node].deed else { return false }
+            return admissions.contains { index.isInPast($0, of: node) }
+        }
+        let (role, rank) = right(of: person, by: first, index)
+        var letIn: [DeviceID: [Int]] = [:]
+        var prekeys: Set<PrekeyCertificate> = []
+        for node in admissions + additions {
+            guard let testimony = index[node].testimony(of: person) else { continue }
+            for device in testimony.devices { letIn[device, default: []].append(node) }
+            prekeys.formUnion(testimony.prekeys)
+        }
+        if index.kind == .own {
+            for device in state.certificates.keys.sorted() {
+                letIn[device, default: []] += admissions
+            }
+        }
+        let horizons = admissions.compactMap { index[$0].testimony(of: person)?.horizon }
+        let horizon = horizons.dropFirst().reduce(horizons.first ?? Horizon()) {
+            $0.intersection($1)
+        }
+        let devices = letIn.keys.sorted().compactMap { device in
+            state.certificates[device].map { certificate in
+                MemberDevice(
+                    certificate, prekeys: Self.newest(prekeys, of: device), horizon: horizon)
+            }
+        }
+        let member = Member(
+            person: person, role: role, rank: rank,
+            name: index[came].testimony(of: person)?.name ?? "", devices: devices)
+        return Standing(member: member, heads: heads, admissions: letIn)
+    }
+
+    private static func newest(
+        _ prekeys: Set<PrekeyCertificate>, of device: DeviceID
+    ) -> [PrekeyCertificate] {
+        let own = prekeys.filter { $0.device == device }
+        guard own.count > 1 else { return Array(own) }
+        let sorted = own.sorted {
+            ($0.number, $0.key) < ($1.number, $1.key)
+        }
+        return Array(sorted.suffix(Limits.prekeyCountMax))
+    }
+
+    /// What an operation makes of a person.
+    private func right(of person: PersonID, by node: Int, _ index: AuthorityIndex) -> (Role, Int) {
+        let role: Role
+        switch index[node].deed {
+        case .genesis(_, let seats, _):
+            guard let seat = seats.first(where: { $0.person == person }) else {
+                return (.reader, Member.plainRank)
+            }
+            return (seat.role, seat.rank)
+        case .add(_, let given), .setRole(_, let given): role = given
+        case .redeem(_, let invite):
+            guard case .invite(_, let given, _, _) = index[invite].deed else {
+                return (.reader, Member.plainRank)
+            }
+            role = given
+        case .remove, .leave, .addDevices, .revokeDevice, .settings, .invite, .endInvite:
+            preconditionFailure("only what admits or raises somebody gives a right")
+        }
+        return (role, role >= .admin ? index[node].key.rank + 1 : Member.plainRank)
+    }
+
+    /// The role that an operation gives to a person.
+    func role(of person: PersonID, by node: Int, _ index: AuthorityIndex) -> Role {
+        right(of: person, by: node, index).0
+    }
+
+    // MARK: Devices
+
+    private mutating func claim(_ device: DeviceID, _ person: PersonID) {
+        guard let other = owners[device], other != person else {
+            owners[device] = person
+            return
+        }
+        let all = Set((contested[device] ?? [other]) + [person]).sorted()
+        contested[device] = all
+        owners[device] = all[0]
+    }
+
+    private mutating func release(_ person: PersonID) {
+        for device in standings[person]?.member.devices ?? [] {
+            guard var all = contested[device.device] else {
+                owners[device.device] = nil
+                continue
+            }
+            all.removeAll { $0 == person }
+            contested[device.device] = all.count > 1 ? all : nil
+            owners[device.device] = all.first
+        }
+    }
+
+    /// The devices of a person that were let in by something that holds, and are out.
+    private func formerDevices(
+        of person: PersonID, _ standing: Standing?, _ nodes: [Int], _ index: AuthorityIndex
+    ) -> [DeviceID: FormerDevice] {
+        let present = Set(standing?.member.devices.map(\.device) ?? [])
+        var letIn: [DeviceID: [Int]] = [:]
+        for node in nodes {
+            for device in index[node].testimony(of: person)?.devices ?? []
+            where !present.contains(device) {
+                letIn[device, default: []].append(node)
+            }
+        }
+        guard !letIn.isEmpty else { return [:] }
+        var former: [DeviceID: FormerDevice] = [:]
+        for device in letIn.keys.sorted() {
+            let ended = nodes.filter { node in
+                guard ends(index[node].deed, person, device) else { return false }
+                return letIn[device]?.contains { index.isInPast(node, of: $0) } != true
+            }
+            former[device] = FormerDevice(
+                person: person, limits: Self.limits(of: device, ended.map { index[$0].cut }))
+        }
+        return former
+    }
+
+    private func ends(_ deed: AuthorityDeed, _ person: PersonID, _ device: DeviceID) -> Bool {
+        switch deed {
+        case .remove(let other): other == person
+        case .revokeDevice(_, let other): other == device
+        case .genesis, .add, .redeem, .setRole, .leave, .addDevices, .settings, .invite,
+            .endInvite:
+            false
+        }
+    }
+
+    /// The union of cuts: of each log as much as any of them grants.
+    private static func limits(of device: DeviceID, _ cuts: [Cut]) -> [LogLimit] {
+        Lane.allCases.dropFirst().map { lane in
+            guard !cuts.isEmpty else { return .all }
+            let places = cuts.compactMap { $0.place(of: device, lane) }
+            let last = places.max {
+                ($0.sequence, $0.operation) < ($1.sequence, $1.operation)
+            }
+            return last.map { .through($0.sequence, $0.operation) } ?? .none
+        }
+    }
+
+    // MARK: Settings
+
+    mutating func placeSettings(_ index: AuthorityIndex) {
+        let nodes = holding(index.settings)
+        settings.history = newestValue(nodes, index) { $0.history }
+        settings.rotationHours = newestValue(nodes, index) { $0.rotationHours }
+    }
+
+    private func newestValue<Value>(
+        _ nodes: [Int], _ index: AuthorityIndex, _ value: (SpaceSettings) -> Value?
+    ) -> Value? {
+        func given(_ node: Int) -> Value? {
+            switch index[node].deed {
+            case .genesis(_, _, let settings), .settings(let settings): value(settings)
+            case .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .invite,
+                .endInvite, .redeem:
+                nil
+            }
+        }
+        let newest = index.newest(nodes.filter { given($0) != nil })
+        return newest.min { index[$0].key < index[$1].key }.flatMap(given)
+    }
+}

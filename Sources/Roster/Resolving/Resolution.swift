@@ -1,0 +1,241 @@
+import ParleySealing
+import ParleyWire
+
+/// A person's standing in a set of operations.
+struct Standing: Sendable {
+    let member: Member
+    /// What gives them their role: the newest that hold, of which the senior one counts.
+    let heads: [Int]
+    /// For each device what let it in.
+    let admissions: [DeviceID: [Int]]
+}
+
+/// What follows from a set of operations: which of them hold, and everybody's standing.
+///
+/// It grows by one operation at a time. Most change one person's standing; one that may void
+/// others has all of them heard again. Source: `Protocol/08-roster.md`, "Resolution".
+struct Resolution: Sendable {
+    private(set) var set = ClosedSet()
+    /// By node; what is beyond the end or not in the set does not hold.
+    private var live: [Bool] = []
+    /// The newest of the set.
+    private(set) var frontier: [Int] = []
+    var standings: [PersonID: Standing] = [:]
+    /// Devices that were let in and are out, with whose they were.
+    var former: [PersonID: [DeviceID: FormerDevice]] = [:]
+    var owners: [DeviceID: PersonID] = [:]
+    /// Devices that several persons call theirs, with all of them, ascending.
+    var contested: [DeviceID: [PersonID]] = [:]
+    var settings = SpaceSettings()
+    private(set) var endsOfDevices: [PersonID: [DeviceID]] = [:]
+    /// Made when it is asked for.
+    var roster: Roster?
+    /// While all are heard: who came by each invite so far.
+    private var heard: [Int: Set<PersonID>]?
+
+    func holds(_ node: Int) -> Bool { node < live.count && live[node] }
+
+    /// The operations of a list that are in the set and hold.
+    func holding(_ nodes: [Int]?) -> [Int] { (nodes ?? []).filter(holds) }
+
+    // MARK: Growing
+
+    /// What follows from all operations of a set.
+    init(of set: ClosedSet, _ index: AuthorityIndex, _ identities: inout IdentityCache) {
+        self.set = set
+        frontier = index.frontier(of: set)
+        hearAll(index, &identities)
+        for person in index.persons
+        where index.about[person]?.contains(where: {
+            index.contains(set, $0)
+        }) == true {
+            place(person, index, &identities)
+        }
+        placeSettings(index)
+    }
+
+    init() {}
+
+    /// Takes in an operation all of whose past is in the set.
+    mutating func take(
+        _ node: Int, _ index: AuthorityIndex, _ identities: inout IdentityCache
+    ) {
+        let new = index[node]
+        set.raise(new.log, to: new.index + 1)
+        frontier = frontier.filter { !index.isInPast($0, of: node) } + [node]
+        roster = nil
+        var touched = Set(new.subjects)
+        var mustHearAll = false
+        for testimony in new.testimonies {
+            touched.insert(testimony.person)
+            mustHearAll = weigh(testimony.person, index, &identities) || mustHearAll
+        }
+        setLive(node, verdict(on: node, index) == .holds)
+        if mustHearAll || (holds(node) && mayVoid(node, index)) {
+            let before = live
+            hearAll(index, &identities)
+            for other in 0..<max(before.count, live.count)
+            where holds(other) != (other < before.count && before[other]) {
+                touched.formUnion(index[other].subjects)
+            }
+            placeSettings(index)
+        } else if new.changesSettings {
+            placeSettings(index)
+        }
+        for person in touched.sorted() { place(person, index, &identities) }
+    }
+
+    private mutating func setLive(_ node: Int, _ isLive: Bool) {
+        if node >= live.count {
+            guard isLive else { return }
+            live += repeatElement(false, count: node + 1 - live.count)
+        }
+        live[node] = isLive
+    }
+
+    /// Looks which devices a person's identity log revokes, and says whether that changed while
+    /// revocations rest on it.
+    private mutating func weigh(
+        _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
+    ) -> Bool {
+        guard index.revocations[person] != nil else { return false }
+        let revoked = identities.state(of: person, in: set, index).revoked
+        guard revoked != endsOfDevices[person] ?? [] else { return false }
+        endsOfDevices[person] = revoked
+        return true
+    }
+
+    private mutating func hearAll(_ index: AuthorityIndex, _ identities: inout IdentityCache) {
+        for person in index.revocations.keys.sorted() { _ = weigh(person, index, &identities) }
+        live = []
+        heard = [:]
+        for node in index.order where index.contains(set, node) {
+            setLive(node, verdict(on: node, index) == .holds)
+            if holds(node), case .redeem(let person, let invite) = index[node].deed {
+                heard?[invite, default: []].insert(person)
+            }
+        }
+        heard = nil
+    }
+
+    /// Whether something that holds so far might not, now that this one does.
+    private func mayVoid(_ node: Int, _ index: AuthorityIndex) -> Bool {
+        let new = index[node]
+        let others: [Int]?
+        switch new.deed {
+        case .remove(let person), .setRole(let person, _): others = index.written[person]
+        case .revokeDevice(_, let device): others = index.writtenBy[device]
+        case .endInvite(let invite), .redeem(_, let invite): others = index.redemptions[invite]
+        case .genesis, .add, .leave, .addDevices, .settings, .invite: others = nil
+        }
+        return holding(others).contains { other in
+            other != node && index[other].key > new.key && !index.isInPast(other, of: node)
+        }
+    }
+
+    // MARK: Hearing one
+
+    /// Whether an operation holds, given which of its seniors do.
+    func verdict(on node: Int, _ index: AuthorityIndex) -> Verdict {
+        let one = index[node]
+        switch one.deed {
+        case .genesis: return .holds
+        case .revokeDevice(let person, let device):
+            return endsOfDevices[person]?.contains(device) == true ? .holds : .unproven
+        case .add, .remove, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
+            .redeem:
+            break
+        }
+        let grants = holding(one.grants)
+        guard !grants.isEmpty else { return .ungranted(one.grants.first) }
+        if let revocation = revocation(of: node, grants, index) { return .revoked(revocation) }
+        if case .redeem(let person, let invite) = one.deed {
+            return verdict(onRedemption: node, of: invite, by: person, index)
+        }
+        return .holds
+    }
+
+    private func revocation(of node: Int, _ grants: [Int], _ index: AuthorityIndex) -> Int? {
+        let one = index[node]
+        func isSenior(_ other: Int) -> Bool {
+            holds(other) && index[other].key < one.key && !index.isInPast(node, of: other)
+        }
+        for other in index.about[one.author] ?? [] where isSenior(other) {
+            let takesAway =
+                switch index[other].deed {
+                case .remove: true
+                case .setRole(_, let role): role < one.need
+                case .genesis, .add, .leave, .addDevices, .revokeDevice, .settings, .invite,
+                    .endInvite, .redeem:
+                    false
+                }
+            // What came after it gave the right back.
+            if takesAway, !grants.contains(where: { index.isInPast(other, of: $0) }) {
+                return other
+            }
+        }
+        for person in [one.author, one.sponsor].compactMap({ $0 }) {
+            for other in index.revocations[person] ?? [] where isSenior(other) {
+                guard case .revokeDevice(_, one.device) = index[other].deed else { continue }
+                if !index.isInPast(other, of: node) { return other }
+            }
+        }
+        guard let sponsor = one.sponsor else { return nil }
+        return index.about[sponsor]?.first { other in
+            guard case .remove = index[other].deed else { return false }
+            return isSenior(other) && !index.isInPast(other, of: node)
+        }
+    }
+
+    private func verdict(
+        onRedemption node: Int, of invite: Int, by person: PersonID, _ index: AuthorityIndex
+    ) -> Verdict {
+        guard holds(invite), case .invite(_, _, let uses, _) = index[invite].deed else {
+            return .ungranted(invite)
+        }
+        let key = index[node].key
+        if let end = index.endings[invite]?.first(where: {
+            holds($0) && index[$0].key < key && !index.isInPast(node, of: $0)
+        }) {
+            return .revoked(end)
+        }
+        let came =
+            if let heard {
+                heard[invite] ?? []
+            } else {
+                self.came(by: invite, index) { index[$0].key < key }
+            }
+        return came.contains(person) || came.count < Int(uses) ? .holds : .usedUp(invite)
+    }
+
+    /// How many more persons may come by an invite that holds; zero where it ended.
+    func usesLeft(of invite: Int, _ index: AuthorityIndex) -> UInt32 {
+        guard holds(invite), case .invite(_, _, let uses, _) = index[invite].deed,
+            holding(index.endings[invite]).isEmpty
+        else { return 0 }
+        return uses - min(uses, UInt32(came(by: invite, index) { _ in true }.count))
+    }
+
+    private func came(
+        by invite: Int, _ index: AuthorityIndex, where isCounted: (Int) -> Bool
+    ) -> Set<PersonID> {
+        var came: Set<PersonID> = []
+        for other in holding(index.redemptions[invite]) where isCounted(other) {
+            if case .redeem(let person, _) = index[other].deed { came.insert(person) }
+        }
+        return came
+    }
+}
+
+/// Whether an operation holds, and if not, by what.
+enum Verdict: Equatable {
+    case holds
+    /// What gave its author the right does not hold.
+    case ungranted(Int?)
+    /// Its author or device was out, or the invite had ended, unseen by them.
+    case revoked(Int)
+    /// Others came by the invite before.
+    case usedUp(Int)
+    /// The identity log does not say so.
+    case unproven
+}
