@@ -98,6 +98,27 @@ extension NodeCore {
             return try rename(space, name, at: now, store, &random, &effects)
         case .mute(let space, let isOn):
             return try mute(space, isOn, at: now, store, &random, &effects)
+        case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
+            .markVerified:
+            return try meet(command, at: now, store, &random, &effects)
+        case .addDevice(let request):
+            return try addDevice(request, at: now, store, &random, &effects)
+        case .revokeDevice(let device, let root):
+            return try revokeDevice(device, root: root, at: now, store, &random, &effects)
+        case .renameDevice(let device, let name):
+            return try renameDevice(device, name, at: now, store, &random, &effects)
+        case .importMessages(let space, let hash, let rows, let throughLine):
+            return try importRows(
+                rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
+        }
+    }
+
+    /// Carries out what is about other persons.
+    private mutating func meet(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch command {
         case .createInvite(let secret, let expires, let uses):
             return try openInvite(
                 secret, until: expires, uses: uses, at: now, store, &effects)
@@ -111,15 +132,7 @@ extension NodeCore {
             return try accept(invite, alias, at: now, store, &effects)
         case .markVerified(let person):
             return try markVerified(person, at: now, store, &random, &effects)
-        case .addDevice(let request):
-            return try addDevice(request, at: now, store, &random, &effects)
-        case .revokeDevice(let device, let root):
-            return try revokeDevice(device, root: root, at: now, store, &random, &effects)
-        case .renameDevice(let device, let name):
-            return try renameDevice(device, name, at: now, store, &random, &effects)
-        case .importMessages(let space, let hash, let rows, let throughLine):
-            return try importRows(
-                rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
+        default: preconditionFailure("a command that is not about other persons")
         }
     }
 

@@ -129,9 +129,9 @@ struct PeopleTests {
         try ben.ask(ann)
         world.run(for: 5_000)
         try ann.decide(.block, about: ben)
-        let writtenCount = try ann.store.operationCount
+        let writtenCount = ann.store.operationCount
         world.run(for: 900_000)
-        #expect(try ann.store.operationCount == writtenCount)
+        #expect(ann.store.operationCount == writtenCount)
         #expect(try ann.noted(ben)?.isBlocked == true)
     }
 

@@ -1,0 +1,61 @@
+/// An invite.
+public struct InviteView: Codable, Equatable, Sendable {
+    /// Its name on this node: 16 hex digits.
+    public var id: String
+    /// The link to pass on, over a channel that others do not read.
+    public var link: String
+    /// When it ends, in Unix milliseconds.
+    public var expires: UInt64
+    /// How many persons may take it.
+    public var uses: Int
+    /// Names of those who did.
+    public var guests: [String]
+}
+
+/// One's own card.
+public struct CardView: Codable, Equatable, Sendable {
+    /// The card in one word, to pass on to anybody.
+    public var text: String
+}
+
+/// What a person decides about another.
+public enum ContactDecision: String, Codable, CaseIterable, Sendable {
+    /// Takes up a request.
+    case accept
+    /// Lets a request come to nothing; who asked is not told.
+    case decline
+    /// Keeps the person away: no links, no requests, nothing written to them.
+    case block
+    /// Ends that: things are as they were before.
+    case unblock
+}
+
+/// A person one knows.
+public struct ContactView: Codable, Equatable, Sendable {
+    /// The person, in hex.
+    public var person: String
+    /// What one calls them.
+    public var name: String
+    /// `invited` where one took their invite and `requested` where one asked them, before they
+    /// answered; `pending` where they ask; `accepted`, `declined`, `blocked`; or `known`, where
+    /// they are no contact and were only verified.
+    public var state: String
+    /// Whether safety numbers were compared.
+    public var isVerified: Bool
+    /// Whether a link to one of their devices is open.
+    public var isLinked: Bool
+    /// Where their devices were last known to be.
+    public var addresses: [String]
+}
+
+/// A safety number.
+public struct SafetyNumberView: Codable, Equatable, Sendable {
+    /// The other person's name.
+    public var name: String
+    /// Sixty digits, in groups of five.
+    public var number: String
+    /// The same for a camera: what the other's `verify` compares in full. It holds no secret.
+    public var code: String
+    /// Whether it was compared.
+    public var isVerified: Bool
+}
