@@ -1,0 +1,176 @@
+import Foundation
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+import Testing
+
+@testable import ParleyRoster
+
+/// Graphs with devices, invites, settings and people who date operations back: what the model of
+/// persons is silent about.
+@Suite("Random rosters")
+struct RandomRosterTests {
+    static let count =
+        ProcessInfo.processInfo.environment["PARLEY_ROSTER_DRAWS"].flatMap(Int.init) ?? 120
+    static let first: UInt64 = 1
+
+    @Test("are equal in every causal order, step by step and from scratch, and obey strong removal")
+    func draws() throws {
+        try SignatureMemory.$current.withValue(Remembered()) {
+            for seed in Self.first..<(Self.first + UInt64(Self.count)) {
+                try check(seed)
+            }
+        }
+    }
+
+    private func check(_ seed: UInt64) throws {
+        let village = try Self.drawn(seed)
+        var draws = Draws(seed: seed &+ 1_000_000)
+        var graph = village.graph()
+        let roster = graph.roster()
+        for _ in 0..<8 {
+            let order = village.drawnOrder(&draws)
+            #expect(village.roster(order) == roster, "seed \(seed), order \(order)")
+        }
+        let index = graph.authorities.index
+        var identities = IdentityCache()
+        let whole = graph.authorities.whole
+        var anew = Resolution(of: whole.set, index, &identities)
+        #expect(anew.makeRoster(index) == roster, "seed \(seed), from scratch")
+        anew.roster = nil
+        try strongRemoval(whole, index, seed)
+        try views(village, &graph, &draws, seed)
+        // Founder safety: whoever began it is there unless they left.
+        let founder = village.people[0].person
+        let left = whole.holding(Array(index.nodes.indices)).contains {
+            index[$0].deed == .leave && index[$0].author == founder
+        }
+        #expect(left || roster.member(founder)?.rank == 0, "seed \(seed)")
+    }
+
+    /// Nothing that holds was written by somebody whom a senior removal beside it took out.
+    private func strongRemoval(
+        _ whole: Resolution, _ index: AuthorityIndex, _ seed: UInt64
+    ) throws {
+        let live = whole.holding(Array(index.nodes.indices))
+        for removal in live {
+            guard case .remove(let person) = index[removal].deed else { continue }
+            for other in live where index[other].key > index[removal].key {
+                guard index[other].author == person || index[other].sponsor == person else {
+                    continue
+                }
+                let isBeside =
+                    !index.isInPast(other, of: removal) && !index.isInPast(removal, of: other)
+                #expect(!isBeside, "seed \(seed): \(other) beside \(removal)")
+            }
+        }
+    }
+
+    /// What a part tells does not depend on what else is known.
+    private func views(
+        _ village: Village, _ graph: inout ControlGraph, _ draws: inout Draws, _ seed: UInt64
+    ) throws {
+        for _ in 0..<4 {
+            let place = draws.below(village.written.count)
+            let operation = village.written[place].operation
+            let tips = ControlTips([
+                ControlPlace(tag: operation.tag, sequence: operation.sequence)
+            ])
+            let view = graph.roster(at: tips)
+            let alone = village.roster(village.pasts[place].sorted())
+            #expect(view == alone, "seed \(seed), at \(place)")
+        }
+    }
+
+    /// Signatures that were found to hold: the same ones are looked at in every order.
+    private final class Remembered: KnownSignatures, @unchecked Sendable {
+        // One test alone sees it, on one thread.
+        private var claims: Set<SignatureClaim> = []
+
+        func contains(_ claim: SignatureClaim) -> Bool { claims.contains(claim) }
+        func insert(_ claim: SignatureClaim) { claims.insert(claim) }
+    }
+
+    /// Some sixty operations by people of whom some see little and some see less than they did.
+    static func drawn(_ seed: UInt64) throws -> Village {
+        var village = try Village(seed: seed, people: 6)
+        var seen: [DeviceID: Set<Int>] = [:]
+        let key = DeviceSigningKey.generate(using: &village.draws)
+        var invites: [OperationID] = []
+        for _ in 0..<60 {
+            let person = village.draws.below(3) == 0 ? village.draws.below(6) : 0
+            let author = village.draws.happens(onceIn: 2) ? person : village.draws.below(6)
+            let device = village.people[author].devices[
+                village.draws.below(village.people[author].devices.count)]
+            var known = seen[device.device] ?? [0]
+            if village.draws.happens(onceIn: 3) {
+                known.formUnion(village.written.indices)
+            } else if village.draws.happens(onceIn: 4), !known.isEmpty {
+                known = village.pasts[known.sorted()[village.draws.below(known.count)]]
+            }
+            guard let draft = try draft(author, key, invites, &village) else { continue }
+            let place = village.write(draft, by: device.device, seen: known)
+            if draft.kind == .groupInvite { invites.append(village.written[place].operation.id) }
+            seen[device.device, default: []].formUnion(village.pasts[place])
+        }
+        return village
+    }
+
+    private static func draft(
+        _ author: Int, _ key: DeviceSigningKey, _ invites: [OperationID],
+        _ village: inout Village
+    ) throws -> Draft? {
+        let target = village.draws.below(6)
+        let role = Role(rawValue: UInt8(village.draws.below(4))) ?? .reader
+        switch village.draws.below(16) {
+        case 0...3: return village.add(target, role)
+        case 4, 5: return village.remove(target)
+        case 6, 7: return village.set(target, role)
+        case 8: return village.draws.happens(onceIn: 3) ? Leave().draft() : nil
+        case 9, 10:
+            if village.people[author].devices.count < 4 {
+                _ = try village.people[author].addDevice(
+                    byRoot: village.draws.happens(onceIn: 2), &village.draws)
+            }
+            return Ident(
+                person: village.people[author].person,
+                identity: village.people[author].log.encoded,
+                prekeys: village.people[author].prekeys, change: .add
+            ).draft()
+        case 11:
+            let devices = village.people[target].devices
+            guard devices.count > 1, village.draws.happens(onceIn: 2) else { return nil }
+            let device = devices[village.draws.below(devices.count)].device
+            try village.people[target].revoke(device)
+            return Ident(
+                person: village.people[target].person,
+                identity: village.people[target].log.encoded,
+                change: .revoke(device, cut: Cut())
+            ).draft()
+        case 12:
+            return SpaceSettings(
+                history: role == .reader ? .days(7) : .all,
+                rotationHours: role == .owner ? 5 : nil
+            ).draft()
+        case 13:
+            if let invite = invites.randomElement(using: &village.draws),
+                village.draws.happens(onceIn: 3)
+            {
+                return GroupInvite.end(invite).draft()
+            }
+            return GroupInvite.open(
+                key: key.device, role: .member, uses: UInt32(1 + village.draws.below(2)),
+                expires: 1
+            ).draft()
+        default:
+            guard let invite = invites.randomElement(using: &village.draws) else { return nil }
+            let villager = village.people[target]
+            let device = villager.devices[0].device
+            return Redeem(
+                invite: invite, newcomer: villager.newcomer, device: device,
+                signature: Redeem.signature(
+                    to: invite, in: village.space, for: villager.person, device, with: key)
+            ).draft()
+        }
+    }
+}
