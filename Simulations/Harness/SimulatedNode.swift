@@ -77,6 +77,33 @@ public final class SimulatedNode {
         core = NodeCore(identity: identity)
     }
 
+    /// A further device of a person: it asks one that is theirs already, and begins with the card
+    /// that this answers with.
+    init(
+        name: String, seed: UInt64, index: Int, on choice: StoreChoice, of person: PersonID,
+        asking: (DeviceRequest) throws -> [UInt8]
+    ) throws {
+        self.name = name
+        self.index = index
+        random = SeededRandom(seed: seed, purpose: "node \(index), core")
+        var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
+        let key = DeviceSigningKey.generate(using: &keys)
+        let noise = DeviceNoiseKey.generate(using: &keys)
+        let proof = IdentityOperation.proofOfPossession(
+            to: person, by: key, noiseKey: noise.publicKey)
+        let card = try Card(
+            bytes: asking(
+                DeviceRequest(
+                    device: key.device, noiseKey: noise.publicKey, proof: proof, name: name)))
+        identity = NodeIdentity(
+            log: try IdentityLog(operations: card.identity), key: key, noiseKey: noise.publicKey)
+        store = try choice.make(keys.next())
+        core = NodeCore(identity: identity)
+        try store.begin(.full)
+        try store.setValue(card.encoded, .card, person.bytes)
+        try store.commit()
+    }
+
     /// One input in one transaction, as every shell makes it: what was written here is durable
     /// before anybody hears of it.
     func step(_ input: Input, at now: Instant) -> StepOutcome {

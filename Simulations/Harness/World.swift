@@ -106,10 +106,15 @@ public final class World {
         let node = try remembering {
             try SimulatedNode(name: name, seed: seed, index: index, on: store)
         }
+        return try begin(node, profile: name)
+    }
+
+    /// A node that was made for the next place begins.
+    func begin(_ node: SimulatedNode, profile: String?) throws -> SimulatedNode {
         node.world = self
         nodes.append(node)
-        offer(.started, to: index)
-        _ = try perform(.setProfile(name: name, addresses: [String(index)]), on: node)
+        offer(.started, to: node.index)
+        _ = try perform(.setProfile(name: profile, addresses: [String(node.index)]), on: node)
         return node
     }
 

@@ -85,6 +85,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     InviteCommand.self, Accept.self, Contacts.self, ContactCommand.self,
                 ]),
+            CommandGroup(name: "Devices:", subcommands: [DeviceCommand.self]),
             CommandGroup(
                 name: "Conversations:",
                 subcommands: [

@@ -34,6 +34,17 @@ enum HomeNode {
         return recoveryCode
     }
 
+    /// Makes a home of a further device, and opens it.
+    static func join(
+        home: String, text: String, name: String, passphrase: [UInt8]?
+    ) async throws -> RunningHome {
+        let settings = NodeSettings(home: home, passphrase: passphrase)
+        let node = try await Node.join(settings, text: text, name: name)
+        return RunningHome(
+            node: node, start: { try await node.start(listen: $0) },
+            shutdown: { await node.shutdown() })
+    }
+
     /// Opens it to run.
     static func openToRun(
         home: String, passphrase: @Sendable () throws -> [UInt8]?

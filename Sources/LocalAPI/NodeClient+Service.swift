@@ -115,6 +115,26 @@ extension NodeClient: NodeService {
         let _: Nothing = try await call("markVerified", ["person": person])
     }
 
+    /// See `NodeService.devices()`.
+    public func devices() async throws -> [DeviceView] { try await call("devices") }
+
+    /// See `NodeService.openLink()`.
+    public func openLink() async throws -> DeviceLinkView { try await call("openLink") }
+
+    /// See `NodeService.closeLink()`.
+    public func closeLink() async throws { let _: Nothing = try await call("closeLink") }
+
+    /// See `NodeService.revoke(device:recoveryCode:)`.
+    public func revoke(device: String, recoveryCode: String?) async throws {
+        let _: Nothing = try await call(
+            "revokeDevice", ["device": device, "recoveryCode": recoveryCode])
+    }
+
+    /// See `NodeService.rename(device:to:)`.
+    public func rename(device: String, to name: String) async throws {
+        let _: Nothing = try await call("renameDevice", ["device": device, "name": name])
+    }
+
     /// See `NodeService.digests()`.
     public func digests() async throws -> [DigestView] { try await call("digests") }
 

@@ -79,6 +79,21 @@ struct Route: Sendable {
             try await node.markVerified(person: a("person"))
             return Nothing()
         },
+        Route("devices") { node, _ in try await node.devices() },
+        Route("openLink") { node, _ in try await node.openLink() },
+        Route("closeLink") { node, _ in
+            try await node.closeLink()
+            return Nothing()
+        },
+        Route("revokeDevice", ["device", "recoveryCode?"]) { node, a in
+            try await node.revoke(
+                device: a("device"), recoveryCode: a.optional("recoveryCode"))
+            return Nothing()
+        },
+        Route("renameDevice", ["device", "name"]) { node, a in
+            try await node.rename(device: a("device"), to: a("name"))
+            return Nothing()
+        },
         Route("digests") { node, _ in try await node.digests() },
         Route("doctor") { node, _ in try await node.doctor() },
         Route("createBackup", ["file"]) { node, a in

@@ -61,6 +61,13 @@ public enum CardReader {
         try kept(of: person, store)?.parts.flatMap(\.addresses) ?? []
     }
 
+    /// What each of a person's devices says of itself, ascending by device.
+    public static func parts(
+        of person: PersonID, _ store: some NodeStore
+    ) throws(StoreError) -> [CardPart] {
+        try kept(of: person, store)?.parts ?? []
+    }
+
     /// Devices of a card that have an address.
     static func targets(of bytes: [UInt8]) -> [DialTarget] {
         guard let card = card(bytes) else { return [] }

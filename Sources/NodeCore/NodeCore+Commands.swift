@@ -21,7 +21,8 @@ extension NodeCore {
             try publishCard(name: card?.name ?? "", addresses: [], store)
         }
         ownSpace = try store.spaces().first { $0.kind == .own }
-        if ownSpace == nil {
+        // A device that was linked takes in the space that the others have already.
+        if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
             ownSpace = try createSpace(.own, with: [], at: now, store, &random, &effects)
         }
         _ = try generation(store, &random)
@@ -104,7 +105,7 @@ extension NodeCore {
         case .addDevice(let request):
             return try addDevice(request, at: now, store, &random, &effects)
         case .revokeDevice(let device, let root):
-            return try revokeDevice(device, root: root, at: now, store, &random, &effects)
+            return try revokeDevice(device, by: root, at: now, store, &random, &effects)
         case .renameDevice(let device, let name):
             return try renameDevice(device, name, at: now, store, &random, &effects)
         case .importMessages(let space, let hash, let rows, let throughLine):

@@ -48,7 +48,7 @@ extension NodeCore {
     /// - Parameter root: the key that the recovery code makes, for a device that this one may not
     ///   revoke by its own rank.
     mutating func revokeDevice(
-        _ device: DeviceID, root: DeviceSigningKey?, at now: Instant, _ store: some Store,
+        _ device: DeviceID, by root: DeviceSigningKey?, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let target = identity.log.certificate(of: device),

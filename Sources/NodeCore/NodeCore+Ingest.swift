@@ -280,6 +280,7 @@ extension NodeCore {
         links[linkID]?.adoptedCount += 1
         let space = try store.addSpace(id, kind: roster.kind)
         rosters[space.number] = roster
+        if roster.kind == .own, ownSpace == nil { ownSpace = space }
         for linkID in links.keys.sorted() {
             guard let peer = links[linkID]?.peer, roster.contains(peer.device) else { continue }
             _ = try links[linkID]?.session?.share(space, store: store)

@@ -1,4 +1,4 @@
-import ParleyLedger
+public import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
 
@@ -145,6 +145,14 @@ extension NodeCore {
         let hasHole = try hasHole(space, store)
         guard hasHole || !source.isSpent(at: now.monotonic) else { return }
         try replace(source, of: space, at: now, store, &effects)
+    }
+
+    /// Whether something that others hold is still to come: the own space of a new device, what is
+    /// being asked for, or what lies between what is held.
+    public func isCatchingUp(in store: some Store) throws(StoreError) -> Bool {
+        guard ownSpace != nil, sources.isEmpty else { return true }
+        for space in try store.spaces() where try hasHole(space.number, store) { return true }
+        return false
     }
 
     private func hasHole(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {

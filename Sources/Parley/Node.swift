@@ -99,7 +99,7 @@ public final class Node: Sendable {
     }
 
     /// Turns errors of the rooms below into what a person is told.
-    private static func explaining<R>(_ body: () async throws -> sending R) async throws
+    static func explaining<R>(_ body: () async throws -> sending R) async throws
         -> sending R
     {
         do {
@@ -171,13 +171,14 @@ struct NodeKeys {
 
     static func keep(
         key: DeviceSigningKey, noise: DeviceNoiseKey, identity: IdentityLog,
-        backupKey: BackupPublicKey?, in store: SQLiteStore
+        card: Card? = nil, backupKey: BackupPublicKey?, in store: SQLiteStore
     ) throws(StoreError) {
         try store.begin(.full)
         do {
             try store.setSecret(key.seed, seedName)
             try store.setSecret(noise.scalar, noiseName)
             try NodeIdentity.keep(identity, in: store)
+            if let card { try store.setValue(card.encoded, .card, card.person.bytes) }
             if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
             try store.commit()
         } catch {

@@ -10,7 +10,7 @@ final class NodeNetwork: LinkOutlet {
     /// One address is tried for so long.
     static let dialTimeMax: Duration = .seconds(5)
 
-    private struct State {
+    struct State {
         var links: [LinkID: LinkDriver] = [:]
         var devices: [DeviceID: LinkID] = [:]
         var nextLink: UInt64 = 1
@@ -21,15 +21,17 @@ final class NodeNetwork: LinkOutlet {
         var isOffline = false
         /// What new links show of the person's devices.
         var operations: [[UInt8]]
+        /// Where a device is waited for that wants to be linked.
+        var desk = PairingDesk()
     }
 
-    private let identity: NodeIdentity
+    let identity: NodeIdentity
     private let noise: DeviceNoiseKey
-    private let network: NetworkID
-    private let inputs: RunningNode
+    let network: NetworkID
+    let inputs: RunningNode
     private let logger: Logger
     private let transport = Transport()
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     init(
         identity: NodeIdentity, noise: DeviceNoiseKey, network: NetworkID, inputs: RunningNode,
@@ -104,7 +106,9 @@ final class NodeNetwork: LinkOutlet {
                 let listener = try await transport.listen(on: endpoint) {
                     [weak self] () -> any ConnectionHandler in
                     guard let self, !self.isOffline else { return RefusingHandler() }
-                    return self.responder()
+                    return Doorkeeper { [self] pattern -> any ConnectionHandler in
+                        if pattern == Pairing.pattern { pairing() } else { responder() }
+                    }
                 }
                 for real in listener.endpoints {
                     reachable += Self.reachable(real, asked: endpoint)
@@ -137,7 +141,7 @@ final class NodeNetwork: LinkOutlet {
             id: newLink(), link: link, isInitiator: false, inputs: inputs, network: self)
     }
 
-    private var credentials: LinkCredentials {
+    var credentials: LinkCredentials {
         LinkCredentials(
             person: identity.person, device: identity.device, noiseKey: noise,
             identity: state.withLock { $0.operations })

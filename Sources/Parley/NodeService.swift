@@ -53,6 +53,17 @@ public protocol NodeService: Sendable {
     func verify(person: String, code: String) async throws -> SafetyNumberView
     /// Notes that the safety numbers were compared and are equal.
     func markVerified(person: String) async throws
+    /// The person's own devices, this one first.
+    func devices() async throws -> [DeviceView]
+    /// Waits five minutes for one new device that is given what is returned.
+    func openLink() async throws -> DeviceLinkView
+    /// Waits for no device any more.
+    func closeLink() async throws
+    /// Ends a device for good, with the recovery code where this device may not by itself. A
+    /// device is named by its name, or by the start of its identifier.
+    func revoke(device: String, recoveryCode: String?) async throws
+    /// What one calls a device of one's own. Nobody else sees it.
+    func rename(device: String, to name: String) async throws
     /// What each conversation looks like here, in one hash each.
     func digests() async throws -> [DigestView]
     /// Checks the store: chains, signatures, views against the log.
@@ -138,6 +149,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var forkedDevices: [String]
     /// What the person should know, each a sentence.
     public var warnings: [String]
+    /// Whether something that others hold is still being fetched.
+    public var isCatchingUp = false
 }
 
 extension NodeService {

@@ -91,10 +91,12 @@ extension Views {
             recoveryCheckTime: try NodeKeys.recoveryCheckTime(in: store),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
-            forkedDevices: try forkedDevices(), warnings: try warnings(failure))
+            forkedDevices: try forkedDevices(), warnings: try warnings(failure),
+            isCatchingUp: try core.isCatchingUp(in: store))
     }
 
     private func readOnlyReason() throws -> String? {
+        if core.node.isRevoked { return "another device of yours has revoked this one" }
         if let rejoin = core.rejoin { return rejoin.reason }
         let isForked = try forkedDevices().contains(core.node.device.description)
         return isForked ? "this device wrote two different histories" : nil

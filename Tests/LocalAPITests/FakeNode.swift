@@ -246,6 +246,30 @@ final class FakeNode: NodeService {
         state.withLock { $0.imported[fileHash, default: 0] }
     }
 
+    func devices() async throws -> [DeviceView] {
+        let phone = DeviceView(
+            device: "cc", name: "phone", isThis: false, state: "active", isLinked: false,
+            lastSeen: 1_700_000_000_000, addresses: [], needsRecoveryCode: false)
+        let laptop = DeviceView(
+            device: "bb", name: "laptop", isThis: true, state: "active", isLinked: false,
+            lastSeen: nil, addresses: ["[::]:7447"], needsRecoveryCode: false)
+        return [laptop, phone]
+    }
+
+    func openLink() async throws -> DeviceLinkView {
+        DeviceLinkView(text: "parley-device:1:AAAA", expires: 1_700_000_300_000)
+    }
+
+    func closeLink() async throws { state.withLock { $0.calls.append("closeLink") } }
+
+    func revoke(device: String, recoveryCode: String?) async throws {
+        state.withLock { $0.calls.append("revoke \(device) \(recoveryCode ?? "-")") }
+    }
+
+    func rename(device: String, to name: String) async throws {
+        state.withLock { $0.calls.append("rename \(device) \(name)") }
+    }
+
     func createBackup(file: String) async throws -> BackupReport {
         state.withLock { $0.calls.append("createBackup \(file)") }
         return BackupReport(

@@ -1,0 +1,303 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct DeviceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "your own devices: list, link, revoke, rename",
+        discussion: """
+            Each device is a node of its own, with its own keys. All of yours hold the same \
+            conversations, and each writes while the others are off.
+
+            Example:
+              parley device link
+            """,
+        subcommands: [
+            DeviceList.self, DeviceLink.self, DeviceAcceptLink.self, DeviceRevoke.self,
+            DeviceRename.self,
+        ])
+}
+
+struct DeviceList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "list your devices",
+        discussion: """
+            A device that is `compromised` wrote two different histories, as two copies of one \
+            home do: its key may be in two hands. Revoke it.
+
+            Example:
+              parley device list
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let devices = try await node.devices()
+        try Output.show(devices, json: output.json, as: Self.text(devices))
+        guard !output.json else { return }
+        for device in devices where device.state == "compromised" {
+            World.current.say(
+                "\(harmless(device.shown)) wrote two histories: "
+                    + "parley device revoke \(device.device.prefix(12))")
+        }
+        if devices.count == 1 { World.current.say("one device: parley device link adds another") }
+    }
+
+    static func text(_ devices: [DeviceView]) -> String {
+        Table(
+            devices.map { device in
+                [
+                    device.name, String(device.device.prefix(12)), device.state,
+                    device.isThis ? "this device" : device.isLinked ? "linked" : "not linked",
+                    seen(device), device.addresses.joined(separator: ", "),
+                ]
+            }
+        ).text
+    }
+
+    private static func seen(_ device: DeviceView) -> String {
+        if device.isThis || device.isLinked { return "" }
+        return device.lastSeen.map { "last seen \(Clock().moment($0))" } ?? "never seen"
+    }
+}
+
+struct DeviceLink: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "add a device: show a text, and wait for the device that takes it",
+        discussion: """
+            Needs the running node of this device. The text is good for one device and five \
+            minutes. Whoever sees it in that time can become your device in its place: `parley \
+            device list` shows which one did.
+
+            On the new device, in an empty home: parley device accept-link TEXT
+
+            Example:
+              parley device link
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Flag(name: .long, inversion: .prefixedNo, help: "show the text as a picture for a camera too")
+    var qr = true
+    @Flag(name: .long, help: "do not wait for the device")
+    var noWait = false
+
+    func run(with node: any NodeService) async throws {
+        let known = Set(try await node.devices().map(\.device))
+        // Before the text is shown, so that nothing is missed.
+        let changes = try await node.changes()
+        let link = try await node.openLink()
+        let world = World.current
+        if qr, !output.json, world.isTalkTerminal, let code = QRCode(link.text) {
+            for line in code.lines { world.say(line) }
+        }
+        try Output.show(link, json: output.json, as: link.text)
+        world.say("good for one device, until \(Clock().moment(link.expires))")
+        guard !noWait else { return }
+        world.say("waiting for: parley device accept-link TEXT")
+        let device = try await withDeadline(link.expires) {
+            try await Self.newDevice(on: node, besides: known, changes)
+        }
+        guard let device else {
+            try await node.closeLink()
+            throw NodeError(
+                "expired", "No device came in time.", hint: "parley device link makes a new text")
+        }
+        if output.json {
+            world.write(try Output.json(device))
+        } else {
+            world.say("\(harmless(device.shown)) is your device now")
+            world.say("Not yours? parley device revoke \(device.device.prefix(12))")
+        }
+    }
+
+    private static func newDevice(
+        on node: any NodeService, besides known: Set<String>, _ changes: AsyncStream<ChangeView>
+    ) async throws -> DeviceView? {
+        for await change in changes where change.kind == "devices" {
+            let fresh = try await node.devices().first { !known.contains($0.device) }
+            if let fresh, fresh.state == "active" { return fresh }
+        }
+        return nil
+    }
+}
+
+/// The result of some work, or nil where it takes until this moment, in Unix milliseconds.
+private func withDeadline<R: Sendable>(
+    _ moment: UInt64, _ work: @escaping @Sendable () async throws -> R?
+) async throws -> R? {
+    let seconds = Double(moment) / 1_000 - Date().timeIntervalSince1970
+    return try await withThrowingTaskGroup(of: R?.self) { group in
+        group.addTask { try await work() }
+        group.addTask {
+            // The end of what is waited for; cancelled once that has come.
+            try? await Task.sleep(for: .seconds(max(0, seconds)))
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
+    }
+}
+
+struct DeviceAcceptLink: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "accept-link",
+        abstract: "make this a device of yours, by the text that another one shows",
+        discussion: """
+            Makes a home with keys of its own, and fetches what your other devices hold, newest \
+            first. It may be cut off: what is missing comes whenever the node runs.
+
+            Example:
+              parley device accept-link 'parley-device:1:…' --name phone
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the text that `parley device link` shows")
+    var text: String
+    @Option(name: .long, help: "what you call this device (default: the machine's name)")
+    var name: String?
+    @Flag(name: .long, help: "protect the keys with a passphrase, which is asked for")
+    var passphrase = false
+    @Option(
+        name: .long,
+        help: ArgumentHelp("how long to wait at most for the others' history", valueName: "seconds")
+    )
+    var wait = 600
+
+    private var chosenName: String { name ?? ProcessInfo.processInfo.hostName }
+
+    func validate() throws {
+        guard !text.isEmpty, text.utf8.count <= 16 * 1024 else {
+            throw ValidationError("this is no text of `parley device link`")
+        }
+        guard (0...86_400).contains(wait) else { throw ValidationError("--wait is 0 to 86400") }
+        if let name { try Check.name(name, "a name") }
+    }
+
+    func run() async throws {
+        var secret: [UInt8]?
+        if let file = place.passphraseFile {
+            secret = try Passphrase.read(file: file)
+        } else if passphrase {
+            secret = try Passphrase.choose()
+        }
+        let world = World.current
+        let running = try await HomeNode.join(
+            home: place.path, text: text, name: chosenName, passphrase: secret)
+        do {
+            let status = try await running.node.status()
+            world.say("this is \(harmless(status.name))'s device \(status.device.prefix(12))")
+            let isDone = try await Self.fetch(from: running.node, within: wait)
+            let end = try await running.node.status()
+            try Output.show(
+                end, json: output.json,
+                as: "\(end.conversationCount) conversations, \(end.operationCount) operations")
+            world.say(isDone ? "everything is here" : "the rest comes when the node runs")
+        } catch {
+            await running.shutdown()
+            throw error
+        }
+        await running.shutdown()
+        if secret == nil {
+            world.say("Anybody who can read this folder can read your keys: there is no passphrase")
+        }
+        world.say("Next: parley run")
+    }
+
+    /// Waits until nothing more comes, and tells how far it is. Returns whether all is there.
+    private static func fetch(
+        from node: any NodeService, within seconds: Int
+    ) async throws -> Bool {
+        let world = World.current
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        var shown = -1
+        while ContinuousClock.now < deadline {
+            let status = try await node.status()
+            if world.isTalkTerminal, status.operationCount != shown {
+                shown = status.operationCount
+                world.sayInPlace(
+                    "\(status.conversationCount) conversations, \(shown) operations")
+            }
+            if !status.isCatchingUp {
+                if world.isTalkTerminal { world.sayInPlace("") }
+                return true
+            }
+            // A person watches: often enough to look alive.
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        return false
+    }
+}
+
+struct DeviceRevoke: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "end a device of yours for good",
+        discussion: """
+            It is given nothing new from then on, and nobody takes anything new from it. What it \
+            has already it keeps: take it away from whoever holds it. A device that is not this \
+            one's junior needs the recovery code.
+
+            Example:
+              parley device revoke phone
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its name, or the start of its identifier")
+    var device: String
+    @Option(
+        name: .long,
+        help: ArgumentHelp("a file that holds the recovery code", valueName: "file"),
+        completion: .file())
+    var codeFile: String?
+
+    func validate() throws { try Check.name(device, "a device") }
+
+    func run(with node: any NodeService) async throws {
+        let code = try codeFile.map { try RecoveryText.read(file: $0) }
+        try await node.revoke(device: device, recoveryCode: code)
+        let devices = try await node.devices()
+        try Output.show(devices, json: output.json, as: DeviceList.text(devices))
+    }
+}
+
+struct DeviceRename: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "give a device of yours a name",
+        discussion: """
+            Your devices know the name, and nobody else.
+
+            Example:
+              parley device rename 3fa9c41b phone
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "its name, or the start of its identifier")
+    var device: String
+    @Argument(help: "the new name")
+    var name: String
+
+    func validate() throws {
+        try Check.name(device, "a device")
+        try Check.name(name, "a name")
+    }
+
+    func run(with node: any NodeService) async throws {
+        try await node.rename(device: device, to: name)
+        let devices = try await node.devices()
+        try Output.show(devices, json: output.json, as: DeviceList.text(devices))
+    }
+}
+
+extension DeviceView {
+    /// Its name, or else how its identifier begins.
+    var shown: String { name.isEmpty ? String(device.prefix(12)) : name }
+}

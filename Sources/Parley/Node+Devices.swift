@@ -1,0 +1,101 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+extension Node {
+    /// Makes this folder a further device of the person who runs the node that made `text`.
+    ///
+    /// The node that is returned has begun to fetch what the other devices hold, newest first.
+    ///
+    /// - Parameters:
+    ///   - text: what `openLink` returned on the other device.
+    ///   - name: what the new device is called; may be empty.
+    /// - Throws: ``NodeError`` with a hint. Nothing is left behind then.
+    public static func join(
+        _ settings: NodeSettings, text: String, name: String
+    ) async throws -> Node {
+        let home = Home(settings.home)
+        guard !exists(at: settings.home) || home.isUnfinished else {
+            throw NodeError(
+                "exists", "There is a node in \(settings.home) already.",
+                hint: "A home belongs to one person. Use another folder with --home.")
+        }
+        let offer: DeviceOffer
+        do {
+            offer = try DeviceOffer(text: text)
+        } catch {
+            throw NodeError(
+                "bad-link", "That is no text of `parley device link`, or part of it is missing.",
+                hint: "It begins with `parley-device:1:` and is one long word.")
+        }
+        guard SystemClock.now.wall < offer.expires else {
+            throw NodeError(
+                "expired", "That text is over: it is good for five minutes.",
+                hint: "Make a new one there: parley device link. Are both clocks right?")
+        }
+        return try await explaining {
+            var random = SystemRandom()
+            let key = DeviceSigningKey.generate(using: &random)
+            let noise = DeviceNoiseKey.generate(using: &random)
+            // Asked before anything is made, so that a refusal leaves nothing behind.
+            let (card, log) = try await DeviceCall.make(
+                offer, as: key, noise: noise, name: name,
+                network: NetworkID(named: settings.network))
+            try home.beginMaking()
+            let store = try openStore(settings)
+            try NodeKeys.keep(
+                key: key, noise: noise, identity: log, card: card, backupKey: nil, in: store)
+            try home.endMaking()
+            let node = try assemble(store, settings)
+            await node.begin()
+            return node
+        }
+    }
+
+    // MARK: The service
+
+    /// The person's devices, this one first.
+    public func devices() async throws -> [DeviceView] { try await read { try $0.devices() } }
+
+    /// Waits five minutes for one new device that is given what is returned.
+    public func openLink() async throws -> DeviceLinkView {
+        if let reason = try await status().readOnlyReason {
+            throw NodeError("read-only", "This device may not add another: \(reason).")
+        }
+        var random = SystemRandom()
+        let secret = random.bytes(DeviceOffer.secretByteCount)
+        guard let offer = network.awaitDevice(secret: secret) else {
+            throw NodeError(
+                "not-listening", "This node does not run, so no device can reach it.",
+                hint: "Start it in another window: parley run")
+        }
+        return DeviceLinkView(text: offer.text, expires: offer.expires)
+    }
+
+    /// Waits for no device any more.
+    public func closeLink() async throws { network.endAwaiting() }
+
+    /// Ends a device for good.
+    public func revoke(device: String, recoveryCode: String?) async throws {
+        let id = try await read { try $0.device(device) }
+        var root: DeviceSigningKey?
+        if let recoveryCode {
+            do throws(RecoveryCodeRejection) {
+                root = try RecoveryCode(typed: recoveryCode).rootKey
+            } catch {
+                throw NodeError(
+                    "bad-recovery-code", "That is no recovery code: a character is wrong.",
+                    hint: "It has fourteen groups of four characters.")
+            }
+        }
+        _ = try await running.perform(.revokeDevice(id, root: root))
+    }
+
+    /// What one calls a device.
+    public func rename(device: String, to name: String) async throws {
+        let id = try await read { try $0.device(device) }
+        _ = try await running.perform(.renameDevice(id, name: name))
+    }
+}

@@ -1,0 +1,163 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("The devices of a person")
+struct DeviceTests {
+    @Test("find each other, and know each other's names")
+    func meet() throws {
+        let world = World(seed: 1)
+        let laptop = try world.addNode("laptop")
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 5_000)
+        #expect(phone.identity.person == laptop.identity.person)
+        #expect(laptop.core.linkedPeers.map(\.device) == [phone.identity.device])
+        #expect(phone.core.linkedPeers.map(\.device) == [laptop.identity.device])
+        #expect(laptop.core.node.log == phone.core.node.log)
+    }
+
+    @Test("survive a restart: what an identity log learnt is kept")
+    func restart() throws {
+        let world = World(seed: 2)
+        let laptop = try world.addNode("laptop")
+        let phone = try world.addDevice("phone", of: laptop)
+        for node in [laptop, phone] {
+            world.crash(node, losingPower: true, downFor: .seconds(1))
+        }
+        world.run(for: 60_000)
+        #expect(laptop.core.node.log.devices.count == 2)
+        #expect(phone.core.node.log == laptop.core.node.log)
+        #expect(phone.core.linkedPeers.map(\.device) == [laptop.identity.device])
+    }
+
+    @Test("are added by a valid proof alone, and only while the asked one may write")
+    func proofs() throws {
+        let world = World(seed: 3)
+        let laptop = try world.addNode("laptop")
+        var random = SeededRandom(seed: 9, purpose: "a device")
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        let other = try world.addNode("other")
+        let proof = IdentityOperation.proofOfPossession(
+            to: other.identity.person, by: key, noiseKey: noise.publicKey)
+        let request = DeviceRequest(
+            device: key.device, noiseKey: noise.publicKey, proof: proof, name: "")
+        #expect(throws: CommandRefusal.unknownDevice) {
+            try world.perform(.addDevice(request), on: laptop)
+        }
+        #expect(laptop.core.node.log.devices.count == 1)
+    }
+
+    @Test("that is asked for twice is added once")
+    func twice() throws {
+        let world = World(seed: 4)
+        let laptop = try world.addNode("laptop")
+        let phone = try world.addDevice("phone", of: laptop)
+        let proof = IdentityOperation.proofOfPossession(
+            to: laptop.identity.person, by: phone.identity.key,
+            noiseKey: phone.identity.noiseKey)
+        let request = DeviceRequest(
+            device: phone.identity.device, noiseKey: phone.identity.noiseKey, proof: proof,
+            name: "phone")
+        _ = try world.perform(.addDevice(request), on: laptop)
+        #expect(laptop.core.node.log.operations.count == 3)
+    }
+
+    @Test("that are revoked are refused by all who know, and write nothing once they know")
+    func revoked() throws {
+        let world = World(seed: 5)
+        let laptop = try world.addNode("laptop")
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 5_000)
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        world.run(for: 30_000)
+        #expect(laptop.core.linkedPeers.isEmpty)
+        #expect(phone.core.node.isRevoked)
+        #expect(throws: CommandRefusal.revoked) {
+            try world.perform(.setProfile(name: "thief", addresses: nil), on: phone)
+        }
+    }
+
+    @Test("revoke their juniors; who is not needs the recovery code")
+    func ranks() throws {
+        let world = World(seed: 6)
+        let laptop = try world.addNode("laptop")
+        let phone = try world.addDevice("phone", of: laptop)
+        let other = try world.addNode("other")
+        #expect(throws: CommandRefusal.needsRecoveryCode) {
+            try world.perform(.revokeDevice(laptop.identity.device, root: nil), on: phone)
+        }
+        #expect(throws: CommandRefusal.wrongRecoveryCode) {
+            try world.perform(
+                .revokeDevice(laptop.identity.device, root: other.identity.key), on: phone)
+        }
+        #expect(throws: CommandRefusal.unknownDevice) {
+            try world.perform(.revokeDevice(other.identity.device, root: nil), on: phone)
+        }
+    }
+
+    @Test("Attack 6: a revoked device that hides it is refused by a contact who heard of it")
+    func hidden() throws {
+        let world = World(seed: 7)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        try world.introduce(laptop, ben)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 20_000)
+        world.partition([phone], [laptop, ben])
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        world.run(for: 100_000)
+        world.partition([phone, ben], [laptop])
+        world.run(for: 600_000)
+        #expect(!phone.core.node.isRevoked, "nobody told it")
+        #expect(!ben.core.linkedPeers.map(\.device).contains(phone.identity.device))
+    }
+
+    @Test("of a verified person are noticed when they change, of others not")
+    func notices() throws {
+        let world = World(seed: 8)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let cleo = try world.addNode("cleo")
+        try world.introduce([laptop, ben, cleo])
+        let ann = laptop.identity.person
+        _ = try world.perform(.markVerified(ann), on: ben)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 20_000)
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        world.run(for: 20_000)
+        let notices = try Notice.all(in: ben.store)
+        #expect(notices.map(\.kind) == [.devicesChanged, .devicesChanged])
+        #expect(notices.map(\.person) == [ann, ann])
+        #expect(notices.map(\.added) == [[phone.identity.device], []])
+        #expect(notices.map(\.revoked) == [[], [phone.identity.device]])
+        #expect(try Notice.all(in: cleo.store).isEmpty)
+    }
+
+    @Test("Attack 21: an identity log of somebody else changes nobody's devices")
+    func foreign() throws {
+        let world = World(seed: 9)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let mallory = try world.addNode("mallory")
+        try world.introduce(laptop, ben)
+        let before = try ben.store.value(.card, laptop.identity.person.bytes)
+        let peer = LinkPeer(
+            person: laptop.identity.person, root: laptop.identity.root,
+            device: mallory.identity.device, identity: mallory.identity.operations,
+            handshakeHash: [], isInitiator: false)
+        var core = ben.core
+        var random = SeededRandom(seed: 9, purpose: "a step")
+        try ben.store.begin(.normal)
+        let effects = try core.step(
+            .linkOpened(LinkID(1 << 40), peer), at: Instant(monotonic: world.now, wall: 0),
+            in: ben.store, using: &random)
+        #expect(try ben.store.value(.card, laptop.identity.person.bytes) == before)
+        try ben.store.commit()
+        #expect(effects.contains { if case .hangUp(_, .revoked) = $0 { true } else { false } })
+    }
+}
