@@ -18,8 +18,8 @@ extension NodeCore {
             // The answer to an earlier request was lost: it is given again.
             guard known.noiseKey == request.noiseKey else { return .failure(.unknownDevice) }
         } else {
-            guard identity.log.operations.count < IdentityLog.operationCountMax else {
-                return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
+            guard identity.log.hasRoomForDevices else {
+                return .failure(.tooManyDevices(limit: IdentityLog.deviceOperationCountMax))
             }
             let operation = identity.log.adding(
                 request.device, noiseKey: request.noiseKey, proof: request.proof,
@@ -57,9 +57,9 @@ extension NodeCore {
         if let root {
             guard root.device == identity.log.root else { return .failure(.wrongRecoveryCode) }
         } else {
-            guard device == identity.device || own.rank < target.rank else {
-                return .failure(.needsRecoveryCode)
-            }
+            guard device == identity.device || own.rank < target.rank,
+                identity.log.hasRoomForDevices
+            else { return .failure(.needsRecoveryCode) }
         }
         let operation = identity.log.revoking(device, by: root ?? identity.key)
         guard

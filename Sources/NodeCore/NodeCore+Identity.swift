@@ -112,6 +112,11 @@ extension NodeCore {
         revoked: [DeviceID] = [], at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        // Whoever forks once can fork for ever: a device is compromised once.
+        if kind == .compromised {
+            let known = try Notice.all(in: store).filter { $0.kind == kind && $0.person == person }
+            guard !Set(devices).isSubset(of: known.flatMap(\.added)) else { return }
+        }
         let notice = Notice(
             person: person, kind: kind, time: now.wall, added: devices, revoked: revoked)
         try store.setValue(notice.value, .notice, notice.key)

@@ -86,9 +86,19 @@ extension ControlGraph {
         besides author: DeviceID, at tips: ControlTips
     ) -> [(device: DeviceID, leaf: LeafKey)] {
         guard let set = set(of: tips) else { return [] }
-        let view = authorities.view(authoritySet(set))
+        return leaves(besides: author, set, authorities.view(authoritySet(set)))
+    }
+
+    /// Two leaves of one name, which somebody who owns both devices can search for, are one entry:
+    /// the lesser device has it. Otherwise nobody could mint as long as the two are in the roster.
+    private func leaves(
+        besides author: DeviceID, _ set: ClosedSet, _ view: Resolution
+    ) -> [(device: DeviceID, leaf: LeafKey)] {
+        var names: Set<LeafID> = []
         return view.owners.keys.sorted().compactMap { device in
-            guard device != author, let leaf = leaf(of: device, set, view) else { return nil }
+            guard device != author, let leaf = leaf(of: device, set, view),
+                names.insert(LeafID(device: device, leaf: leaf)).inserted
+            else { return nil }
             return (device, leaf)
         }
     }
@@ -168,10 +178,8 @@ extension ControlGraph {
                 .prekeys.contains(where: { $0.key == body.newLeaf }) != true,
             authorities.roster(set).digest == body.rosterDigest
         else { return false }
-        var expected: [LeafID] = []
-        for other in view.owners.keys.sorted() where other != device {
-            guard let leaf = leaf(of: other, past, view) else { continue }
-            expected.append(LeafID(device: other, leaf: leaf))
+        let expected = leaves(besides: device, past, view).map {
+            LeafID(device: $0.device, leaf: $0.leaf)
         }
         return expected.sorted() == body.entries.map(\.leaf)
     }

@@ -27,6 +27,9 @@ struct Revocation: Equatable, Sendable {
     let device: DeviceID?
     /// How far their logs count.
     let cut: Cut
+
+    /// The same by somebody who is not heard of the cut.
+    var withoutCut: Revocation { Revocation(id: id, person: person, device: device, cut: Cut()) }
 }
 
 extension Roster {

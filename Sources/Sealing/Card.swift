@@ -125,7 +125,22 @@ public struct Card: Equatable, Sendable {
         let standing = newest.values.filter { log?.certificate(of: $0.device) != nil || log == nil }
         let card = Card(
             person: person, identity: log?.encoded ?? identity, parts: Array(standing))
-        return (card, evidence)
+        return (card.fitting(log), evidence)
+    }
+
+    /// The card without the parts of the devices that were added last, as far as it is too large:
+    /// however many devices a thief adds, there is room to say that they were revoked.
+    private func fitting(_ log: IdentityLog?) -> Card {
+        var card = self
+        while card.encoded.count > Limits.cardByteCountMax,
+            let last = card.parts.max(by: {
+                (log?.certificate(of: $0.device)?.rank ?? .max, $0.device)
+                    < (log?.certificate(of: $1.device)?.rank ?? .max, $1.device)
+            })
+        {
+            card.parts.removeAll { $0.device == last.device }
+        }
+        return card
     }
 
     /// Both logs in one, or nil where they do not make one: then the known one stays.

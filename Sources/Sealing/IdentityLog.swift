@@ -19,8 +19,11 @@ public struct DeviceCertificate: Hashable, Sendable {
 /// revoked device wrote unseen by its revoker.
 /// Source: `Protocol/05-identity.md`, "Identity log".
 public struct IdentityLog: Hashable, Sendable {
-    /// The most operations of one person that are looked at.
-    public static let operationCountMax = 128
+    /// The most operations of one person that are looked at: all of them fit a card.
+    public static let operationCountMax = 36
+    /// The most of them that devices wrote. What is left is the root key's alone, so that whoever
+    /// stole a device cannot fill the log and stay: the recovery code always revokes it.
+    public static let deviceOperationCountMax = 28
 
     /// The person.
     public let person: PersonID
@@ -38,20 +41,24 @@ public struct IdentityLog: Hashable, Sendable {
     /// The log with these operations, as they travel.
     public init(operations: [[UInt8]]) throws(IdentityRejection) {
         // The count before the signatures: a flood must not buy curve arithmetic.
-        guard operations.count <= Self.operationCountMax else {
-            throw .tooManyOperations(operations.count)
+        let given = Set(operations)
+        guard given.count <= Self.operationCountMax else {
+            throw .tooManyOperations(given.count)
         }
         var checked: [IdentityOperation] = []
-        for bytes in operations { checked.append(try IdentityOperation(bytes)) }
+        for bytes in given.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            checked.append(try IdentityOperation(bytes))
+        }
         try self.init(checked)
     }
 
     /// The log with these operations. The same one given twice counts once.
     public init(_ operations: [IdentityOperation]) throws(IdentityRejection) {
-        guard operations.count <= Self.operationCountMax else {
-            throw .tooManyOperations(operations.count)
-        }
+        let count = Set(operations.map(\.id)).count
+        guard count <= Self.operationCountMax else { throw .tooManyOperations(count) }
         let graph = try IdentityGraph(operations)
+        let byDevices = graph.operations.count { $0.author != graph.root }
+        guard byDevices <= Self.deviceOperationCountMax else { throw .tooManyOperations(byDevices) }
         let result = graph.resolve()
         person = graph.person
         root = graph.root
@@ -64,6 +71,12 @@ public struct IdentityLog: Hashable, Sendable {
     /// The certificate of a device, or nil where it is not the person's now.
     public func certificate(of device: DeviceID) -> DeviceCertificate? {
         devices.first { $0.device == device }
+    }
+
+    /// Whether a device may still write an operation: what is left is for the recovery code.
+    public var hasRoomForDevices: Bool {
+        operations.count { $0.author != root } < Self.deviceOperationCountMax
+            && operations.count < Self.operationCountMax
     }
 
     /// The log with what another copy of it knows besides.

@@ -149,7 +149,7 @@ struct IdentityLogTests {
         #expect(throws: IdentityRejection.missingCause(grown.operations[2].id)) {
             try log.merging([last])
         }
-        let flood = [[UInt8]](repeating: [], count: IdentityLog.operationCountMax + 1)
+        let flood = (0...UInt8(IdentityLog.operationCountMax)).map { [$0] }
         #expect(throws: IdentityRejection.tooManyOperations(flood.count)) {
             try IdentityLog(operations: flood)
         }

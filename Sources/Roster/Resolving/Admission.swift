@@ -41,7 +41,7 @@ struct Admission {
 
     /// The most identity operations of a person up to which devices are added: the rest is for
     /// revocations, so that a thief cannot use it up.
-    static let additionCountMax = 96
+    static let additionCountMax = 24
     /// Whoever stands so far from the founder raises nobody.
     static let raiserRankMax = 253
 

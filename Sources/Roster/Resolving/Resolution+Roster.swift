@@ -42,13 +42,31 @@ extension Resolution {
             case .remove(let person), .setRole(let person, .reader):
                 all.append(revocation(node, person, nil, index))
             case .revokeDevice(let person, let device):
-                all.append(revocation(node, person, device, index))
+                let ending = revocation(node, person, device, index)
+                let isHeard = witnesses(endings(of: device, of: person, index), index)
+                    .contains(node)
+                all.append(isHeard ? ending : ending.withoutCut)
             case .genesis, .add, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
                 .redeem:
                 break
             }
         }
         return all.sorted { $0.id < $1.id }
+    }
+
+    /// All that holds and ends what a device of a person writes.
+    private func endings(
+        of device: DeviceID, of person: PersonID, _ index: AuthorityIndex
+    ) -> [Int] {
+        holding(index.about[person]).filter { node in
+            switch index[node].deed {
+            case .remove, .setRole(_, .reader): true
+            case .revokeDevice(_, let other): other == device
+            case .genesis, .add, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
+                .redeem:
+                false
+            }
+        }
     }
 
     private func revocation(

@@ -148,7 +148,8 @@ extension Resolution {
                 return letIn[device]?.contains { index.isInPast(node, of: $0) } != true
             }
             former[device] = FormerDevice(
-                person: person, limits: Self.limits(of: device, ended.map { index[$0].cut }))
+                person: person,
+                limits: Self.limits(of: device, witnesses(ended, index).map { index[$0].cut }))
         }
         return former
     }

@@ -64,7 +64,7 @@ struct Resolution: Sendable {
         set.raise(new.log, to: new.index + 1)
         frontier = frontier.filter { !index.isInPast($0, of: node) } + [node]
         roster = nil
-        var touched = Set(new.subjects)
+        var touched = Set(self.touched(by: node, index))
         var mustHearAll = false
         for testimony in new.testimonies {
             touched.insert(testimony.person)
@@ -76,7 +76,7 @@ struct Resolution: Sendable {
             hearAll(index, &identities)
             for other in 0..<max(before.count, live.count)
             where holds(other) != (other < before.count && before[other]) {
-                touched.formUnion(index[other].subjects)
+                touched.formUnion(self.touched(by: other, index))
             }
             placeSettings(index)
         } else if new.changesSettings {

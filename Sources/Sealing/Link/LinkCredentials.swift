@@ -78,7 +78,7 @@ public struct AuthenticatedPeer: Sendable {
 /// Source: `Protocol/04-links.md`, "Hello".
 struct LinkHello {
     /// The longest hello that is read: the longest identity log, and not more.
-    static let byteCountMax = 57_344
+    static let byteCountMax = 16_384
 
     let person: PersonID
     let capabilities: UInt8
