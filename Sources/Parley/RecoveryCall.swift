@@ -127,6 +127,7 @@ final class RecoveryCall: ConnectionHandler {
         guard case .introduce(let introduction)? = try? Frame.decode(frame),
             // As above.
             let card = try? Card(bytes: introduction.card),
+            // As above.
             let identity = try? IdentityLog(operations: card.identity),
             identity.root == root, identity.person == card.person
         else { return nil }

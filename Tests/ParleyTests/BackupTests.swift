@@ -223,3 +223,68 @@ struct RecoveryTests {
         }
     }
 }
+
+@Suite("Coming back with the recovery code alone", .timeLimit(.minutes(2)))
+struct RecoverTests {
+    @Test("a friend tells who one was; the new device is certified, the lost one revoked")
+    func friend() async throws {
+        let folder = try TemporaryFolder()
+        let (ann, code) = try await Node.create(
+            NodeSettings(home: folder.home("ann")), name: "ann")
+        let (ben, benCode) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "ben")
+        try await ben.start(listen: ["127.0.0.1:0"])
+        try await ann.start(listen: ["127.0.0.1:0"])
+        _ = try await ann.accept(link: ben.invite(hours: 1).link, alias: nil)
+        try await eventually("they meet", on: ann) {
+            try await $0.conversations().contains { $0.name == "ben" }
+        }
+        let lost = try await ann.status()
+        await ann.shutdown()
+        let link = try await ben.invite(hours: 1).link
+        let found = try await Node.find(recoveryCode: code, from: link)
+        #expect(found.name == "ann" && found.devices == [lost.device])
+        let (again, report) = try await Node.recover(
+            NodeSettings(home: folder.home("again")), recoveryCode: code, found: found)
+        #expect(report.person == lost.person && report.revokedDevices == [lost.device])
+        try await again.start(listen: ["127.0.0.1:0"])
+        try await eventually("ben is a contact again", on: again) {
+            try await $0.contacts().contains { $0.name == "ben" && $0.state == "accepted" }
+        }
+        // Nobody was made a contact by the question, and nobody looks compromised.
+        #expect(try await ben.contacts().map(\.name) == ["ann"])
+        #expect(try await ben.status().forkedDevices.isEmpty)
+        // Once more: what ben knows by now is learnt first, so the root signs no place twice.
+        await again.shutdown()
+        let later = try await Node.find(
+            recoveryCode: code, from: ben.invite(hours: 1).link)
+        #expect(later.devices == [report.device])
+        #expect(
+            await #expect(throws: NodeError.self) {
+                _ = try await Node.recover(
+                    NodeSettings(home: folder.home("third")), recoveryCode: benCode, found: later)
+            }?.code == "another-code")
+        await ben.shutdown()
+    }
+
+    @Test("a stranger tells nothing, and who is not there is told apart")
+    func strangers() async throws {
+        let folder = try TemporaryFolder()
+        let (ann, code) = try await Node.create(
+            NodeSettings(home: folder.home("ann")), name: "ann")
+        await ann.shutdown()
+        let (ben, _) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "ben")
+        try await ben.start(listen: ["127.0.0.1:0"])
+        let link = try await ben.invite(hours: 1).link
+        func refusal(_ link: String) async -> String? {
+            await #expect(throws: NodeError.self) {
+                _ = try await Node.find(recoveryCode: code, from: link)
+            }?.code
+        }
+        #expect(await refusal(link) == "not-known")
+        #expect(await refusal("parley:1:nonsense") == "bad-link")
+        await ben.shutdown()
+        #expect(await refusal(link) == "not-reached")
+    }
+}
