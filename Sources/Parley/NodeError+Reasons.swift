@@ -43,7 +43,8 @@ extension NodeError {
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
                 hint: "Run it where it reaches a contact; `parley status` says when it is done. "
-                    + "If nobody has it, make a new device: `parley recover`.")
+                    + "If nobody has it: `parley backup create FILE`, and `parley recover "
+                    + "--backup FILE` in a new home.")
         case .ownFork:
             self.init(
                 "forked",

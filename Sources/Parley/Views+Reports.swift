@@ -140,8 +140,8 @@ extension Views {
         if let rejoin = core.rejoin {
             warnings.append(
                 "Nothing is written until this node has its own past back: \(rejoin.reason). "
-                    + "It comes from any contact that is reached; if nobody has it, make a new "
-                    + "device with `parley recover`.")
+                    + "It comes from any contact that is reached; if nobody has it: `parley backup "
+                    + "create FILE`, and `parley recover --backup FILE` in a new home.")
         }
         if !store.isProtectedByPassphrase {
             warnings.append(

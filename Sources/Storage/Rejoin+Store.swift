@@ -20,7 +20,8 @@ extension Rejoin {
         case .anotherInstance:
             (needsPeer, text) = (true, "the guard file belongs to another database")
         case .behind(let count):
-            (needsPeer, text) = (false, "\(count) logs end before what was once written")
+            let logs = count == 1 ? "1 log ends" : "\(count) logs end"
+            (needsPeer, text) = (false, "\(logs) before what was once written")
         }
         self.init(reason: text, ends: ends, needsPeer: needsPeer)
     }
