@@ -113,7 +113,9 @@ struct SetBackTests {
     func database(earlier: [String]) async throws {
         let pair = try await SetBackPair(written: Self.texts, after: earlier)
         try pair.setBack { $0.hasPrefix("database") }
-        let ann = try await pair.open { try await pair.isReadOnly($0, because: "before what was once") }
+        let ann = try await pair.open {
+            try await pair.isReadOnly($0, because: "before what was once")
+        }
         try await pair.isWhole(ann, earlier + Self.texts)
     }
 
