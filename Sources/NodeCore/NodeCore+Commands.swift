@@ -26,6 +26,11 @@ extension NodeCore {
             ownSpace = try createSpace(.own, with: [], at: now, store, &random, &effects)
         }
         _ = try generation(store, &random)
+        // A device that the recovery code has just made is in no space yet, and a change of devices
+        // may have been cut off before every space knew of it.
+        if identity.log.operations.count > 2 {
+            set(.devices, in: Self.devicesDelay, at: now, &effects)
+        }
         try dialEveryone(at: now, store, &effects)
         shareCard(at: now, &effects)
     }
