@@ -151,6 +151,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
     /// Whether something that others hold is still being fetched.
     public var isCatchingUp = false
+    /// Names of those who ask to be a contact and wait for an answer.
+    public var requests: [String] = []
 }
 
 extension NodeService {
@@ -358,4 +360,6 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var message: MessageView?
     /// A name, where it concerns a person.
     public var name: String?
+    /// What a person should read of it, as a sentence.
+    public var notice: String? = nil
 }

@@ -6,10 +6,12 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var link: String
     /// When it ends, in Unix milliseconds.
     public var expires: UInt64
-    /// How many persons may take it.
-    public var uses: Int
+    /// How many persons may take it yet.
+    public var usesLeft: Int
     /// Names of those who did.
     public var guests: [String]
+    /// The group that it leads into; nil where it makes a contact. Its link is shown once only.
+    public var group: String? = nil
 }
 
 /// One's own card.
@@ -46,6 +48,9 @@ public struct ContactView: Codable, Equatable, Sendable {
     public var isLinked: Bool
     /// Where their devices were last known to be.
     public var addresses: [String]
+    /// What happened to their devices, each a sentence, oldest first; of a verified person, whenever
+    /// one came or went.
+    public var notices: [String] = []
 }
 
 /// A safety number.

@@ -55,7 +55,51 @@ extension Views {
         ContactView(
             person: person.description, name: try name(of: person), state: state,
             isVerified: isVerified, isLinked: linked.contains(person),
-            addresses: try CardReader.addresses(of: person, store))
+            addresses: try CardReader.addresses(of: person, store),
+            notices: try Notice.all(in: store).filter { $0.person == person }
+                .map { try sentence($0) })
+    }
+
+    // MARK: Notices
+
+    /// What happened to somebody's devices, in words.
+    func sentence(_ notice: Notice) throws -> String {
+        let name = try name(of: notice.person)
+        func devices(_ list: [DeviceID]) -> String {
+            list.map(\.short).joined(separator: ", ")
+        }
+        switch notice.kind {
+        case .devicesChanged:
+            var parts: [String] = []
+            if !notice.added.isEmpty { parts.append("has a new device, " + devices(notice.added)) }
+            if !notice.revoked.isEmpty {
+                parts.append("has revoked a device, " + devices(notice.revoked))
+            }
+            return "\(name), whom you verified, \(parts.joined(separator: ", and "))."
+        case .compromised:
+            return "A device of \(name), \(devices(notice.added)), contradicts itself: its key may "
+                + "be in two hands."
+        }
+    }
+
+    /// What a person should read of a change to a contact, or nil: that they ask, or what happened
+    /// to their devices a moment ago.
+    func news(of person: PersonID, at wall: UInt64) throws -> String? {
+        if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
+            return "\(try name(of: person)) asks to be your contact."
+        }
+        let newest = try Notice.all(in: store).last { $0.person == person }
+        return try newest.flatMap {
+            $0.time + Self.newsAgeMax >= wall ? try sentence($0) : nil
+        }
+    }
+
+    /// What happened longer ago, in milliseconds, is no news.
+    private static let newsAgeMax: UInt64 = 5_000
+
+    /// Names of those who wait for an answer.
+    func requests() throws -> [String] {
+        try contacts().filter { $0.state == "pending" }.map(\.name)
     }
 
     func contact(view person: PersonID) throws -> ContactView {
@@ -114,7 +158,8 @@ extension Views {
             expires: invite.expires)
         return InviteView(
             id: LogTag(invite.number).description, link: link.link, expires: invite.expires,
-            uses: invite.useCountMax, guests: try invite.guests.map { try name(of: $0) })
+            usesLeft: invite.useCountMax - invite.guests.count,
+            guests: try invite.guests.map { try name(of: $0) })
     }
 
     // MARK: Verification

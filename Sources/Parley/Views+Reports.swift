@@ -36,7 +36,9 @@ extension Views {
                 // Without a name it is still a change.
                 let name = try? name(of: person)
                 return ChangeView(
-                    kind: "contact", conversation: nil, message: nil, name: name)
+                    kind: "contact", conversation: nil, message: nil, name: name,
+                    // As above.
+                    notice: (try? news(of: person, at: SystemClock.now.wall)) ?? nil)
             case .devices(let person):
                 // As above.
                 let name = try? name(of: person)
@@ -92,7 +94,7 @@ extension Views {
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: try warnings(failure),
-            isCatchingUp: try core.isCatchingUp(in: store))
+            isCatchingUp: try core.isCatchingUp(in: store), requests: try requests())
     }
 
     private func readOnlyReason() throws -> String? {

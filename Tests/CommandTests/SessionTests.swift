@@ -160,7 +160,7 @@ struct SessionTests {
         #expect(many.talk == "works 5 times, until 14 Nov 2023 23:13\n")
         #expect(
             await terminal.run("invite", "list").output
-                == "0123456789abcdef  1 of 3 taken  until 14 Nov 2023 23:13  ben\n")
+                == "0123456789abcdef  2 uses left  until 14 Nov 2023 23:13  ben\n")
         #expect(await terminal.run("invite", "revoke", "0123").status == 0)
         #expect(terminal.node.calls == ["revokeInvite 0123"])
     }

@@ -84,11 +84,11 @@ final class FakeNode: NodeService {
     func invite(uses: Int, hours: Int) async throws -> InviteView {
         InviteView(
             id: "0123456789abcdef", link: "parley:invite:\(hours)", expires: 1_700_000_000_000,
-            uses: uses, guests: [])
+            usesLeft: uses, guests: [])
     }
 
     func invites() async throws -> [InviteView] {
-        var invite = try await invite(uses: 3, hours: 2)
+        var invite = try await invite(uses: 2, hours: 2)
         invite.guests = ["ben"]
         return [invite]
     }

@@ -45,6 +45,7 @@ struct Follow: AsyncParsableCommand {
                 World.current.write(try Output.json(change))
                 continue
             }
+            if let notice = change.notice { World.current.write(harmless(notice)) }
             guard let message = change.message else { continue }
             if names[message.conversation] == nil { names = try await Self.names(node) }
             let name = only == nil ? harmless(names[message.conversation] ?? "?") + ": " : ""

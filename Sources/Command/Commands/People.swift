@@ -62,7 +62,8 @@ struct InviteList: NodeCommand {
         commandName: "list",
         abstract: "list the invites that somebody may still take",
         discussion: """
-            Shows how often each was taken, by whom, and when it ends. With --json also the links.
+            Shows how often each can be taken yet, who took it, and when it ends; also the links into \
+            groups whose admin you are. With --json also the links to you.
 
             Example:
               parley invite list
@@ -77,7 +78,8 @@ struct InviteList: NodeCommand {
         let table = Table(
             invites.map { invite in
                 [
-                    invite.id, "\(invite.guests.count) of \(invite.uses) taken",
+                    String(invite.id.prefix(16)), invite.group.map { "into \($0)" } ?? "",
+                    "\(counted(invite.usesLeft, "use")) left",
                     "until " + clock.moment(invite.expires), invite.guests.joined(separator: ", "),
                 ]
             })
@@ -158,7 +160,15 @@ struct Contacts: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contacts = try await node.contacts()
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
-        if contacts.isEmpty, !output.json { World.current.say("nobody yet: parley invite") }
+        if output.json { return }
+        if contacts.isEmpty { World.current.say("nobody yet: parley invite") }
+        for contact in contacts {
+            if contact.state == "pending" {
+                World.current.say(
+                    "\(harmless(contact.name)) asks: parley contact accept, decline or block")
+            }
+            for notice in contact.notices { World.current.say("notice: " + harmless(notice)) }
+        }
     }
 
     static func text(_ contacts: [ContactView]) -> String {

@@ -48,6 +48,7 @@ struct Status: NodeCommand {
             table.add("refused", "\(code): \(count)")
         }
         for device in status.forkedDevices { table.add("two-faced", device) }
+        for name in status.requests { table.add("asks you", name) }
         if let reason = status.readOnlyReason { table.add("read only", reason) }
         for warning in status.warnings { table.add("warning", warning) }
         return table.text
