@@ -23,7 +23,7 @@ final class NoPlaintextOnDisk: Checker {
         case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
         case .setProfile, .delete, .react, .markRead, .mute, .createInvite, .acceptInvite,
             .markVerified, .revokeInvite, .requestContact, .answerContact, .addDevice,
-            .revokeDevice:
+            .revokeDevice, .addMember, .removeMember, .setRole, .leave, .changeSettings:
             break
         }
     }

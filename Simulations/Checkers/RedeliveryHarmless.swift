@@ -19,13 +19,14 @@ final class RedeliveryHarmless: Checker {
         guard let node = world.honestNodes.randomElement(using: &random) else { return }
         let copy = try node.store.copy()
         for space in try copy.spaces() {
-            guard let roster = try RosterReader.roster(of: space, in: copy) else { continue }
+            var judge = try RosterReader.judge(of: space, in: copy)
+            let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
             let context = MergeContext(
                 space: space, roster: roster, ownPerson: node.identity.person, newestClock: 0)
             try copy.begin(.normal)
             for applied in try sample(of: space, in: copy) {
-                _ = try Merge.apply(applied, context, in: copy)
+                _ = try Merge.apply(applied, context, judging: &judge, in: copy)
                 checkCount += 1
             }
             try copy.commit()

@@ -24,14 +24,14 @@ final class SameViewEverywhere: Checker {
 
     private struct Shown {
         var held: [Held]
-        var forks: [ForkPoint?]
+        var forks: [LogPoint?]
         var digest: Digest?
     }
 
     private struct Holder {
         var node: SimulatedNode
         var held: [Held]
-        var forks: [ForkPoint?]
+        var forks: [LogPoint?]
     }
 
     /// Screens are out of date, as by a payload that came late.
@@ -124,7 +124,9 @@ extension ViewChange {
     /// The conversation that it is about.
     fileprivate var space: SpaceNumber? {
         switch self {
-        case .message(let space, _), .conversation(let space), .receipts(let space): space
+        case .message(let space, _), .conversation(let space), .receipts(let space),
+            .membership(let space), .refolded(let space):
+            space
         case .contact, .devices, .card: nil
         }
     }

@@ -22,6 +22,7 @@ public final class MemoryStore: SimulatedStore {
         var places: [LogNumber: SortedMap<UInt64, OperationNumber>] = [:]
         var heads: [LogNumber: SortedMap<UInt64, SignedHead>] = [:]
         var forks = SortedMap<LogID, ForkEvidence>()
+        var views: [LogNumber: SortedMap<UInt64, LogView>] = [:]
         var messages: [SpaceNumber: SortedMap<OrderKey, MessageRow>] = [:]
         var messagePlaces: [LogNumber: SortedMap<UInt64, OrderKey>] = [:]
         var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]

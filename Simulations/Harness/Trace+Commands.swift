@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySealing
 import ParleyWire
 
@@ -55,6 +56,21 @@ extension Trace {
                 add(UInt64(row.line))
                 add(row.message)
             }
+        case .addMember(let space, let person, let role):
+            add(18, space)
+            add(person.bytes)
+            add(UInt64(role.rawValue))
+        case .removeMember(let space, let person):
+            add(19, space)
+            add(person.bytes)
+        case .setRole(let space, let person, let role):
+            add(20, space)
+            add(person.bytes)
+            add(UInt64(role.rawValue))
+        case .leave(let space): add(21, space)
+        case .changeSettings(let space, let settings):
+            add(22, space)
+            add(settings.draft().payload ?? [])
         }
     }
 

@@ -119,6 +119,8 @@ struct Trace {
             add(3 << 60)
             add(person.bytes)
         case .card(let number): add(4 << 60 | UInt64(number.rawValue))
+        case .membership(let space): add(5 << 60 | UInt64(space.rawValue))
+        case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         }
     }
 }

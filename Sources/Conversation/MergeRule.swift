@@ -16,6 +16,10 @@ public enum ViewChange: Hashable, Sendable {
     case devices(PersonID)
     /// A device showed a space's members its card, with this operation.
     case card(OperationNumber)
+    /// Who is in a conversation changed, or what they may do.
+    case membership(SpaceNumber)
+    /// Everything in a conversation may have changed: what somebody wrote counts no more, or again.
+    case refolded(SpaceNumber)
 }
 
 /// What a merge rule may know beside the operation itself.
@@ -29,6 +33,9 @@ public struct MergeContext: Sendable {
     /// The clock of the newest message before these operations came, for marking late ones.
     public let newestClock: UInt64
 
+    /// Who wrote the operation that is being merged.
+    var author: Author
+
     /// A context with these fields.
     public init(
         space: SpaceRecord, roster: Roster, ownPerson: PersonID, newestClock: UInt64
@@ -37,12 +44,11 @@ public struct MergeContext: Sendable {
         self.roster = roster
         self.ownPerson = ownPerson
         self.newestClock = newestClock
+        author = Author(person: ownPerson, role: .reader)
     }
 
-    /// The person who writes this log, or nil for none of the roster.
-    func person(writing log: LogRecord) -> PersonID? {
-        roster.member(with: log.device)?.person
-    }
+    /// The person who writes this log, in the space or out of it; nil for none of it.
+    func person(writing log: LogRecord) -> PersonID? { roster.person(of: log.device) }
 }
 
 /// How operations of one kind change the views.
@@ -56,7 +62,8 @@ protocol MergeRule: SendableMetatype {
     static var lane: Lane { get }
     /// The least that the author must be in the space.
     static var role: Role { get }
-    /// Folds an operation into the views. The author has been checked against ``role``.
+    /// Folds an operation into the views. Its author, ``MergeContext/author``, has been checked
+    /// against ``role``.
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange]
@@ -77,52 +84,67 @@ public enum Merge {
     private static let rulesByKind = Dictionary(
         uniqueKeysWithValues: rules.map { ($0.kind.rawValue, $0) })
 
-    /// Folds one applied operation into the views.
+    /// Folds one applied operation into the views, if it counts.
     ///
     /// Unknown kinds, and operations that their author was not entitled to, have no effect.
+    ///
+    /// - Parameter view: the row of the log's views that holds for the operation.
     public static func apply(
-        _ applied: AppliedOperation, _ context: MergeContext, in store: some MergeStore
+        _ applied: AppliedOperation, under view: LogView?, _ context: MergeContext,
+        judging judge: inout Judge, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        let header = applied.operation.operation.header
-        guard let rule = rulesByKind[header.kind.rawValue], rule.lane == applied.log.lane else {
-            return []
-        }
-        let authority = applied.log.lane.carriesAuthority ? header.authority : nil
-        let expected = applied.log.lane.carriesAuthority ? context.roster.authority : nil
-        guard authority == expected,
-            let member = context.roster.member(with: applied.log.device),
-            member.role >= rule.role
+        let kind = applied.operation.operation.header.kind.rawValue
+        guard let rule = rulesByKind[kind], rule.lane == applied.log.lane,
+            case .effective(let author) = judge.standing(
+                of: applied.operation, in: applied.log, under: view),
+            author.role >= rule.role
         else { return [] }
+        var context = context
+        context.author = author
         return try rule.merge(applied, context, into: store)
     }
 
-    /// Drops the views of a space and folds its operations again.
-    public static func rebuild(
-        _ context: MergeContext, in store: some MergeStore
-    ) throws(StoreError) {
-        try store.clearViews(of: context.space.number)
-        for log in try store.logs(in: context.space.number) {
-            for span in log.spans {
-                try fold(log, span.first...span.last, context, in: store)
-            }
-        }
+    /// The same, with the view as the store has it.
+    public static func apply(
+        _ applied: AppliedOperation, _ context: MergeContext, judging judge: inout Judge,
+        in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        let view = try store.view(at: applied.operation.sequence, in: applied.log.number)
+        return try apply(applied, under: view, context, judging: &judge, in: store)
     }
 
-    private static func fold(
-        _ log: LogRecord, _ range: ClosedRange<UInt64>, _ context: MergeContext,
-        in store: some MergeStore
+    /// Drops the views of a space and folds its operations again.
+    ///
+    /// - Parameter folded: is shown every operation once it was folded.
+    public static func rebuild(
+        _ context: MergeContext, judging judge: inout Judge, in store: some MergeStore,
+        _ folded: (AppliedOperation) throws(StoreError) -> Void = { _ in }
     ) throws(StoreError) {
-        var next = range.lowerBound
-        while next <= range.upperBound {
-            let block = try store.operations(in: log.number, next...range.upperBound, limit: 1024)
-            guard let last = block.last else { return }
-            for stored in block {
-                let applied = AppliedOperation(
-                    number: stored.number, log: log,
-                    operation: VerifiedOperation(stored: stored, tag: log.tag), isBackfill: true)
-                _ = try apply(applied, context, in: store)
+        try store.clearViews(of: context.space.number)
+        for log in try store.logs(in: context.space.number) where log.lane != .control {
+            var views = try store.views(in: log.number, 0...UInt64.max)[...]
+            var view: LogView?
+            for span in log.spans {
+                var next = span.first
+                while next <= span.last {
+                    let block = try store.operations(in: log.number, next...span.last, limit: 1024)
+                    guard let last = block.last else { return }
+                    for stored in block {
+                        while let row = views.first, row.first <= stored.sequence {
+                            view = views.removeFirst()
+                            _ = row
+                        }
+                        let applied = AppliedOperation(
+                            number: stored.number, log: log,
+                            operation: VerifiedOperation(stored: stored, tag: log.tag),
+                            isBackfill: true)
+                        _ = try apply(
+                            applied, under: view, context, judging: &judge, in: store)
+                        try folded(applied)
+                    }
+                    next = last.sequence + 1
+                }
             }
-            next = last.sequence + 1
         }
     }
 }

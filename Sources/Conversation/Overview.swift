@@ -57,8 +57,9 @@ public enum Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
     ) throws(StoreError) -> Int {
         var count = 0
-        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
-            guard let member = roster.member(with: log.device), member.person != ownPerson else {
+        for log in try store.agreedLogs(in: space.number)
+        where log.lane == .content && log.end > 0 {
+            guard let person = roster.person(of: log.device), person != ownPerson else {
                 continue
             }
             let read = try store.mark(
@@ -78,7 +79,7 @@ public enum Overview {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var count = 0
         for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
-            guard roster.member(with: log.device)?.person == ownPerson else { continue }
+            guard roster.person(of: log.device) == ownPerson else { continue }
             let first = states.deliveredEnd(of: log.tag)
             if first < log.end {
                 count += try store.messageCount(in: log.number, first...log.end - 1)
@@ -92,8 +93,9 @@ public enum Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         var progress: [Receipts.Progress] = []
-        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
-            guard let member = roster.member(with: log.device), member.person != ownPerson else {
+        for log in try store.agreedLogs(in: space.number)
+        where log.lane == .content && log.end > 0 {
+            guard let person = roster.person(of: log.device), person != ownPerson else {
                 continue
             }
             let read = try store.mark(

@@ -104,7 +104,7 @@ public struct Timeline {
         _ row: MessageRow, states: MessageStates, in store: some MergeStore
     ) throws(StoreError) -> Message? {
         guard let stored = try store.operation(row.operation), let log = try store.log(row.log),
-            let author = roster.member(with: log.device)?.person
+            let author = roster.person(of: log.device)
         else { return nil }
         let content = stored.operation.payload.flatMap(TextMessage.init)
         let notes = try store.entries(
@@ -144,7 +144,7 @@ public struct Timeline {
             guard let stored = try store.operation(entry.operation),
                 let reaction = stored.operation.payload.flatMap(Reaction.init),
                 let log = try store.log(stored.log),
-                let person = roster.member(with: log.device)?.person
+                let person = roster.person(of: log.device)
             else { continue }
             if let index = reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {
                 reactions[index].persons.append(person)
@@ -171,7 +171,7 @@ struct MessageStates {
         for kind in [MarkKind.delivered, .acknowledged] {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
-                guard let member = roster.member(with: device), member.person != ownPerson else {
+                guard let person = roster.person(of: device), person != ownPerson else {
                     continue
                 }
                 delivered[mark.tag] = max(delivered[mark.tag] ?? 0, mark.sequence)

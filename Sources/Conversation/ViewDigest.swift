@@ -25,7 +25,8 @@ public struct ViewDigest {
         hash.update(space.id)
         add(text: try Overview.name(of: space.number, in: store))
         for kind in [MarkKind.read, .delivered] {
-            for mark in try store.marks(kind, in: space.number) {
+            for mark in try store.marks(kind, in: space.number)
+            where Self.isOfMember(mark, roster) {
                 hash.update(kind.rawValue)
                 hash.update(mark.tag.value)
                 hash.update(mark.actor)
@@ -40,6 +41,14 @@ public struct ViewDigest {
             for message in page { add(message) }
             guard let last = page.last else { return }
             before = last.order
+        }
+    }
+
+    /// How far those were who are gone is known here and there as it came.
+    private static func isOfMember(_ mark: Mark, _ roster: Roster) -> Bool {
+        switch mark.kind {
+        case .read: roster.member(PersonID(reinterpreting: mark.actor)) != nil
+        case .delivered, .acknowledged: roster.contains(DeviceID(reinterpreting: mark.actor))
         }
     }
 

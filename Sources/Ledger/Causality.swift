@@ -6,28 +6,44 @@ public import ParleyWire
 /// A log's record holds how far it is held and how far others have named it, so the graph costs
 /// two numbers a log and no memory of its own.
 public enum Causality {
-    /// Whether all that an operation names is present, so that it may be applied.
+    /// What of the causes of an operation is missing.
+    public struct Missing: OptionSet, Sendable {
+        /// The bits.
+        public let rawValue: UInt8
+        /// What these bits stand for.
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+        /// Something in a log of another lane than 0.
+        public static let content = Missing(rawValue: 1)
+        /// Something in lane 0.
+        public static let control = Missing(rawValue: 2)
+        /// Something in a log of which nothing is known, so that its lane is not.
+        public static let unknown = Missing(rawValue: 4)
+    }
+
+    /// What is missing of all that an operation names; nothing where it may be applied.
     ///
     /// An operation in the hole of a log counts as present: newer operations of the log are held,
     /// and it will be filled in.
-    public static func isReady(
+    public static func missing(
         _ header: OperationHeader, in space: SpaceNumber, store: some LogStore
-    ) throws(StoreError) -> Bool {
-        for cause in header.dependencies {
-            guard try isPresent(cause, in: space, store: store) else { return false }
+    ) throws(StoreError) -> Missing {
+        var missing: Missing = []
+        for cause in header.dependencies + header.references {
+            guard let log = try store.log(cause.tag, in: space) else {
+                missing.insert(.unknown)
+                continue
+            }
+            guard try !isPresent(cause, in: log, store: store) else { continue }
+            missing.insert(log.lane == .control ? .control : .content)
         }
-        for cause in header.references {
-            guard try isPresent(cause, in: space, store: store) else { return false }
-        }
-        return true
+        return missing
     }
 
     private static func isPresent(
-        _ cause: OperationReference, in space: SpaceNumber, store: some LogStore
+        _ cause: OperationReference, in log: LogRecord, store: some LogStore
     ) throws(StoreError) -> Bool {
-        guard let log = try store.log(cause.tag, in: space) else { return false }
-        // It may be of a branch that never comes: nobody serves what lies above a proven fork.
-        if let fork = log.fork, cause.sequence >= fork.sequence { return true }
+        // It may never come: nobody serves what lies above a proven fork or a cut.
+        if let bound = log.bound, cause.sequence >= bound.sequence { return true }
         guard cause.sequence < log.end else { return false }
         // Where it costs nothing, the branch is compared as well.
         return cause.sequence + 1 < log.end || cause.check == log.tip.check
@@ -59,6 +75,16 @@ public enum Causality {
         try store.update(log)
     }
 
+    /// The logs that are named as causes, but for ``own``; those with a bound no more.
+    private static func namedLogs(
+        besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64, store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        try store.logs(in: space).filter { log in
+            log.lane.isCausal && log.lane != .control && log.tag != own && log.end > 0
+                && log.bound == nil && !HybridClock.isFarFuture(log.tipClock, at: wallClock)
+        }
+    }
+
     /// The last operations of logs that somebody claims to have named beyond their end.
     ///
     /// What fills a hole is applied before its causes, so that it may name places that are not held
@@ -67,40 +93,35 @@ public enum Causality {
         for lane: Lane, besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64,
         store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
-        guard lane.isCausal else { return [] }
-        return try store.logs(in: space).filter { log in
-            guard log.lane.isCausal, log.tag != own, log.end > 0, log.fork == nil else {
-                return false
-            }
-            if lane == .control {
-                return log.lane == .control && log.end < log.controlCoveredEnd
-            }
-            guard log.end < log.coveredEnd else { return false }
-            return log.lane == .control || !HybridClock.isFarFuture(log.tipClock, at: wallClock)
-        }
+        guard lane.isCausal, lane != .control else { return [] }
+        return try namedLogs(besides: own, in: space, at: wallClock, store: store)
+            .filter { $0.end < $0.coveredEnd }
     }
 
-    /// The last operations of logs that no operation has named: what the next one must name.
+    /// The last operations of logs of content that no operation has named: what the next one must
+    /// name. Control names control alone.
     ///
     /// - Parameters:
-    ///   - lane: the lane of the next operation. Control names control alone.
+    ///   - lane: the lane of the next operation.
     ///   - own: the log that the next operation is written in; its own tip goes without saying.
     ///   - wallClock: leaves out tips that are far ahead of it, so that one wrong clock does not
-    ///     draw everybody along. Control is always named.
+    ///     draw everybody along.
     static func openHeads(
         for lane: Lane, besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64,
         store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
-        guard lane.isCausal else { return [] }
-        return try store.logs(in: space).filter { log in
-            guard log.lane.isCausal, log.tag != own, log.end > 0, log.fork == nil else {
-                return false
-            }
-            if lane == .control {
-                return log.lane == .control && log.end > log.controlCoveredEnd
-            }
-            guard log.end > log.coveredEnd else { return false }
-            return log.lane == .control || !HybridClock.isFarFuture(log.tipClock, at: wallClock)
+        guard lane.isCausal, lane != .control else { return [] }
+        return try namedLogs(besides: own, in: space, at: wallClock, store: store)
+            .filter { $0.end > $0.coveredEnd }
+    }
+
+    /// The operations of lane 0 that no other of lane 0 has named: together they have all that is
+    /// known of it in their past. Of a forked log what lies below counts.
+    public static func controlHeads(
+        in space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        try store.agreedLogs(in: space).filter { log in
+            log.lane == .control && log.end > log.controlCoveredEnd
         }
     }
 }

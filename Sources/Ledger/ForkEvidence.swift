@@ -13,7 +13,7 @@ public struct ForkEvidence: Equatable, Sendable {
     public let proof: ForkProof
 
     /// Where the branches part.
-    public var point: ForkPoint { ForkPoint(sequence: sequence, anchor: anchor) }
+    public var point: LogPoint { LogPoint(sequence: sequence, anchor: anchor) }
 
     /// The evidence in a proof, or nil where it proves nothing.
     ///

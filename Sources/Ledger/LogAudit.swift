@@ -40,8 +40,8 @@ public struct LogAudit {
             }
             if previous != span.tip { brokenCount += 1 }
         }
-        // The proof of a fork stands for a signature right below it.
-        if let last = log.spans.last?.last, !(log.endsAtFork && last + 1 == log.fork?.sequence),
+        // The proof of a fork, or a cut, stands for a signature right below it.
+        if let last = log.spans.last?.last, !(log.endsAtBound && last + 1 == log.bound?.sequence),
             try store.head(atOrAfter: last, in: log.number) == nil
         {
             unsignedCount += 1

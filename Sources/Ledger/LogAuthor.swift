@@ -120,7 +120,9 @@ public struct LogAuthor {
             guard heads.count > Limits.dependencyCountMax else { return applied }
             let named = heads.prefix(Limits.dependencyCountMax)
             applied.append(
-                try write(merge, causes: Array(named), salt: [], in: &log, store: store))
+                try write(
+                    merge, causes: named.sorted { $0.tag < $1.tag }, salt: [], in: &log,
+                    store: store))
         }
     }
 
@@ -134,11 +136,40 @@ public struct LogAuthor {
         return (open + doubtful.prefix(max(0, room))).sorted { $0.tag < $1.tag }
     }
 
+    /// What the next operation of this log must name: of lane 0 what this very log has not named
+    /// yet, since its own word is what it was written under; of the others what nobody has named.
     private func openHeads(
         for log: LogRecord, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
-        try Causality.openHeads(
-            for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store)
+        guard log.lane.isCausal else { return [] }
+        let control = try Causality.controlHeads(in: space.number, store: store)
+        if log.lane == .control { return control.filter { $0.tag != log.tag } }
+        let view = try view(of: log, store: store)
+        let unnamed = control.filter { !view.contains($0.lastPlace) }
+        return unnamed
+            + (try Causality.openHeads(
+                for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store))
+    }
+
+    /// The tips of lane 0 that the log has named so far.
+    private func view(
+        of log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> [LogTip] {
+        guard log.end > 0 else { return [] }
+        return try store.view(at: log.end - 1, in: log.number)?.tips ?? []
+    }
+
+    /// Keeps what the operation at this place was written under.
+    private func noteView(
+        of log: LogRecord, naming causes: [LogRecord], at sequence: UInt64, store: some LogStore
+    ) throws(StoreError) {
+        let named = causes.filter { $0.lane == .control }.map(\.lastPlace)
+        guard log.lane.carriesAuthority, !named.isEmpty else { return }
+        let heads = try Causality.controlHeads(in: space.number, store: store).map(\.lastPlace)
+        let seen = Set(try view(of: log, store: store) + named)
+        // Once all open heads are named, everything else lies in their past.
+        let tips = heads.allSatisfy(seen.contains) ? heads : seen.sorted()
+        try store.setView(LogView(first: sequence, tips: tips.sorted()), in: log.number)
     }
 
     private func write(
@@ -162,6 +193,7 @@ public struct LogAuthor {
             id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
             sequence: log.end, operation: operation)
         let numbers = try store.insert([verified], in: log.number)
+        try noteView(of: log, naming: causes, at: log.end, store: store)
         log.hold(
             Span(
                 first: verified.sequence, last: verified.sequence, anchor: log.tip,
@@ -201,4 +233,9 @@ public struct LogAuthor {
             log: log.id, sequence: last.last, operation: last.tip, with: key)
         try store.addHead(head, in: log.number)
     }
+}
+
+extension LogRecord {
+    /// The place of the last operation. There is one.
+    var lastPlace: LogTip { LogTip(tag: tag, sequence: end - 1) }
 }

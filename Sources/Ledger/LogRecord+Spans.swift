@@ -18,7 +18,7 @@ extension LogRecord {
             if span.last + 1 == run.first, span.tip != run.anchor { return false }
             if run.last + 1 == span.first, span.anchor != run.operations.last?.id { return false }
         }
-        return spans.count < 2
+        return upperSpans.count < 2
             || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }
 
@@ -35,7 +35,6 @@ extension LogRecord {
                 joined.append(span)
             }
         }
-        precondition(joined.count <= 2, "a log has at most one hole between its spans")
         spans = joined
     }
 }

@@ -77,9 +77,10 @@ public struct Span: Equatable, Sendable {
     }
 }
 
-/// Where two branches of a log part, as a proof of it tells.
-public struct ForkPoint: Equatable, Sendable {
-    /// The first place that differs.
+/// A point between two operations of a log: where branches part, where a cut ends it, or where it
+/// begins for a newcomer.
+public struct LogPoint: Equatable, Sendable {
+    /// The place after the point.
     public var sequence: UInt64
     /// The identifier of the operation before it; for place 0 the log's own identifier.
     public var anchor: OperationID
@@ -116,7 +117,13 @@ public struct LogRecord: Equatable, Sendable {
     public var controlCoveredEnd: UInt64
     /// Where its author began to write two histories, if that is proven. The store keeps it beside
     /// the record: ``LogStore/addFork(_:in:)`` alone sets it.
-    public var fork: ForkPoint?
+    public var fork: LogPoint?
+    /// What stands at or above it does not count: its author was removed, and nobody who did it had
+    /// seen so much. Of ``fork`` and this the lower one is ``bound``.
+    public var limit: LogPoint?
+    /// What stands below it is not for this node: it came later. Nothing of that is missing, and the
+    /// log counts as if it were held.
+    public var floor: LogPoint?
 
     /// A record with these fields.
     public init(
@@ -138,26 +145,37 @@ public struct LogRecord: Equatable, Sendable {
     /// How operations of the space name this log.
     public var tag: LogTag { LogTag(id) }
 
+    /// The first place that this node may have.
+    public var base: UInt64 { floor?.sequence ?? 0 }
+
+    /// The spans that count for what is missing: those that reach up to ``base``.
+    var upperSpans: [Span] {
+        floor == nil ? spans : spans.filter { $0.last + 1 >= base }
+    }
+
     /// The place after the last operation held: what the next one gets.
-    public var end: UInt64 { spans.last.map { $0.last + 1 } ?? 0 }
+    public var end: UInt64 { max(spans.last.map { $0.last + 1 } ?? 0, base) }
 
     /// The identifier that the next operation follows.
-    public var tip: OperationID { spans.last?.tip ?? OperationID(reinterpreting: id) }
+    public var tip: OperationID {
+        upperSpans.last?.tip ?? floor?.anchor ?? OperationID(reinterpreting: id)
+    }
 
     /// Whether every operation up to the last is held.
-    public var isWhole: Bool { spans.isEmpty || (spans.count == 1 && spans[0].first == 0) }
+    public var isWhole: Bool { gap == nil }
 
     /// The newest stretch of places that are not held, or nil where all are.
     public var gap: ClosedRange<UInt64>? {
-        guard let top = spans.last, top.first > 0 else { return nil }
-        if spans.count == 2 { return spans[0].last + 1...top.first - 1 }
-        return 0...top.first - 1
+        let upper = upperSpans
+        guard let top = upper.last, top.first > base else { return nil }
+        if upper.count > 1 { return upper[upper.count - 2].last + 1...top.first - 1 }
+        return base...top.first - 1
     }
 
     /// The last place up to which nothing is missing, or nil where even the first is.
     public var wholeThrough: UInt64? {
-        guard let first = spans.first, first.first == 0 else { return nil }
-        return first.last
+        if let lowest = upperSpans.first, lowest.first <= base { return lowest.last }
+        return base > 0 ? base - 1 : nil
     }
 
     /// Whether the operation at this place is held.

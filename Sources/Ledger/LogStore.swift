@@ -125,6 +125,17 @@ public protocol LogStore: AnyObject {
     /// The signed heads in this range, ascending.
     func heads(in log: LogNumber, _ range: ClosedRange<UInt64>) throws(StoreError) -> [SignedHead]
 
+    /// Keeps what a stretch of the log was written under; a row at the same place is replaced.
+    func setView(_ view: LogView, in log: LogNumber) throws(StoreError)
+    /// Drops the row that begins at this place.
+    func removeView(at first: UInt64, in log: LogNumber) throws(StoreError)
+    /// The row with the highest place at or below this one, or nil.
+    func view(at sequence: UInt64, in log: LogNumber) throws(StoreError) -> LogView?
+    /// The rows that begin in this range, ascending.
+    func views(
+        in log: LogNumber, _ range: ClosedRange<UInt64>
+    ) throws(StoreError) -> [LogView]
+
     /// Keeps proof of a fork and sets ``LogRecord/fork``. One proof a log is kept, the one whose
     /// branches part lowest; another changes nothing.
     func addFork(_ evidence: ForkEvidence, in log: LogNumber) throws(StoreError)

@@ -71,7 +71,7 @@ public struct OperationVerifier {
     private let run: Run
     private let log: LogID
     private let held: [Span]
-    /// What is really held, where a proven fork hides part of it.
+    /// What is really held, where a bound hides part of it.
     private let stored: [Span]
     private let anchor: OperationID
     private let chain: [VerifiedOperation]
@@ -82,22 +82,39 @@ public struct OperationVerifier {
     ///   - run: as it arrived.
     ///   - space: the space that the frame named.
     ///   - held: the spans of the log here, ascending; empty for an unknown log.
-    ///   - fork: where the log is known to part: what stands there and above is left out, and the
-    ///     proof vouches for what ends right below.
+    ///   - bound: where the log is known to part, or to be cut: what stands there and above is left
+    ///     out, and the proof of that vouches for what ends right below.
+    ///   - floor: where the log begins for this node: what stands below is left out.
     /// - Returns: the parts of it that are new, ascending; none where all of it was held.
     public static func verify(
-        _ run: Run, in space: SpaceID, held: [Span], fork: ForkPoint? = nil
+        _ run: Run, in space: SpaceID, held: [Span], bound: LogPoint? = nil,
+        floor: LogPoint? = nil
     ) throws(RunRejection) -> [VerifiedRun] {
-        let stored = held
-        let held = visible(held, below: fork)
+        let stored = held.filter { $0.last + 1 >= floor?.sequence ?? 0 }
+        let held = visible(counted(stored, above: floor), below: bound)
         // Nothing new costs nothing: duplicates are common, and no hash is computed for them.
         if held.contains(where: { $0.first <= run.first && run.last <= $0.last }) { return [] }
         return try OperationVerifier(run, in: space, held: held, stored: stored).newRuns()
     }
 
-    /// What is held below a fork, and above it one span that takes in everything.
-    private static func visible(_ held: [Span], below fork: ForkPoint?) -> [Span] {
-        guard let fork else { return held }
+    /// What is held, and below it one span that takes in everything below the floor.
+    private static func counted(_ held: [Span], above floor: LogPoint?) -> [Span] {
+        guard let floor, floor.sequence > 0 else { return held }
+        // What is held reaches below the floor: then it tells what stands there.
+        if let lowest = held.first, lowest.first <= floor.sequence {
+            guard lowest.first > 0 else { return held }
+            let below = Span(
+                first: 0, last: lowest.first - 1, anchor: lowest.anchor, tip: lowest.anchor)
+            return [below] + held
+        }
+        let below = Span(
+            first: 0, last: floor.sequence - 1, anchor: floor.anchor, tip: floor.anchor)
+        return [below] + held
+    }
+
+    /// What is held below a bound, and above it one span that takes in everything.
+    private static func visible(_ held: [Span], below bound: LogPoint?) -> [Span] {
+        guard let fork = bound else { return held }
         let below = held.filter { $0.first < fork.sequence }.map { span in
             span.last < fork.sequence
                 ? span

@@ -1,5 +1,6 @@
 public import ParleyConversation
 public import ParleyLedger
+public import ParleyRoster
 public import ParleySealing
 public import ParleyWire
 
@@ -19,6 +20,16 @@ public enum Command: Sendable {
     case react(OperationNumber, Reaction)
     /// Marks all of a conversation as read.
     case markRead(SpaceID)
+    /// Takes a person into a conversation.
+    case addMember(SpaceID, PersonID, Role)
+    /// Takes a person out of a conversation.
+    case removeMember(SpaceID, PersonID)
+    /// Lets a person do more or less.
+    case setRole(SpaceID, PersonID, Role)
+    /// Goes out of a conversation.
+    case leave(SpaceID)
+    /// Changes what holds for a whole conversation; what is nil stays.
+    case changeSettings(SpaceID, SpaceSettings)
     /// Names a conversation.
     case rename(SpaceID, String)
     /// Silences a conversation, or ends that.
@@ -86,6 +97,20 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unknownPerson
     /// The person may not do that here.
     case notAllowed
+    /// This person is not in the conversation any more, or not with this device.
+    case notMember
+    /// The other person is not in the conversation.
+    case noSuchMember
+    /// The other person is in the conversation already.
+    case alreadyMember
+    /// The other person stands no lower.
+    case outranked
+    /// Nobody would be left who may do everything.
+    case lastOwner
+    /// A conversation of two keeps the two.
+    case directConversation
+    /// It would change nothing.
+    case unchanged
     /// It is longer than may be sent: so many UTF-8 bytes, of at most so many.
     case tooLong(byteCount: Int, limit: Int)
     /// There is nothing in it.

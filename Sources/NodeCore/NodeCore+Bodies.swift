@@ -75,8 +75,10 @@ extension NodeCore {
 
     /// Puts back what a run brings of operations that are held without their payload.
     mutating func restore(
-        _ run: Run, in log: LogRecord, _ context: MergeContext, _ store: some Store
+        _ run: Run, in log: LogRecord, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [ViewChange] {
+        guard let roster = try roster(of: space, store) else { return [] }
+        let context = try context(of: space, roster: roster, store)
         var changes: [ViewChange] = []
         for (offset, operation) in run.operations.enumerated() where operation.payload != nil {
             let place = run.first + UInt64(offset)
@@ -97,7 +99,7 @@ extension NodeCore {
         return changes
     }
 
-    private func restore(
+    private mutating func restore(
         _ operation: Operation, as stored: StoredOperation, in log: LogRecord,
         _ context: MergeContext, _ store: some Store
     ) throws(StoreError) -> [ViewChange] {
@@ -113,7 +115,8 @@ extension NodeCore {
         try store.restore(verified, in: stored.number)
         let applied = AppliedOperation(
             number: stored.number, log: log, operation: verified, isBackfill: true)
-        return try Merge.apply(applied, context, in: store)
+        guard var judge = judges[context.space.number] else { return [] }
+        return try Merge.apply(applied, context, judging: &judge, in: store)
     }
 
     private func identifier(

@@ -56,7 +56,8 @@ extension NodeCore {
                 case .contact(let person): persons.insert(person)
                 case .card(let number): cards.append(number)
                 case .conversation: hasSpace = true
-                case .message, .receipts, .devices: break
+                case .membership: hasSpace = true
+                case .message, .receipts, .devices, .refolded: break
                 }
             }
         }

@@ -98,6 +98,16 @@ extension NodeCore {
             } unless: {
                 Self.refusal(emoji: reaction.emoji)
             }
+        case .addMember(let space, let person, let role):
+            return try addMember(person, role, to: space, at: now, store, &random, &effects)
+        case .removeMember(let space, let person):
+            return try removeMember(person, from: space, at: now, store, &random, &effects)
+        case .setRole(let space, let person, let role):
+            return try setRole(role, of: person, in: space, at: now, store, &random, &effects)
+        case .leave(let space):
+            return try leave(space, at: now, store, &random, &effects)
+        case .changeSettings(let space, let settings):
+            return try change(settings, of: space, at: now, store, &random, &effects)
         case .markRead(let space):
             return try markRead(space, at: now, store, &random, &effects)
         case .rename(let space, let name):

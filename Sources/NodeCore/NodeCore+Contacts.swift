@@ -58,11 +58,8 @@ extension NodeCore {
         guard let roster = try roster(of: space, store) else {
             preconditionFailure("a genesis that was just written makes a roster")
         }
-        for id in links.keys.sorted() {
-            guard let peer = links[id]?.peer, roster.contains(peer.device) else { continue }
-            _ = try links[id]?.session?.share(space, store: store)
-            try links[id]?.session?.assumeMissing(space.number, store: store)
-        }
+        precondition(belongs(to: roster), "who makes a space is in it")
+        try share(space, store, &effects)
         precondition(applied.count == 1, "a genesis is one operation")
         return space
     }

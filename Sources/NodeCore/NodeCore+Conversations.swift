@@ -6,37 +6,30 @@ import ParleyWire
 
 extension NodeCore {
     /// Room for the header of an operation without causes.
-    private static let headerByteCountMax = 256
+    static let headerByteCountMax = 256
 
     mutating func createGroup(
         _ name: String, _ members: [PersonID], at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if let refusal = Self.refusal(name: name) { return .failure(refusal) }
-        guard members.count < Limits.founderCountMax else {
-            return .failure(.tooManyMembers(limit: Limits.founderCountMax))
+        guard members.count < Limits.memberCountMax else {
+            return .failure(.tooManyMembers(limit: Limits.memberCountMax))
         }
-        var founders: [Founder] = []
-        for person in members where person != identity.person {
-            guard try isAccepted(person, store),
-                let card = try CardReader.kept(of: person, store)
-            else { return .failure(.unknownPerson) }
-            guard !founders.contains(where: { $0.person == person }) else { continue }
-            founders.append(
-                Founder(
-                    person: person, role: .member, name: card.name, identity: card.identity))
-        }
-        // Identity logs are as long as their persons made them: what does not fit one operation
-        // cannot be written.
-        let genesis = Genesis(
-            kind: .group, creator: identity.device, random: Array(repeating: 0, count: 16),
-            founders: founders + [try ownFounder(store)])
-        let byteCount = genesis.draft().payload?.count ?? 0
-        guard byteCount <= Limits.operationByteCountMax - Self.headerByteCountMax else {
-            return .failure(.tooLong(byteCount: byteCount, limit: Limits.operationByteCountMax))
+        var newcomers: [Newcomer] = []
+        var known: Set<PersonID> = [identity.person]
+        for person in members where known.insert(person).inserted {
+            guard let newcomer = try newcomer(person, Horizon(), store) else {
+                return .failure(.unknownPerson)
+            }
+            if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
+            newcomers.append(newcomer)
         }
         let space = try createSpace(
-            .group, with: founders, at: now, store, &random, &effects)
+            .group,
+            with: newcomers.map {
+                Founder(person: $0.person, role: .member, name: $0.name, identity: $0.identity)
+            }, at: now, store, &random, &effects)
         let draft = ConversationName(name: name).draft(replacing: [])
         _ = try write([draft], in: space, at: now, store, &random, &effects)
         return .success(.space(space.number))
@@ -48,6 +41,7 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
         if let refusal = Self.refusal(name: name) { return .failure(refusal) }
+        if let refusal = try self.refusal(writingIn: space, store) { return .failure(refusal) }
         let role = try roster(of: space, store)?.member(identity.person)?.role ?? .reader
         guard space.kind == .direct || role >= .admin else { return .failure(.notAllowed) }
         let previous = try Overview.nameReferences(of: space.number, in: store)
@@ -74,6 +68,7 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store), let roster = try roster(of: space, store)
         else { return .failure(.unknownConversation) }
+        guard belongs(to: roster) else { return .failure(.notMember) }
         let unread = try Overview.unreadCount(
             of: space, roster: roster, ownPerson: identity.person, in: store)
         let progress = try Overview.unreadProgress(

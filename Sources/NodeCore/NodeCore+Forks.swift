@@ -28,7 +28,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let peer = links[id]?.peer.device, let space = try store.space(proof.space),
             let roster = try roster(of: space, store), roster.contains(peer),
-            roster.contains(proof.left.device)
+            roster.person(of: proof.left.device) != nil
         else { return }
         let name = OperationHash.log(
             space: space.id, device: proof.left.device, lane: proof.left.lane)
@@ -54,7 +54,13 @@ extension NodeCore {
         try count(.forkedLog, store)
         effects.append(.linksChanged)
         spread(evidence, in: space, &effects)
-        try admit(in: space, roster, from: id, at: now, store, &effects)
+        if log.lane == .control {
+            // What stands above is in no past any more: everything that hung on it is judged anew.
+            judges[space.number] = nil
+            try prepare(space, store)
+            try follow(space, from: roster, at: now, store, &effects)
+        }
+        try admit(in: space, from: id, at: now, store, &effects)
     }
 
     /// The place below a fork where this node holds another history than both branches, or nil.
@@ -98,7 +104,7 @@ extension NodeCore {
 
 extension VerifiedRun {
     /// The part of it below a fork, or nil where nothing is.
-    func below(_ fork: ForkPoint?) -> VerifiedRun? {
+    func below(_ fork: LogPoint?) -> VerifiedRun? {
         guard let fork, fork.sequence <= last else { return self }
         guard fork.sequence > first else { return nil }
         return prefix(Int(fork.sequence - first))

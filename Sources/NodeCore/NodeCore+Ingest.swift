@@ -5,12 +5,16 @@ import ParleyRoster
 import ParleyWire
 
 /// What one frame of operations changed.
-private struct Ingested {
+struct Ingested {
     var changes: [ViewChange] = []
     /// Logs that grew.
     var grown: Set<LogTag> = []
     /// Something did not join what is held: the peer is asked for what lies between.
     var isDisconnected = false
+    /// What was judged above a hole turned out to be otherwise.
+    var isMisjudged = false
+    /// Runs that were stored.
+    var keptCount = 0
     /// When it happens, on the monotonic clock.
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
@@ -31,49 +35,64 @@ extension NodeCore {
         _ operations: Operations, from id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let link = links[id] else { return }
-        var runs = operations.runs[...]
+        guard let peer = links[id]?.peer else { return }
         if try store.space(operations.space) == nil {
-            guard let genesis = runs.first,
-                try adopt(operations.space, from: genesis, link: link, id, store)
+            guard let genesis = operations.runs.first,
+                try adopt(operations.space, from: genesis, on: id, store)
             else {
-                if !runs.isEmpty { try count(.foreignSpace, store) }
+                if !operations.runs.isEmpty { try count(.foreignSpace, store) }
                 return
             }
             effects.append(.linksChanged)
         }
         guard let space = try store.space(operations.space),
-            let roster = try roster(of: space, store), roster.contains(link.peer.device)
+            try mayBring(peer, to: space, store)
         else {
-            try count(.foreignSpace, store)
-            return
+            return try count(.foreignSpace, store)
         }
-        let context = try context(of: space, roster: roster, store)
         var ingested = Ingested(at: now)
-        while let run = runs.popFirst() {
-            guard roster.contains(run.device) else {
+        // Lane 0 first: what it says of the rest, that must go by.
+        for run in operations.runs where run.lane == .control {
+            guard try ingest(run, in: space, from: id, store, &ingested, &effects) else { return }
+        }
+        try admitWaiting(in: space, store, &ingested)
+        try follow(space, at: now, store, &effects)
+        let roster = judges[space.number]?.roster
+        let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
+        for run in operations.runs where run.lane != .control {
+            guard isMember, roster?.person(of: run.device) != nil else {
                 try count(.foreignOperations, store)
                 continue
             }
-            guard try ingest(run, in: space, context, from: id, store, &ingested, &effects) else {
-                return
-            }
+            guard try ingest(run, in: space, from: id, store, &ingested, &effects) else { return }
         }
-        try admitWaiting(in: space, context, store, &ingested)
-        try settle(ingested, in: space, roster, from: id, at: now, store, &effects)
+        try admitWaiting(in: space, store, &ingested)
+        try settle(ingested, in: space, from: id, at: now, store, &effects)
+    }
+
+    /// Whether operations of a space are taken from this peer: from who is in it; and before this
+    /// device is, from who may introduce it.
+    private mutating func mayBring(
+        _ peer: LinkPeer, to space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let roster = try roster(of: space, store)
+        if roster?.member(with: peer.device)?.person == peer.person { return true }
+        if belongs(to: roster) { return false }
+        return try mayIntroduce(peer.person, store)
     }
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.
     private mutating func ingest(
-        _ run: Run, in space: SpaceRecord, _ context: MergeContext, from id: LinkID,
-        _ store: some Store, _ ingested: inout Ingested, _ effects: inout [Effect]
+        _ run: Run, in space: SpaceRecord, from id: LinkID, _ store: some Store,
+        _ ingested: inout Ingested, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
-        let tag = LogTag(OperationHash.log(space: space.id, device: run.device, lane: run.lane))
+        let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
+        let tag = LogTag(name)
         let log = try store.log(tag, in: space.number)
+        let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
         let pieces: [VerifiedRun]
         do {
-            pieces = try OperationVerifier.verify(
-                run, in: space.id, held: log?.spans ?? [], fork: log?.fork)
+            pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
         } catch .forked(let place) {
             if let log { suspectFork(of: log, at: place, through: run.last, on: id, &effects) }
             return true
@@ -81,17 +100,48 @@ extension NodeCore {
             return try refused(error, from: id, store, &ingested, &effects)
         }
         if let log, pieces.isEmpty, hasMissingBodies {
-            ingested.changes += try restore(run, in: log, context, store)
+            ingested.changes += try restore(run, in: log, space, store)
         }
         links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         for piece in pieces {
+            // Lane 0 has no holes: what it says hangs on all that came before.
+            if run.lane == .control, piece.first != log?.end ?? 0 {
+                try count(.unconnectedOperations, store)
+                ingested.isDisconnected = true
+                continue
+            }
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
-            try apply(waiter, in: space, context, store, &ingested)
+            try apply(waiter, in: space, store, &ingested)
         }
         if !pieces.isEmpty {
             links[id]?.unacknowledged[space.number, default: []].insert(tag)
         }
         return true
+    }
+
+    /// What is new of a run, below the log's limit.
+    ///
+    /// Floors and limits are the word of whoever admitted or removed somebody. Where they do not fit
+    /// what others hold, no peer has broken anything.
+    private static func verify(
+        _ run: Run, in space: SpaceID, against log: LogRecord?, limit: LogPoint?
+    ) throws(RunRejection) -> [VerifiedRun] {
+        let held = log?.spans ?? []
+        var pieces: [VerifiedRun]
+        do {
+            pieces = try OperationVerifier.verify(
+                run, in: space, held: held, bound: log?.fork, floor: log?.floor)
+        } catch {
+            if error == .unproven, log?.floor != nil || limit != nil { throw .unsigned }
+            // What ends right below the limit needs no signature: the cut vouches for it.
+            guard error == .unsigned, let limit, limit.sequence < log?.fork?.sequence ?? .max
+            else { throw error }
+            do {
+                pieces = try OperationVerifier.verify(
+                    run, in: space, held: held, bound: limit, floor: log?.floor)
+            } catch { throw .unsigned }
+        }
+        return pieces.compactMap { $0.below(limit) }
     }
 
     private mutating func refused(
@@ -115,78 +165,79 @@ extension NodeCore {
 
     /// Stores and merges as many operations of a run as have their causes; the rest waits.
     private mutating func apply(
-        _ waiter: WaitingRoom.Waiter, in space: SpaceRecord, _ context: MergeContext,
-        _ store: some Store, _ ingested: inout Ingested
+        _ waiter: WaitingRoom.Waiter, in space: SpaceRecord, _ store: some Store,
+        _ ingested: inout Ingested
     ) throws(StoreError) {
         let run = waiter.run
         let isOverdue = ingested.endsWaiting && waiter.isOverdue(at: ingested.now)
         var ready = run.operations.count
-        if !run.isBackfill, !isOverdue {
-            for (index, operation) in run.operations.enumerated() {
-                guard
-                    try Causality.isReady(
-                        operation.operation.header, in: space.number, store: store)
-                else {
-                    ready = index
-                    break
-                }
-            }
+        var waitsForControl = false
+        for (index, operation) in run.operations.enumerated() {
+            var missing = try missing(operation.operation.header, run, in: space, store)
+            if run.isBackfill || isOverdue, run.lane != .control { missing.remove(.content) }
+            guard !missing.isEmpty else { continue }
+            ready = index
+            waitsForControl = missing.contains(.control)
+            break
         }
         if let rest = run.droppingFirst(ready) {
-            waiting.add(rest, in: space.number, since: waiter.since)
+            waiting.add(
+                WaitingRoom.Waiter(
+                    run: rest, since: waiter.since, waitsForControl: waitsForControl),
+                in: space.number)
         }
         guard let applicable = run.prefix(ready) else { return }
-        try keep(applicable, in: space, context, store, &ingested)
+        try keep(applicable, in: space, store, &ingested)
     }
 
-    private mutating func keep(
-        _ run: VerifiedRun, in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
-        _ ingested: inout Ingested
-    ) throws(StoreError) {
-        let tag = LogTag(run.log)
-        var log: LogRecord
-        if let known = try store.log(tag, in: space.number) {
-            log = known
-        } else {
-            log = try store.addLog(run.log, device: run.device, lane: run.lane, in: space.number)
+    /// What is missing before an operation may be applied.
+    private func missing(
+        _ header: OperationHeader, _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Causality.Missing {
+        var missing = try Causality.missing(header, in: space.number, store: store)
+        guard let judge = judges[space.number] else { return [.control] }
+        if run.lane == .control {
+            // A newcomer's word may come before the word of who let them in.
+            if !judge.knows(run.device), header.kind != .genesis { missing.insert(.control) }
+            return missing.isEmpty ? [] : [.control]
         }
-        let numbers = try store.insert(run.operations, in: log.number)
-        log.hold(run)
-        try store.update(log)
-        for head in run.heads { try store.addHead(head, in: log.number) }
-        for (operation, number) in zip(run.operations, numbers) {
-            try Causality.cover(
-                operation.operation.header, lane: run.lane, in: space.number, store: store)
-            let applied = AppliedOperation(
-                number: number, log: log, operation: operation, isBackfill: run.isBackfill)
-            ingested.changes += try Merge.apply(applied, context, in: store)
-            if operation.operation.isErased { try lacksBody(applied, in: space, store) }
-        }
-        ingested.grown.insert(tag)
+        guard missing.contains(.unknown) else { return missing }
+        // Nothing says whether an unknown log is one of lane 0, but what it was written under.
+        missing.remove(.unknown)
+        let isKnown = header.authority.map { judge.graph.tips(underAuthority: $0) != nil } ?? true
+        missing.insert(isKnown ? .content : .control)
+        return missing
     }
 
     /// Applies what waited for causes that have come, until nothing moves any more.
-    private mutating func admitWaiting(
-        in space: SpaceRecord, _ context: MergeContext, _ store: some Store,
-        _ ingested: inout Ingested
+    mutating func admitWaiting(
+        in space: SpaceRecord, _ store: some Store, _ ingested: inout Ingested
     ) throws(StoreError) {
+        try prepare(space, store)
         while waiting.holds(space.number) {
-            let before = ingested.grown.count + ingested.changes.count
+            let before = ingested.grown.count + ingested.changes.count + ingested.keptCount
             for var waiter in waiting.take(space.number) {
                 let run = waiter.run
+                let limit = judges[space.number]?.roster.limit(
+                    of: run.device, lane: run.lane, run.log)
                 guard let log = try store.log(LogTag(run.log), in: space.number) else {
-                    try apply(waiter, in: space, context, store, &ingested)
+                    guard let rest = run.below(limit) else { continue }
+                    waiter.run = rest
+                    try apply(waiter, in: space, store, &ingested)
                     continue
                 }
                 // While it waited, some of it may have come another way, or proved a branch that
                 // nobody takes any more.
                 let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
-                guard let rest = run.droppingFirst(known)?.below(log.fork), log.canHold(rest)
+                guard let rest = run.droppingFirst(known)?.below(log.fork)?.below(limit),
+                    log.canHold(rest)
                 else { continue }
                 waiter.run = rest
-                try apply(waiter, in: space, context, store, &ingested)
+                try apply(waiter, in: space, store, &ingested)
             }
-            if ingested.grown.count + ingested.changes.count == before { return }
+            if ingested.grown.count + ingested.changes.count + ingested.keptCount == before {
+                return
+            }
         }
     }
 
@@ -194,14 +245,14 @@ extension NodeCore {
     ///
     /// - Parameter id: the link that brought what let it go on, if one did.
     mutating func admit(
-        in space: SpaceRecord, _ roster: Roster, from id: LinkID?, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        in space: SpaceRecord, from id: LinkID?, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
-        let context = try context(of: space, roster: roster, store)
         var ingested = Ingested(at: now)
         ingested.endsWaiting = id == nil
-        try admitWaiting(in: space, context, store, &ingested)
-        try settle(ingested, in: space, roster, from: id, at: now, store, &effects)
+        try admitWaiting(in: space, store, &ingested)
+        try follow(space, at: now, store, &effects)
+        try settle(ingested, in: space, from: id, at: now, store, &effects)
     }
 
     /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
@@ -210,26 +261,30 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for number in waiting.overdueSpaces(at: now.monotonic) {
-            guard let space = try store.space(number), let roster = try roster(of: space, store)
+            guard let space = try store.space(number), try roster(of: space, store) != nil
             else { continue }
-            try admit(in: space, roster, from: nil, at: now, store, &effects)
+            try admit(in: space, from: nil, at: now, store, &effects)
         }
         watchWaiting(at: now, &effects)
     }
 
-    private mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
+    mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
         guard let due = waiting.nextDue else { return }
         set(.waiting, in: due - min(due, now.monotonic), at: now, &effects)
     }
 
     private mutating func settle(
-        _ ingested: Ingested, in space: SpaceRecord, _ roster: Roster, from id: LinkID?,
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ ingested: Ingested, in space: SpaceRecord, from id: LinkID?, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        if ingested.isMisjudged { try refold(space, store, &effects) }
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
             try grew(ingested.grown, in: space, isOwn: false, from: id, at: now, store, &effects)
-            if roster.members.count <= Self.receiptMemberCountMax, space.kind != .own {
+            let roster = judges[space.number]?.roster
+            if belongs(to: roster), space.kind != .own,
+                roster?.members.count ?? 0 <= Self.receiptMemberCountMax
+            {
                 unreceipted.insert(space.number)
                 set(.receipts, in: Self.receiptDelay, at: now, &effects)
             }
@@ -260,32 +315,5 @@ extension NodeCore {
             mustAnnounce = mustAnnounce || links[id]?.session?.hasAnnouncements == true
         }
         if mustAnnounce { set(.announce, in: Self.announceDelay, at: now, &effects) }
-    }
-
-    /// Takes in a space that a contact introduces and that this node belongs to.
-    private mutating func adopt(
-        _ id: SpaceID, from run: Run, link: CoreLink, _ linkID: LinkID, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        guard run.lane == .control, run.first == 0,
-            link.adoptedCount < Self.introducedCountMax,
-            // What proves nothing makes no space, whatever is wrong with it.
-            let piece = try? OperationVerifier.verify(run, in: id, held: []).first,
-            let first = piece.operations.first,
-            // As above.
-            let roster = try? Genesis.roster(from: first, by: run.device, in: id),
-            // Under their own names: a founder could claim a device for somebody else.
-            roster.member(with: identity.device)?.person == identity.person,
-            roster.member(with: link.peer.device)?.person == link.peer.person
-        else { return false }
-        links[linkID]?.adoptedCount += 1
-        let space = try store.addSpace(id, kind: roster.kind)
-        rosters[space.number] = roster
-        if roster.kind == .own, ownSpace == nil { ownSpace = space }
-        for linkID in links.keys.sorted() {
-            guard let peer = links[linkID]?.peer, roster.contains(peer.device) else { continue }
-            _ = try links[linkID]?.session?.share(space, store: store)
-            try links[linkID]?.session?.assumeMissing(space.number, store: store)
-        }
-        return true
     }
 }

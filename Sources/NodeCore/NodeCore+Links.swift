@@ -85,10 +85,10 @@ extension NodeCore {
             capabilities: 0, wallClock: now.wall, generation: try generation(store, &random),
             credit: SyncSession.creditInitial)
         var session = SyncSession(salt: random.next())
-        var shared: [SpaceRecord] = []
+        var shared: [SharedSpace] = []
         for space in try store.spaces() {
-            if try roster(of: space, store)?.contains(link.peer.device) == true {
-                shared.append(space)
+            if let scope = try scope(of: space, with: link.peer, store) {
+                shared.append(SharedSpace(space, scope: scope))
             }
         }
         let outputs = try session.open(hello, sharing: shared, store: store)
@@ -234,6 +234,10 @@ extension NodeCore {
         }
         guard let session = link.session else {
             // Ten seconds to say who one is; only strangers take longer.
+            return hangUp(id, .stranger, &effects)
+        }
+        // Who is in no common space any more has been told so by now.
+        guard try mayLink(link.peer.person, store) else {
             return hangUp(id, .stranger, &effects)
         }
         if case .send(let frame) = try session.heartbeat(store: store) {

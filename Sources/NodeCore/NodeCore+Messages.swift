@@ -52,18 +52,19 @@ extension NodeCore {
     func knownRoster(
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Roster? {
-        if let roster = rosters[space.number] { return roster }
+        if let judge = judges[space.number] { return judge.roster }
         return try RosterReader.roster(of: space, in: store)
     }
 
     /// Why nothing may be written in a space, or nil.
-    private func refusal(
+    func refusal(
         writingIn space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CommandRefusal? {
         let roster = try knownRoster(of: space, store)
-        guard let own = roster?.member(identity.person), own.role >= .member else {
-            return .notAllowed
+        guard belongs(to: roster), let own = roster?.member(identity.person) else {
+            return .notMember
         }
+        guard own.role >= .member else { return .notAllowed }
         guard space.kind == .direct else { return nil }
         // Nobody would ever get it, as long as nobody links with them.
         for member in roster?.members ?? [] where member.person != identity.person {
@@ -84,10 +85,8 @@ extension NodeCore {
         guard let target = try target(number, store) else { return .failure(.unknownMessage) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted { return .failure(.deleted) }
-        if target.space.kind == .direct,
-            case .blocked? = try self.refusal(writingIn: target.space, store)
-        {
-            return .failure(.blocked)
+        if let refusal = try self.refusal(writingIn: target.space, store) {
+            return .failure(refusal)
         }
         let roster = try roster(of: target.space, store)
         let own = roster?.member(identity.person)
@@ -108,13 +107,12 @@ extension NodeCore {
         var isDeleted: Bool
     }
 
-    private func target(
+    private mutating func target(
         _ number: OperationNumber, _ store: some Store
     ) throws(StoreError) -> CommandTarget? {
         guard let stored = try store.operation(number), stored.operation.header.kind == .text,
             let log = try store.log(stored.log), let space = try store.space(log.space),
-            let roster = try knownRoster(of: space, store),
-            let author = roster.member(with: log.device)?.person
+            let author = try roster(of: space, store)?.person(of: log.device)
         else { return nil }
         let reference = OperationReference(
             tag: log.tag, sequence: stored.sequence, check: stored.id.check)

@@ -67,13 +67,14 @@ extension NodeCore {
         _ id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let person = links[id]?.peer.person else { return }
+        guard let peer = links[id]?.peer else { return }
+        let person = peer.person
         let contact = try contact(person, store)
         if contact?.isBlocked == true { return }
         if let invite = try pendingInvite(of: person, store) {
             return try introduce(on: id, invite: invite, store, &effects)
         }
-        let mayLink = try mayLink(person, store)
+        let mayLink = try mayTalk(peer, store)
         if mayLink || contact?.state == .requested {
             try introduce(on: id, store, &effects)
         }
@@ -127,7 +128,7 @@ extension NodeCore {
             guard links[id]?.session == nil else { return }
             return turnAway(id, &effects)
         }
-        guard try mayLink(person, store) else {
+        guard try mayTalk(link.peer, store) else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)

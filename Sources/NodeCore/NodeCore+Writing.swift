@@ -9,13 +9,21 @@ extension NodeCore {
         _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard let roster = try roster(of: space, store) else { return [] }
+        guard let roster = try roster(of: space, store),
+            var judge = judges.removeValue(forKey: space.number)
+        else { return [] }
+        defer { judges[space.number] = judge }
         let context = try context(of: space, roster: roster, store)
         let author = LogAuthor(
             key: identity.key, space: space, authority: roster.authority, wallClock: now.wall)
         let applied = try author.append(drafts, to: store, using: &random)
         var changes: [ViewChange] = []
-        for operation in applied { changes += try Merge.apply(operation, context, in: store) }
+        for operation in applied {
+            if operation.log.lane == .control {
+                judge.add(operation.operation, by: identity.device)
+            }
+            changes += try Merge.apply(operation, context, judging: &judge, in: store)
+        }
         effects.append(.commitFully)
         effects.append(.changed(changes))
         try grew(
@@ -31,11 +39,14 @@ extension NodeCore {
     ) throws(StoreError) {
         guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store) else { return }
         for number in unreceipted.sorted() {
-            guard let space = try store.space(number) else { continue }
+            guard let space = try store.space(number),
+                belongs(to: try roster(of: space, store))
+            else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
             for log in try store.agreedLogs(in: number) where log.lane == .content {
-                guard log.device != identity.device, log.isWhole, let place = log.wholeThrough
+                guard log.device != identity.device, log.isWhole, let place = log.wholeThrough,
+                    log.holds(place)
                 else { continue }
                 let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
                 if said.map({ $0 < place }) ?? true {

@@ -1,7 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
 import ParleyReconciliation
-public import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
@@ -22,8 +21,8 @@ public struct NodeCore: Sendable {
     var dialing: [DeviceID: Dialing] = [:]
     /// Which link is asked for what is missing of a space.
     var sources: [SpaceNumber: SpaceSource] = [:]
-    /// Rosters, as the store's control operations make them.
-    var rosters: [SpaceNumber: Roster] = [:]
+    /// What control operations say of their spaces, for as many spaces as are in use.
+    var judges: [SpaceNumber: Judge] = [:]
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
     /// When the own card last went into a space, on the monotonic clock.
@@ -137,29 +136,6 @@ public struct NodeCore: Sendable {
         effects.append(.timer(timer, at: now.monotonic + milliseconds))
     }
 
-    /// Who belongs to a space; nil for a space without a readable genesis.
-    mutating func roster(
-        of space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> Roster? {
-        if let roster = rosters[space.number] { return roster }
-        let roster = try RosterReader.roster(of: space, in: store)
-        // Rosters are small, and made again whenever they are asked for: the bound is for nodes
-        // with thousands of spaces.
-        if rosters.count >= 1024 { rosters.removeAll() }
-        rosters[space.number] = roster
-        return roster
-    }
-
-    /// What merge rules may know of a space.
-    mutating func context(
-        of space: SpaceRecord, roster: Roster, _ store: some Store
-    ) throws(StoreError) -> MergeContext {
-        MergeContext(
-            space: space, roster: roster, ownPerson: identity.person,
-            newestClock: try store.messages(in: space.number, before: nil, limit: 1)
-                .first?.order.clock ?? 0)
-    }
-
     /// Counts a refusal; `status` shows the counts.
     func count(_ refusal: Refusal, _ store: some Store) throws(StoreError) {
         let key = Array(refusal.rawValue.utf8)
@@ -228,23 +204,5 @@ public struct Rejoin: Equatable, Sendable {
         self.reason = reason
         self.ends = ends
         self.needsPeer = needsPeer
-    }
-}
-
-/// Reads the roster of a space out of its control operations.
-public enum RosterReader {
-    /// Who belongs to a space; nil for a space without a readable genesis.
-    public static func roster(
-        of space: SpaceRecord, in store: some LogStore
-    ) throws(StoreError) -> Roster? {
-        for log in try store.logs(in: space.number) where log.lane == .control {
-            guard let first = try store.operation(at: 0, in: log.number) else { continue }
-            let operation = VerifiedOperation(stored: first, tag: log.tag)
-            // Only the creator's first control operation is a genesis; others are refused here.
-            if let roster = try? Genesis.roster(from: operation, by: log.device, in: space.id) {
-                return roster
-            }
-        }
-        return nil
     }
 }

@@ -11,22 +11,27 @@ public enum StoredSpace {
     public static func fold(
         _ space: SpaceRecord, for person: PersonID, in store: some Store
     ) throws(StoreError) -> Bool {
-        guard let roster = try RosterReader.roster(of: space, in: store),
-            roster.member(person) != nil
-        else { return false }
+        var judge = try RosterReader.judge(of: space, in: store)
+        let roster = judge.roster
+        guard roster.member(person) != nil else { return false }
+        for var log in try store.logs(in: space.number) {
+            log.limit = log.lane == .control ? nil : roster.limit(of: log)
+            try store.update(log)
+        }
         for log in try store.logs(in: space.number) {
-            for span in log.spans { try cover(span, of: log, store) }
+            for span in log.spans { try cover(span, of: log, judge, store) }
         }
         let context = MergeContext(
             space: space, roster: roster, ownPerson: person, newestClock: 0)
-        try Merge.rebuild(context, in: store)
+        try Merge.rebuild(context, judging: &judge, in: store)
         return true
     }
 
     private static func cover(
-        _ span: Span, of log: LogRecord, _ store: some Store
+        _ span: Span, of log: LogRecord, _ judge: Judge, _ store: some Store
     ) throws(StoreError) {
         guard log.lane.isCausal else { return }
+        var walk = try ViewWalk(at: span.first, in: log, store)
         var next = span.first
         while next <= span.last {
             let block = try store.operations(in: log.number, next...span.last, limit: 1024)
@@ -34,6 +39,8 @@ public enum StoredSpace {
             for stored in block {
                 try Causality.cover(
                     stored.operation.header, lane: log.lane, in: log.space, store: store)
+                _ = try walk.step(
+                    VerifiedOperation(stored: stored, tag: log.tag), in: log, judge, store)
             }
             next = last.sequence + 1
         }

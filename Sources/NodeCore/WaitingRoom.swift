@@ -30,11 +30,16 @@ struct WaitingRoom: Sendable {
         var run: VerifiedRun
         /// On the monotonic clock, in milliseconds.
         var since: UInt64
+        /// Whether it waits for lane 0, which it does as long as it takes: what an operation was
+        /// written under is made of that.
+        var waitsForControl = false
 
-        /// Whether it waits no longer. The control log waits for ever: rosters are made of what is
-        /// in the past of an operation.
+        /// Whether its wait ends one day.
+        var isPatient: Bool { run.lane != .control && !waitsForControl }
+
+        /// Whether it waits no longer.
         func isOverdue(at now: UInt64) -> Bool {
-            run.lane != .control && now >= since + WaitingRoom.patience
+            isPatient && now >= since + WaitingRoom.patience
         }
     }
 
@@ -51,7 +56,7 @@ struct WaitingRoom: Sendable {
 
     /// When the first of those that wait is overdue, or nil.
     var nextDue: UInt64? {
-        runs.filter { $0.waiter.run.lane != .control }.map { $0.waiter.since + Self.patience }
+        runs.filter(\.waiter.isPatient).map { $0.waiter.since + Self.patience }
             .min()
     }
 
@@ -61,6 +66,11 @@ struct WaitingRoom: Sendable {
     }
 
     mutating func add(_ run: VerifiedRun, in space: SpaceNumber, since: UInt64) {
+        add(Waiter(run: run, since: since), in: space)
+    }
+
+    mutating func add(_ waiter: Waiter, in space: SpaceNumber) {
+        let run = waiter.run
         let size = run.operations.reduce(0) { $0 + $1.operation.byteCount }
         let share = shares[run.log] ?? Share()
         guard !holds(run) else { return }
@@ -71,7 +81,7 @@ struct WaitingRoom: Sendable {
             droppedCount += 1
             return
         }
-        runs.append((space, Waiter(run: run, since: since), size))
+        runs.append((space, waiter, size))
         count(run.log, 1, size)
         while runs.count > Self.runCountMax || byteCount > Self.byteCountMax, !runs.isEmpty {
             let oldest = runs.removeFirst()

@@ -142,7 +142,7 @@ struct BackupCheck {
         let pieces: [VerifiedRun]
         do {
             pieces = try OperationVerifier.verify(
-                run, in: space, held: logs[id]?.spans ?? [], fork: logs[id]?.fork)
+                run, in: space, held: logs[id]?.spans ?? [], bound: logs[id]?.fork)
         } catch {
             throw BackupFault.unproven("a log")
         }

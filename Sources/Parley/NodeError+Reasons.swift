@@ -16,6 +16,28 @@ extension NodeError {
                 hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
+        case .notMember:
+            self.init(
+                "not-a-member", "You are not in that conversation any more.",
+                hint: "It stays here to read. Somebody in it can add you again.")
+        case .noSuchMember:
+            self.init(
+                "no-such-member", "That person is not in the conversation.",
+                hint: "`parley conversations` shows who is.")
+        case .alreadyMember:
+            self.init("already-a-member", "That person is in the conversation already.")
+        case .outranked:
+            self.init(
+                "outranked", "That person was given as much say as you, or more.",
+                hint: "Who let you decide can do it.")
+        case .lastOwner:
+            self.init(
+                "last-owner", "Nobody would be left who may do everything.",
+                hint: "Make somebody else an owner first.")
+        case .directConversation:
+            self.init("direct", "A conversation of two keeps the two.", hint: "Make a group.")
+        case .unchanged:
+            self.init("unchanged", "It is so already.")
         case .tooLong(let byteCount, let limit):
             self.init(
                 "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",

@@ -32,6 +32,12 @@ extension Views {
             case .receipts(let space):
                 return ChangeView(
                     kind: "receipts", conversation: id(of: space), message: nil, name: nil)
+            case .membership(let space):
+                return ChangeView(
+                    kind: "members", conversation: id(of: space), message: nil, name: nil)
+            case .refolded(let space):
+                return ChangeView(
+                    kind: "refolded", conversation: id(of: space), message: nil, name: nil)
             case .contact(let person):
                 // Without a name it is still a change.
                 let name = try? name(of: person)
@@ -207,13 +213,14 @@ extension Views {
         var different: [String] = []
         let spaces = try store.spaces().filter { $0.kind != .own }
         for space in spaces {
-            guard let roster = try roster(of: space) else { continue }
+            var judge = try RosterReader.judge(of: space, in: store)
+            let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: store)
             try store.begin(.normal)
             defer { store.rollback() }
             let context = MergeContext(
                 space: space, roster: roster, ownPerson: ownPerson, newestClock: 0)
-            try Merge.rebuild(context, in: store)
+            try Merge.rebuild(context, judging: &judge, in: store)
             let after = try ViewDigest.digest(of: space, roster: roster, in: store)
             if before != after { different.append(space.id.short) }
         }

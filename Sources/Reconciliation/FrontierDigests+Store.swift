@@ -6,12 +6,15 @@ extension FrontierDigests {
     /// The digests of what is held of a space: over the tips of its logs, ascending by tag.
     ///
     /// Holes below a tip do not show: they are this node's own business, and are asked for. Of a
-    /// forked log the part below the fork counts, which all branches have.
-    public init(of space: SpaceNumber, in store: some LogStore) throws(StoreError) {
+    /// forked log the part below the fork counts, which all branches have; of a removed member's that
+    /// within the cuts.
+    public init(
+        of space: SpaceNumber, _ scope: SharingScope = .everything(), in store: some LogStore
+    ) throws(StoreError) {
         var control = LabelledHash(.digest)
         var content = LabelledHash(.digest)
         var receipts = LabelledHash(.digest)
-        for log in try store.agreedLogs(in: space) where log.end > 0 {
+        for log in try scope.logs(of: space, in: store) where log.end > 0 {
             switch log.lane {
             case .control: control.add(log)
             case .content, .notes, .shared: content.add(log)
@@ -37,23 +40,12 @@ extension LabelledHash {
 }
 
 extension Frontier {
-    /// The tips held of a space.
-    ///
-    /// - Parameter tags: the logs to list, or nil for all of them.
+    /// The tips of these logs of a space.
     init(
-        of space: SpaceRecord, tags: Set<LogTag>? = nil, asksForMissing: Bool,
-        in store: some LogStore
-    ) throws(StoreError) {
-        var logs: [LogRecord] = []
-        if let tags {
-            for tag in tags.sorted() {
-                if let log = try store.agreedLog(tag, in: space.number) { logs.append(log) }
-            }
-        } else {
-            logs = try store.agreedLogs(in: space.number)
-        }
+        of space: SpaceRecord, _ logs: [LogRecord], isComplete: Bool = true, asksForMissing: Bool
+    ) {
         self.init(
-            space: space.id, isComplete: tags == nil, asksForMissing: asksForMissing,
+            space: space.id, isComplete: isComplete, asksForMissing: asksForMissing,
             entries: logs.filter { $0.end > 0 }.map {
                 Entry(tag: $0.tag, sequence: $0.end - 1, check: UInt32($0.tip.prefix >> 32))
             })

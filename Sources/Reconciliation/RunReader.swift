@@ -45,7 +45,7 @@ public enum RunReader {
     private static func unsigned(
         _ log: LogRecord, from first: UInt64, store: some LogStore
     ) throws(StoreError) -> Run? {
-        guard log.endsAtFork, let span = log.spans.last, span.first <= first else { return nil }
+        guard log.endsAtBound, let span = log.spans.last, span.first <= first else { return nil }
         let stored = try store.operations(
             in: log.number, first...span.last, limit: Limits.runOperationCountMax)
         guard stored.last?.sequence == span.last else { return nil }

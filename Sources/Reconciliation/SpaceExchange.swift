@@ -15,6 +15,8 @@ struct SpaceExchange: Sendable {
     static let answerCountMax = 16
 
     let space: SpaceRecord
+    /// How much of it passes.
+    private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
     private var peerEnds: [LogTag: UInt64]?
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
@@ -43,7 +45,7 @@ struct SpaceExchange: Sendable {
     }
 
     /// What a question was asked for; the peer answers in the order in which it was asked.
-    private enum Question: Sendable {
+    enum Question: Sendable {
         case holes
         case forgotten
         case fork
@@ -51,11 +53,32 @@ struct SpaceExchange: Sendable {
     }
 
     /// Questions that are open, the oldest first.
-    private var questions: [Question] = []
+    var questions: [Question] = []
     /// The search for the place where a log's branches part.
-    private var search: ForkSearch?
+    var search: ForkSearch?
 
-    init(_ space: SpaceRecord) { self.space = space }
+    init(_ shared: SharedSpace) {
+        space = shared.record
+        scope = shared.scope
+    }
+
+    private func logs(_ store: some LogStore) throws(StoreError) -> [LogRecord] {
+        try scope.logs(of: space.number, in: store)
+    }
+
+    func log(_ tag: LogTag, _ store: some LogStore) throws(StoreError) -> LogRecord? {
+        try scope.log(tag, of: space.number, in: store)
+    }
+
+    /// From now on another part of the space passes. What is new in it is sent where it is known
+    /// what the peer holds.
+    mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
+        self.scope = scope
+        answers = []
+        windows = [:]
+        unannounced = []
+        if peerEnds != nil { unsent = Set(try logs(store).map(\.tag)) }
+    }
 
     /// The peer's digests were our own at least once on this link.
     private(set) var wasEqual = false
@@ -72,7 +95,7 @@ struct SpaceExchange: Sendable {
     /// The peer's digests are our own.
     mutating func isEqual(store: some LogStore) throws(StoreError) {
         var ends: [LogTag: UInt64] = [:]
-        for log in try store.agreedLogs(in: space.number) where log.end > 0 {
+        for log in try logs(store) where log.end > 0 {
             ends[log.tag] = log.end
         }
         peerEnds = ends
@@ -91,8 +114,10 @@ struct SpaceExchange: Sendable {
         if frontier.isComplete { forgetSearch() }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         for entry in frontier.entries {
-            let log = try store.agreedLog(entry.tag, in: space.number)
-            if entry.sequence >= log?.end ?? 0, log?.endsAtFork != true { isBehind = true }
+            let log = try log(entry.tag, store)
+            if scope.isEverything, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
+                isBehind = true
+            }
             if let log { try compare(entry, with: log, store: store) }
             unannounced.remove(entry.tag)
             // Tips of logs that nobody has must not fill the memory.
@@ -107,7 +132,7 @@ struct SpaceExchange: Sendable {
                 try planSending(store: store)
             } else {
                 // Somebody else serves it; only what is new from now on is sent.
-                for log in try store.agreedLogs(in: space.number) {
+                for log in try logs(store) {
                     ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
                 }
                 peerEnds = ends
@@ -123,7 +148,7 @@ struct SpaceExchange: Sendable {
     /// Our tips, with a request for what lies above them.
     mutating func request(store: some LogStore) throws(StoreError) -> Frontier {
         isAsking = true
-        return try Frontier(of: space, asksForMissing: true, in: store)
+        return try Frontier(of: space, logs(store), asksForMissing: true)
     }
 
     /// Operations came: what was asked for is on its way.
@@ -154,15 +179,13 @@ struct SpaceExchange: Sendable {
 
     mutating func announcement(store: some LogStore) throws(StoreError) -> Frontier? {
         guard let ends = peerEnds, !unannounced.isEmpty else { return nil }
-        var tags: Set<LogTag> = []
-        for tag in unannounced {
-            if let log = try store.agreedLog(tag, in: space.number), log.end > ends[tag] ?? 0 {
-                tags.insert(tag)
-            }
+        var news: [LogRecord] = []
+        for tag in unannounced.sorted() {
+            if let log = try log(tag, store), log.end > ends[tag] ?? 0 { news.append(log) }
         }
         unannounced = []
-        guard !tags.isEmpty else { return nil }
-        return try Frontier(of: space, tags: tags, asksForMissing: false, in: store)
+        guard !news.isEmpty else { return nil }
+        return Frontier(of: space, news, isComplete: false, asksForMissing: false)
     }
 
     // MARK: Sending what the peer lacks
@@ -175,15 +198,17 @@ struct SpaceExchange: Sendable {
         windows = [:]
         let isMuch = UInt64(2 * Self.windowOperationCount)
         var missing: UInt64 = 0
-        for log in try store.agreedLogs(in: space.number) where log.end > ends[log.tag] ?? 0 {
+        for log in try logs(store) {
+            let first = max(ends[log.tag] ?? 0, scope.first(of: log.tag))
+            guard log.end > first else { continue }
             unsent.insert(log.tag)
             // Places are the author's word: their sum need not fit a number.
-            if log.lane == .content { missing += min(isMuch + 1, log.end - (ends[log.tag] ?? 0)) }
+            if log.lane == .content { missing += min(isMuch + 1, log.end - first) }
         }
         guard missing > isMuch else { return }
         let newest = try store.newestPlaces(in: space.number, count: Self.windowOperationCount)
         for tag in unsent {
-            guard let log = try store.agreedLog(tag, in: space.number), log.lane == .content else {
+            guard let log = try log(tag, store), log.lane == .content else {
                 continue
             }
             let first = newest.first { $0.log == log.number }?.first ?? log.end - 1
@@ -212,7 +237,7 @@ struct SpaceExchange: Sendable {
     private func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
         var logs: [LogRecord] = []
         for tag in unsent {
-            if let log = try store.agreedLog(tag, in: space.number) { logs.append(log) }
+            if let log = try log(tag, store) { logs.append(log) }
         }
         return logs.sorted {
             ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag)
@@ -222,7 +247,7 @@ struct SpaceExchange: Sendable {
     private mutating func nextRun(
         of log: LogRecord, after _: [LogTag: UInt64], _ room: Int, store: some LogStore
     ) throws(StoreError) -> Run? {
-        var first = peerEnds?[log.tag] ?? 0
+        var first = max(peerEnds?[log.tag] ?? 0, scope.first(of: log.tag))
         if let window = windows[log.tag], window > first { first = window }
         if let top = log.spans.last, first < top.first { first = top.first }
         guard first < log.end else {
@@ -252,7 +277,8 @@ struct SpaceExchange: Sendable {
         var runs: [Run] = []
         var room = Limits.operationsFrameByteCount
         while room > 0, answer.limit > 0, var range = answer.ranges.first {
-            let log = try store.agreedLog(range.tag, in: space.number)
+            range.first = max(range.first, scope.first(of: range.tag))
+            let log = range.first <= range.last ? try log(range.tag, store) : nil
             let run = try log.flatMap { log throws(StoreError) in
                 try RunReader.backward(
                     log, range.first...range.last, room: room, limit: answer.limit,
@@ -297,9 +323,11 @@ struct SpaceExchange: Sendable {
 
     /// The next question about holes: the newest part of each, sized so that all close together.
     mutating func nextWant(store: some LogStore) throws(StoreError) -> Want? {
-        guard openWantCount < Self.openWantCountMax, !cannotFill else { return nil }
+        guard openWantCount < Self.openWantCountMax, !cannotFill, scope.isEverything else {
+            return nil
+        }
         var holes: [(tag: LogTag, range: ClosedRange<UInt64>)] = []
-        for log in try store.agreedLogs(in: space.number) {
+        for log in try logs(store) {
             guard let gap = log.gap else {
                 asked[log.tag] = nil
                 continue
@@ -324,74 +352,5 @@ struct SpaceExchange: Sendable {
         }
         questions.append(.holes)
         return Want(space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
-    }
-}
-
-// MARK: Forks and bodies
-
-extension SpaceExchange {
-    /// Compares a tip that the peer lists with the same place here.
-    private mutating func compare(
-        _ entry: Frontier.Entry, with log: LogRecord, store: some LogStore
-    ) throws(StoreError) {
-        guard search == nil, entry.sequence < log.end, log.holds(entry.sequence) else { return }
-        let id =
-            entry.sequence + 1 == log.end
-            ? log.tip : try store.operation(at: entry.sequence, in: log.number)?.id
-        guard let id, UInt32(id.prefix >> 32) != entry.check else { return }
-        suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence)
-    }
-
-    /// The peer's branch of a log differs from this one at a place: where do they part?
-    mutating func suspect(_ log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64) {
-        guard search == nil, let span = log.spans.last(where: { $0.first <= place }) else { return }
-        search = ForkSearch(log.tag, above: span.first, differsAt: place, heldThrough: last)
-    }
-
-    /// A search that came to nothing may begin anew.
-    mutating func forgetSearch() { if !questions.contains(.fork) { search = nil } }
-
-    /// The next question of the search, if one is due.
-    mutating func nextForkQuestion() -> Want? {
-        guard !questions.contains(.fork), let range = search?.question() else { return nil }
-        questions.append(.fork)
-        return Want(
-            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: [range])
-    }
-
-    /// Takes the runs that the search asked for out of a frame.
-    ///
-    /// - Returns: the proof, where they complete it.
-    mutating func takeAnswers(
-        in operations: inout Operations, store: some LogStore
-    ) throws(StoreError) -> ForkProof? {
-        guard questions.first == .fork, var current = search else { return nil }
-        let tag = current.tag
-        var answers: [Run] = []
-        operations.runs.removeAll { run in
-            let log = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
-            guard LogTag(log) == tag, current.asksFor(run) else { return false }
-            answers.append(run)
-            return true
-        }
-        guard let log = try store.agreedLog(tag, in: space.number) else { return nil }
-        for answer in answers { current.take(answer) }
-        let step = try current.advance(in: log, of: space.id, store: store)
-        switch step {
-        case .goesOn: search = current
-        case .failed: search = nil
-        case .proven(let proof):
-            search = nil
-            return proof
-        }
-        return nil
-    }
-
-    /// Asks for operations whose payload did not come along.
-    mutating func wantBodies(_ ranges: [Want.Range]) -> Want? {
-        guard !questions.contains(.bodies), !ranges.isEmpty else { return nil }
-        questions.append(.bodies)
-        return Want(
-            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
     }
 }

@@ -84,21 +84,33 @@ public struct SyncSession: Sendable {
 
     /// The frames that a session begins with.
     ///
-    /// - Parameter spaces: the spaces whose roster holds the peer's device.
+    /// - Parameter spaces: the spaces whose roster holds the peer's device, or held it.
     public mutating func open(
-        _ hello: Hello, sharing spaces: [SpaceRecord], store: some LogStore
+        _ hello: Hello, sharing spaces: [SharedSpace], store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        for space in spaces { shared[space.number] = SpaceExchange(space) }
+        for space in spaces { shared[space.record.number] = SpaceExchange(space) }
         return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
     }
 
-    /// A space has come to be shared while the link is up.
+    /// So much of a space passes from now on, or nothing any more where it is nil.
+    ///
+    /// - Returns: whether the peer came to belong to the space by this.
+    @discardableResult
     public mutating func share(
-        _ space: SpaceRecord, store: some LogStore
-    ) throws(StoreError) -> [SessionOutput] {
-        guard shared[space.number] == nil else { return [] }
-        shared[space.number] = SpaceExchange(space)
-        return []
+        _ space: SpaceRecord, _ scope: SharingScope?, store: some LogStore
+    ) throws(StoreError) -> Bool {
+        let before = shared[space.number]?.scope
+        guard before != scope else { return false }
+        guard let scope else {
+            shared[space.number] = nil
+            return false
+        }
+        if before == nil {
+            shared[space.number] = SpaceExchange(SharedSpace(space, scope: scope))
+        } else {
+            try shared[space.number]?.narrow(to: scope, store: store)
+        }
+        return scope.isEverything && before?.isEverything != true
     }
 
     /// Takes a frame from the peer.
@@ -180,10 +192,8 @@ public struct SyncSession: Sendable {
     ) throws(StoreError) -> [SessionOutput] {
         guard phase == .open, let exchange = shared[space], !exchange.hasTold else { return [] }
         shared[space]?.hasTold = true
-        return [
-            .send(
-                .frontier(try Frontier(of: exchange.space, asksForMissing: false, in: store)))
-        ]
+        let logs = try exchange.scope.logs(of: space, in: store)
+        return [.send(.frontier(Frontier(of: exchange.space, logs, asksForMissing: false)))]
     }
 
     /// What was asked for and did not come may be asked for again.
@@ -210,7 +220,7 @@ public struct SyncSession: Sendable {
     public var sharedCount: Int { shared.count }
 
     /// Whether the peer belongs to this space as well.
-    public func shares(_ space: SpaceNumber) -> Bool { shared[space] != nil }
+    public func shares(_ space: SpaceNumber) -> Bool { shared[space]?.scope.isEverything == true }
 
     /// Takes it that the peer holds nothing of a space, and sends all of it, control first.
     public mutating func assumeMissing(
@@ -285,11 +295,11 @@ extension SyncSession {
     private func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
         var entries: [Spaces.Entry] = []
         for number in shared.keys.sorted() {
-            guard let space = shared[number]?.space else { continue }
+            guard let exchange = shared[number] else { continue }
             entries.append(
                 Spaces.Entry(
-                    hash: Self.hash(space.id, salt: salt),
-                    digests: try FrontierDigests(of: number, in: store)))
+                    hash: Self.hash(exchange.space.id, salt: salt),
+                    digests: try FrontierDigests(of: number, exchange.scope, in: store)))
         }
         entries.sort { $0.hash < $1.hash }
         return Spaces(salt: salt, entries: Array(entries.prefix(Limits.spaceCountMax)))
@@ -305,8 +315,9 @@ extension SyncSession {
 
     private func root(_ store: some LogStore) throws(StoreError) -> Digest {
         var hash = LabelledHash(.spaces)
-        let spaces = shared.values.map(\.space).sorted { $0.id < $1.id }
-        for space in spaces {
+        // Spaces that one of the two was removed from stay out: it may have forgotten them.
+        let exchanges = shared.values.filter(\.scope.isEverything)
+        for space in exchanges.map(\.space).sorted(by: { $0.id < $1.id }) {
             let digests = try FrontierDigests(of: space.number, in: store)
             hash.update(space.id)
             for check in [digests.control, digests.content, digests.receipts] {
@@ -324,12 +335,12 @@ extension SyncSession {
         let listed = Dictionary(
             spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
         for number in shared.keys.sorted() {
-            guard let space = shared[number]?.space else { continue }
-            guard let theirs = listed[Self.hash(space.id, salt: spaces.salt)] else {
-                outputs.append(.introduceSpace(number))
+            guard let exchange = shared[number] else { continue }
+            guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
+                if exchange.scope.isEverything { outputs.append(.introduceSpace(number)) }
                 continue
             }
-            if try theirs == FrontierDigests(of: number, in: store) {
+            if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
                 try shared[number]?.isEqual(store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
                     outputs.append(.missing(number))

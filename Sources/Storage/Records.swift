@@ -108,7 +108,7 @@ extension SQLiteStore {
         let logs = try connection.prepare(
             """
             SELECT number, space, lane, definition, spans, tipClock, coveredEnd,
-            controlCoveredEnd FROM log ORDER BY number
+            controlCoveredEnd, floor, bound FROM log ORDER BY number
             """)
         while try logs.step("reading logs") { records.add(try log(logs)) }
         try loadForks()
@@ -124,12 +124,15 @@ extension SQLiteStore {
             guard let lane = UInt8(exactly: row.integer(2)).flatMap(Lane.init) else {
                 throw Self.damaged("reading logs")
             }
-            return LogRecord(
+            var log = LogRecord(
                 number: LogNumber(number), space: SpaceNumber(row.integer(1)), id: id,
                 device: device, lane: lane, spans: try Span.list(row.array(4)),
                 tipClock: UInt64(bitPattern: row.integer(5)),
                 coveredEnd: UInt64(bitPattern: row.integer(6)),
                 controlCoveredEnd: UInt64(bitPattern: row.integer(7)))
+            log.floor = row.isNull(8) ? nil : try LogPoint(bytes: row.array(8))
+            log.limit = row.isNull(9) ? nil : try LogPoint(bytes: row.array(9))
+            return log
         } catch {
             throw Self.damaged("reading logs")
         }
@@ -145,12 +148,37 @@ extension SQLiteStore {
             statement.bind(3, Int64(bitPattern: log.tipClock))
             statement.bind(4, Int64(bitPattern: log.coveredEnd))
             statement.bind(5, Int64(bitPattern: log.controlCoveredEnd))
+            bind(log.floor, 6, statement)
+            bind(log.limit, 7, statement)
             try statement.run("storing a log")
+        }
+    }
+
+    private func bind(_ point: LogPoint?, _ place: Int32, _ statement: Statement) {
+        if let point {
+            statement.bind(place, copying: point.bytes)
+        } else {
+            statement.bindNull(place)
         }
     }
 
     static func damaged(_ attempt: String) -> StoreError {
         StoreError(.corrupt, attempt: attempt, detail: "a row is not as it was written")
+    }
+}
+
+extension LogPoint {
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 42)
+        writer.number(sequence)
+        writer.identifier(anchor)
+        return writer.bytes
+    }
+
+    fileprivate init(bytes: [UInt8]) throws(DecodingFailure) {
+        var reader = ByteReader(bytes)
+        self.init(sequence: try reader.number(), anchor: try reader.identifier())
+        try reader.finish()
     }
 }
 

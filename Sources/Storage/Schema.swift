@@ -38,7 +38,9 @@ enum Schema {
             spans BLOB NOT NULL DEFAULT x'',
             tipClock INTEGER NOT NULL DEFAULT 0,
             coveredEnd INTEGER NOT NULL DEFAULT 0,
-            controlCoveredEnd INTEGER NOT NULL DEFAULT 0
+            controlCoveredEnd INTEGER NOT NULL DEFAULT 0,
+            floor BLOB,
+            bound BLOB
         ) STRICT;
         CREATE TABLE operation (
             number INTEGER PRIMARY KEY,
@@ -55,6 +57,13 @@ enum Schema {
             signature BLOB NOT NULL,
             PRIMARY KEY (log, sequence)
         ) STRICT, WITHOUT ROWID;
+        CREATE TABLE view (
+            number INTEGER PRIMARY KEY,
+            log INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            content BLOB NOT NULL,
+            UNIQUE (log, first)
+        ) STRICT;
         CREATE TABLE fork (
             number INTEGER PRIMARY KEY,
             locator BLOB NOT NULL UNIQUE,

@@ -10,6 +10,7 @@ enum SealedColumn: UInt8 {
     case actorContent = 5
     case valueContent = 6
     case vaultContent = 7
+    case viewContent = 8
 }
 
 /// Where a sealed value stands. Moved anywhere else it does not open.

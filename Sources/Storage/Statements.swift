@@ -11,6 +11,7 @@ struct Statements {
     let headsBelow, updateTail: Statement
     let insertHead, headAfter, headsInRange: Statement
     let insertFork, forks: Statement
+    let insertView, removeView, viewAt, viewsInRange: Statement
 
     let insertMessage, updateMessage, removeMessage, message, messagesBefore,
         newestMessages: Statement
@@ -46,6 +47,10 @@ struct Statements {
         headsInRange = try prepare(SQL.headsInRange)
         insertFork = try prepare(SQL.insertFork)
         forks = try prepare("SELECT number, evidence FROM fork ORDER BY number")
+        insertView = try prepare(SQL.insertView)
+        removeView = try prepare("DELETE FROM view WHERE log = ?1 AND first = ?2")
+        viewAt = try prepare(SQL.viewAt)
+        viewsInRange = try prepare(SQL.viewsInRange)
 
         insertMessage = try prepare(SQL.insertMessage)
         updateMessage = try prepare(SQL.updateMessage)
@@ -89,7 +94,8 @@ enum SQL {
     static let insertLog =
         "INSERT INTO log (number, space, lane, definition) VALUES (?, ?, ?, ?)"
     static let updateLog = """
-        UPDATE log SET spans = ?2, tipClock = ?3, coveredEnd = ?4, controlCoveredEnd = ?5
+        UPDATE log SET spans = ?2, tipClock = ?3, coveredEnd = ?4, controlCoveredEnd = ?5,
+        floor = ?6, bound = ?7
         WHERE number = ?1
         """
 
@@ -122,6 +128,17 @@ enum SQL {
         """
     static let insertFork =
         "INSERT OR REPLACE INTO fork (number, locator, evidence) VALUES (?, ?, ?)"
+
+    static let insertView =
+        "INSERT OR REPLACE INTO view (number, log, first, content) VALUES (?, ?, ?, ?)"
+    static let viewAt = """
+        SELECT number, first, content FROM view
+        WHERE log = ?1 AND first <= ?2 ORDER BY first DESC LIMIT 1
+        """
+    static let viewsInRange = """
+        SELECT number, first, content FROM view
+        WHERE log = ?1 AND first BETWEEN ?2 AND ?3 ORDER BY first
+        """
 
     static let insertMessage = """
         INSERT OR REPLACE INTO message (space, clock, tag, sequence, operation, flags)

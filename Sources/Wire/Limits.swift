@@ -66,6 +66,8 @@ public enum Limits {
     /// An encoded epoch with entries for the most devices.
     public static let epochByteCountMax = 60 * 1024
 
+    /// Persons in a conversation.
+    public static let memberCountMax = 1000
     /// Persons in a conversation at its creation: their proofs must fit one genesis operation.
     public static let founderCountMax = 64
 

@@ -247,18 +247,18 @@ struct ForkTests {
     @Test("above a proven fork nothing is taken, and right below it the proof vouches")
     func cut() throws {
         let (desk, copy, key) = try forked()
-        let fork = ForkPoint(sequence: 5, anchor: try desk.id(4, of: key))
+        let fork = LogPoint(sequence: 5, anchor: try desk.id(4, of: key))
         let run = try copy.run(0...9, of: key, heads: [9])
-        let new = try OperationVerifier.verify(run, in: desk.space.id, held: [], fork: fork)
+        let new = try OperationVerifier.verify(run, in: desk.space.id, held: [], bound: fork)
         #expect(new.map(\.last) == [4])
         let unsigned = try desk.run(2...4, of: key, heads: [], bringsAnchor: true)
         let held = [try desk.span(0...1, of: key)]
         let rest = try OperationVerifier.verify(
-            unsigned, in: desk.space.id, held: held, fork: fork)
+            unsigned, in: desk.space.id, held: held, bound: fork)
         #expect(rest.map(\.first) == [2])
         let branch = [try desk.span(0...7, of: key)]
         #expect(
-            try OperationVerifier.verify(run, in: desk.space.id, held: branch, fork: fork).isEmpty)
+            try OperationVerifier.verify(run, in: desk.space.id, held: branch, bound: fork).isEmpty)
     }
 
     @Test("without a signature a difference proves nothing against anybody")

@@ -66,7 +66,9 @@ final class End {
 
     func open(credit: UInt64 = SyncSession.creditInitial) throws {
         let hello = Hello(capabilities: 0, wallClock: 1, generation: 1, credit: credit)
-        try perform(try session.open(hello, sharing: try store.spaces(), store: store))
+        try perform(
+            try session.open(
+                hello, sharing: try store.spaces().map { SharedSpace($0) }, store: store))
         try flush()
     }
 

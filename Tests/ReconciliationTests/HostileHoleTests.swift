@@ -24,7 +24,7 @@ struct HostileHoleTests {
             log.spans = [Span(first: place, last: place, anchor: mark, tip: mark)]
             try store.update(log)
         }
-        var exchange = SpaceExchange(space)
+        var exchange = SpaceExchange(SharedSpace(space))
         let want = try #require(try exchange.nextWant(store: store))
         #expect(want.ranges.count == 3)
         #expect(want.ranges.allSatisfy { $0.last - $0.first < 4096 })

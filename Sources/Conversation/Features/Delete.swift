@@ -37,8 +37,8 @@ enum DeleteRule: MergeRule {
     ) throws(StoreError) -> [ViewChange] {
         guard let target = applied.operation.operation.header.references.first,
             let author = try Target.author(of: target, context, in: store),
-            let member = context.roster.member(with: applied.log.device),
-            author == member.person || (context.roster.kind == .group && member.role >= .admin)
+            author == context.author.person
+                || (context.roster.kind == .group && context.author.role >= .admin)
         else { return [] }
         let object = EntryObject.operation(target.tag, target.sequence)
         try store.put(

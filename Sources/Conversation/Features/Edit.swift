@@ -49,7 +49,7 @@ enum EditRule: MergeRule {
     ) throws(StoreError) -> [ViewChange] {
         guard let target = applied.operation.operation.header.references.first,
             let author = try Target.author(of: target, context, in: store),
-            author == context.person(writing: applied.log)
+            author == context.author.person
         else { return [] }
         let object = EntryObject.operation(target.tag, target.sequence)
         if try Deletion.covers(object, in: context.space, store: store) {
@@ -69,7 +69,7 @@ enum EditRule: MergeRule {
 
 /// The message that an operation is about.
 enum Target {
-    /// Who wrote it, or nil where nobody in the roster did.
+    /// Who wrote it, or nil where nobody did who was ever in the space.
     ///
     /// Since history is fetched backwards it may come later, even as the first of its log. Then
     /// the log is opened empty: it remembers how far it was named, so that the message is looked
@@ -81,11 +81,12 @@ enum Target {
         if let log = try store.log(target.tag, in: space.number) {
             return context.person(writing: log)
         }
-        for device in context.roster.members.flatMap(\.devices).map(\.device) {
+        for device in context.roster.everyDevice {
             let id = OperationHash.log(space: space.id, device: device, lane: .content)
             guard LogTag(id) == target.tag else { continue }
             var log = try store.addLog(id, device: device, lane: .content, in: space.number)
             log.coveredEnd = target.sequence + 1
+            log.limit = context.roster.limit(of: log)
             try store.update(log)
             return context.person(writing: log)
         }

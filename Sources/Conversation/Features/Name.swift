@@ -51,8 +51,7 @@ enum NameRule: MergeRule {
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard let member = context.roster.member(with: applied.log.device),
-            context.roster.kind != .group || member.role >= .admin,
+        guard context.roster.kind != .group || context.author.role >= .admin,
             let payload = applied.operation.operation.payload,
             ConversationName(payload: payload) != nil
         else { return [] }

@@ -55,13 +55,13 @@ enum ReactionRule: MergeRule {
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         guard let target = applied.operation.operation.header.references.first,
-            let person = context.person(writing: applied.log),
             let payload = applied.operation.operation.payload,
             let reaction = Reaction(payload: payload)
         else { return [] }
         let entry = Entry(
             space: context.space.number, object: .operation(target.tag, target.sequence),
-            field: .reaction, element: try store.locator(person.bytes + reaction.emoji.utf8),
+            field: .reaction, element: try store.locator(
+                context.author.person.bytes + reaction.emoji.utf8),
             operation: applied.number, order: applied.operation.orderKey, isOn: reaction.isOn)
         guard try LastWriter.put(entry, in: store) else { return [] }
         return try Target.change(target, context, in: store)

@@ -69,14 +69,13 @@ enum ReceiptsRule: MergeRule {
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
         guard let payload = applied.operation.operation.payload,
-            let receipts = Receipts(payload: payload),
-            let person = context.person(writing: applied.log)
+            let receipts = Receipts(payload: payload)
         else { return [] }
         for progress in try possible(receipts.read, context, in: store) {
             try store.raise(
                 Mark(
                     space: context.space.number, kind: .read,
-                    actor: Digest(reinterpreting: person), tag: progress.tag,
+                    actor: Digest(reinterpreting: context.author.person), tag: progress.tag,
                     sequence: progress.sequence))
         }
         for progress in try possible(receipts.delivered, context, in: store) {
@@ -111,7 +110,7 @@ enum ReceiptsRule: MergeRule {
 
     private static func contentTags(of context: MergeContext) -> Set<LogTag> {
         Set(
-            context.roster.members.flatMap(\.devices).map(\.device).map {
+            context.roster.everyDevice.map {
                 LogTag(
                     OperationHash.log(space: context.space.id, device: $0, lane: .content))
             })

@@ -1,0 +1,179 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// Who wrote an operation, as they were by what they had seen.
+public struct Author: Equatable, Sendable {
+    /// The person.
+    public var person: PersonID
+    /// What they could do.
+    public var role: Role
+
+    /// An author with these fields.
+    public init(person: PersonID, role: Role) {
+        self.person = person
+        self.role = role
+    }
+}
+
+/// Why an operation that is held has no effect. It is kept, and may have one some day.
+public enum VoidReason: String, CaseIterable, Sendable {
+    /// Its author names something of lane 0 that nobody has.
+    case unknownView
+    /// It claims another authority than what its author had seen.
+    case otherAuthority
+    /// Its author was not in the space, by what they had seen.
+    case outsider
+    /// Its author's coming does not hold.
+    case notAdmitted
+    /// Its author was removed, and no remover had seen so much.
+    case revoked
+}
+
+/// Whether an operation counts.
+public enum Standing: Equatable, Sendable {
+    /// It does; this is who wrote it.
+    case effective(Author)
+    /// It does not.
+    case void(VoidReason)
+}
+
+/// What lane 0 of a space says of everything else in it: who is in the space now, and for every
+/// operation whether it counts.
+///
+/// An operation is judged twice: by what its author had seen, which never changes, and by what is
+/// known now of removals that the author had not seen.
+/// Source: `Protocol/03-operations.md`, "What counts".
+public struct Judge: Sendable {
+    /// The control operations and what follows from them.
+    public private(set) var graph: ControlGraph
+    /// Who is in the space by all of them.
+    public private(set) var roster: Roster
+    /// The view that was asked for last: runs of operations share one.
+    private var lastView: (tips: [LogTip], roster: Roster?)?
+
+    /// A judge by this graph.
+    public init(_ graph: ControlGraph) {
+        self.graph = graph
+        roster = self.graph.roster()
+    }
+
+    /// Takes a control operation, after all that it names; ``refresh()`` lets it count.
+    public mutating func add(_ operation: VerifiedOperation, by device: DeviceID) {
+        graph.add(operation, by: device)
+        lastView = nil
+    }
+
+    /// Lets count what was added.
+    ///
+    /// - Returns: the roster before, where another one came of it.
+    public mutating func refresh() -> Roster? {
+        let former = roster
+        roster = graph.roster()
+        return former == roster ? nil : former
+    }
+
+    /// Whether any operation of lane 0 admits the device, be it that it does not hold.
+    public func knows(_ device: DeviceID) -> Bool { graph.admits(device) }
+
+    /// What a log had seen once one of its operations has named these causes besides.
+    public func tips(_ tips: [LogTip], naming causes: [OperationReference]) -> [LogTip]? {
+        graph.merge(ControlTips(tips), causes).map(\.tips)
+    }
+
+    /// The roster by what stood in a row, or nil where it cannot be known yet.
+    public mutating func view(_ view: LogView?) -> Roster? {
+        var tips = view?.tips ?? []
+        if let claimed = view?.claimed {
+            guard let known = graph.tips(underAuthority: claimed) else { return nil }
+            tips = known.tips
+        }
+        if let lastView, lastView.tips == tips { return lastView.roster }
+        let roster = graph.roster(at: ControlTips(tips))
+        lastView = (tips, roster)
+        return roster
+    }
+
+    /// Whether an operation counts.
+    ///
+    /// - Parameters:
+    ///   - view: the row of its log that holds for its place.
+    ///   - log: its log; of one with a floor, what it names below that is not known, and its word
+    ///     for its authority is taken instead.
+    public mutating func standing(
+        of operation: VerifiedOperation, in log: LogRecord, under view: LogView?
+    ) -> Standing {
+        switch log.lane {
+        case .control, .receipts: current(operation.sequence, in: log)
+        case .content, .notes, .shared: past(operation, in: log, under: view)
+        }
+    }
+
+    /// Receipts count as far as their log does now.
+    private func current(_ sequence: UInt64, in log: LogRecord) -> Standing {
+        guard let person = roster.person(of: log.device) else { return .void(.notAdmitted) }
+        guard roster.counts(sequence, in: log) else { return .void(.revoked) }
+        return .effective(Author(person: person, role: roster.member(person)?.role ?? .reader))
+    }
+
+    private mutating func past(
+        _ operation: VerifiedOperation, in log: LogRecord, under row: LogView?
+    ) -> Standing {
+        let authority = operation.operation.header.authority
+        guard var seen = view(row) else { return .void(.unknownView) }
+        if seen.authority != authority, log.floor != nil, let authority {
+            guard let claimed = view(LogView(first: 0, tips: [], claimed: authority)) else {
+                return .void(.unknownView)
+            }
+            seen = claimed
+        }
+        guard seen.authority == authority else { return .void(.otherAuthority) }
+        guard let member = seen.member(with: log.device) else { return .void(.outsider) }
+        guard roster.person(of: log.device) != nil else { return .void(.notAdmitted) }
+        // Of what stands above a fork, nobody knows whose branch a remover had seen.
+        if log.limit != nil, let fork = log.fork, operation.sequence >= fork.sequence {
+            return .void(.revoked)
+        }
+        guard roster.judges(log.device, log.lane, operation.sequence, view: seen) else {
+            return .void(.revoked)
+        }
+        return .effective(Author(person: member.person, role: member.role))
+    }
+}
+
+extension ControlTips {
+    /// Tips as logs keep them.
+    public init(_ tips: [LogTip]) {
+        self.init(tips.map { ControlPlace(tag: $0.tag, sequence: $0.sequence) })
+    }
+
+    /// As logs keep them.
+    public var tips: [LogTip] {
+        places.map { LogTip(tag: $0.tag, sequence: $0.sequence) }
+    }
+}
+
+extension Roster {
+    /// Whether a place of a log counts for digests, and for receipts.
+    func counts(_ sequence: UInt64, in log: LogRecord) -> Bool {
+        switch limit(of: log.device, lane: log.lane) {
+        case .all: true
+        case .none: false
+        case .through(let last, _): sequence <= last
+        }
+    }
+
+    /// Where a log ends that counts no further, or nil.
+    public func limit(of log: LogRecord) -> LogPoint? {
+        limit(of: log.device, lane: log.lane, log.id)
+    }
+
+    /// Where the log of a device ends that counts no further, or nil.
+    public func limit(of device: DeviceID, lane: Lane, _ log: LogID) -> LogPoint? {
+        switch limit(of: device, lane: lane) {
+        case .all: nil
+        case .none: LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log))
+        case .through(let last, let id): LogPoint(sequence: last + 1, anchor: id)
+        }
+    }
+}

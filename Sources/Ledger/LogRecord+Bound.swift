@@ -1,0 +1,62 @@
+public import ParleyWire
+
+/// What counts of a log for others: the part below a proven fork, and below the cuts of a removal.
+///
+/// A node keeps what lies at or above that point. It neither serves, asks for, takes, nor compares
+/// it, or two nodes that hold different parts of it would exchange for ever. Source:
+/// `Protocol/03-operations.md`, "Forks" and "Cuts".
+extension LogRecord {
+    /// Where the part ends that counts; nil where all of the log does.
+    public var bound: LogPoint? {
+        guard let fork, let limit else { return fork ?? limit }
+        return fork.sequence <= limit.sequence ? fork : limit
+    }
+
+    /// The record as far as all honest members can agree on it; the record itself without a bound.
+    public var agreed: LogRecord { bound.map(below) ?? self }
+
+    /// The record as if nothing at or above a point were held.
+    public func below(_ point: LogPoint) -> LogRecord {
+        var agreed = self
+        agreed.spans = spans.compactMap { span in
+            guard span.first < point.sequence else { return nil }
+            guard span.last >= point.sequence else { return span }
+            return Span(
+                first: span.first, last: point.sequence - 1, anchor: span.anchor, tip: point.anchor)
+        }
+        if base > point.sequence { agreed.floor = point.sequence == 0 ? nil : point }
+        return agreed
+    }
+
+    /// Whether the part below the bound is held to its end: the proof of the fork, or the cut, then
+    /// vouches for it.
+    public var endsAtBound: Bool {
+        guard let bound else { return false }
+        return agreed.end == bound.sequence
+    }
+
+    /// The log's beginning for a newcomer. What is held below stays, and is missing to nobody.
+    public mutating func begin(at floor: LogPoint?) {
+        self.floor = floor
+        guard let floor else { return }
+        // Nobody waits for a newcomer to name what it has not seen.
+        coveredEnd = max(coveredEnd, floor.sequence)
+        if lane == .control { controlCoveredEnd = max(controlCoveredEnd, floor.sequence) }
+    }
+}
+
+extension LogStore {
+    /// The logs of a space as far as all honest members can agree on them, ascending by tag.
+    public func agreedLogs(in space: SpaceNumber) throws(StoreError) -> [LogRecord] {
+        let logs = try logs(in: space)
+        // Asked for every digest, and almost never is there a bound.
+        return logs.contains { $0.bound != nil } ? logs.map(\.agreed) : logs
+    }
+
+    /// One log of a space as far as all honest members can agree on it, or nil.
+    public func agreedLog(
+        _ tag: LogTag, in space: SpaceNumber
+    ) throws(StoreError) -> LogRecord? {
+        try log(tag, in: space)?.agreed
+    }
+}

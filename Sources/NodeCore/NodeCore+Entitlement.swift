@@ -1,0 +1,66 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleyWire
+
+/// Who may talk to this node, and bring it new spaces.
+extension NodeCore {
+    /// Whether a person was in a space with this one: they are let in for as long as it takes to tell
+    /// them that they are no longer.
+    mutating func wasTogether(
+        with peer: LinkPeer, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if try contact(peer.person, store)?.isBlocked == true { return false }
+        for space in try store.spaces() where space.kind != .own {
+            if try scope(of: space, with: peer, store) != nil { return true }
+        }
+        return false
+    }
+
+    /// Whether a peer is talked to.
+    mutating func mayTalk(_ peer: LinkPeer, _ store: some Store) throws(StoreError) -> Bool {
+        if try mayLink(peer.person, store) { return true }
+        return try wasTogether(with: peer, store)
+    }
+
+    /// Whether a person may bring this node a space that it does not know or is not in: oneself, and
+    /// accepted contacts. Others in a common space could bring any number.
+    func mayIntroduce(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+        try isAccepted(person, store)
+    }
+
+    /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it.
+    mutating func adopt(
+        _ id: SpaceID, from run: Run, on link: LinkID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let peer = links[link]?.peer, run.lane == .control, run.first == 0,
+            links[link]?.adoptedCount ?? 0 < Self.introducedCountMax,
+            try mayIntroduce(peer.person, store),
+            // What proves nothing makes no space, whatever is wrong with it.
+            let first = try? OperationVerifier.verify(run, in: id, held: []).first?.operations
+                .first
+        else { return false }
+        var graph = ControlGraph(space: id)
+        graph.add(first, by: run.device)
+        let roster = graph.roster()
+        guard roster.contains(run.device) else { return false }
+        // Members of a group may come later; the others begin with all persons that they will have.
+        switch roster.kind {
+        case .group: break
+        case .direct:
+            guard roster.member(identity.person) != nil, roster.member(peer.person) != nil else {
+                return false
+            }
+        case .own:
+            guard roster.member(identity.person) != nil, peer.person == identity.person else {
+                return false
+            }
+        }
+        links[link]?.adoptedCount += 1
+        let space = try store.addSpace(id, kind: roster.kind)
+        if roster.kind == .own, ownSpace == nil { ownSpace = space }
+        judges[space.number] = Judge(ControlGraph(space: id))
+        return true
+    }
+}

@@ -1,0 +1,179 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleyWire
+
+/// What follows when lane 0 of a space says something new: who counts how far, what of the space is
+/// whose, and who is talked to.
+extension NodeCore {
+    /// Resolves what came in lane 0, and lets everything follow that hangs on it.
+    mutating func follow(
+        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try prepare(space, store)
+        guard let former = judges[space.number]?.refresh() else { return }
+        try follow(space, from: former, at: now, store, &effects)
+    }
+
+    /// Lets a roster count that has taken the place of another.
+    mutating func follow(
+        _ space: SpaceRecord, from former: Roster, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let roster = judges[space.number]?.roster else { return }
+        try begin(space, by: roster, instead: former, store)
+        if !roster.judgesAlike(former) {
+            let mustFold = try changesJudgement(of: space, from: former, to: roster, store)
+            try bound(space, by: roster, store)
+            if mustFold { try refold(space, store, &effects) }
+        }
+        try share(space, store, &effects)
+        for member in roster.members where former.member(member.person) == nil {
+            try dialDevices(of: member.person, at: now, store, &effects)
+        }
+        effects.append(.changed([.membership(space.number), .conversation(space.number)]))
+        effects.append(.linksChanged)
+    }
+
+    /// Sets how far logs count.
+    private func bound(
+        _ space: SpaceRecord, by roster: Roster, _ store: some Store
+    ) throws(StoreError) {
+        for var log in try store.logs(in: space.number) where log.lane != .control {
+            let limit = roster.limit(of: log)
+            guard log.limit != limit else { continue }
+            log.limit = limit
+            try store.update(log)
+        }
+    }
+
+    /// Sets where logs begin for this device, where that is another place than before.
+    private func begin(
+        _ space: SpaceRecord, by roster: Roster, instead former: Roster, _ store: some Store
+    ) throws(StoreError) {
+        guard let horizon = roster.device(identity.device)?.horizon,
+            horizon != former.device(identity.device)?.horizon
+        else { return }
+        for var log in try store.logs(in: space.number) where log.floor != nil {
+            guard horizon.place(of: log.device, log.lane) == nil else { continue }
+            log.begin(at: nil)
+            try store.update(log)
+        }
+        for place in horizon.places {
+            let name = OperationHash.log(space: space.id, device: place.device, lane: place.lane)
+            let known = try store.log(LogTag(name), in: space.number)
+            var log: LogRecord
+            if let known {
+                log = known
+            } else {
+                log = try store.addLog(
+                    name, device: place.device, lane: place.lane, in: space.number)
+                log.limit = roster.limit(of: log)
+            }
+            log.begin(at: LogPoint(sequence: place.sequence + 1, anchor: place.operation))
+            try store.update(log)
+        }
+    }
+
+    /// Whether anything that is held counts otherwise by the new roster.
+    ///
+    /// What an author had seen never changes, and a log's rows say what that was: so one look at the
+    /// ends of each of its stretches tells, and almost always at one.
+    private mutating func changesJudgement(
+        of space: SpaceRecord, from former: Roster, to roster: Roster, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        for log in try store.logs(in: space.number) where log.lane != .control {
+            let isChanged =
+                log.lane == .receipts
+                ? receiptsChange(in: log, from: former, to: roster)
+                : try contentChanges(in: log, of: space, from: former, to: roster, store)
+            if isChanged { return true }
+        }
+        return false
+    }
+
+    private func receiptsChange(
+        in log: LogRecord, from former: Roster, to roster: Roster
+    ) -> Bool {
+        guard let person = roster.person(of: log.device), roster.member(person) != nil else {
+            return false
+        }
+        let (before, after) = (former.limit(of: log), roster.limit(of: log))
+        guard before != after else { return false }
+        return min(before?.sequence ?? .max, after?.sequence ?? .max) < log.end
+    }
+
+    private mutating func contentChanges(
+        in log: LogRecord, of space: SpaceRecord, from former: Roster, to roster: Roster,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let rows = try store.views(in: log.number, 0...UInt64.max)
+        for span in log.spans {
+            var first = span.first
+            while first <= span.last {
+                let row = rows.last { $0.first <= first }
+                let next = rows.first { $0.first > first }?.first ?? UInt64.max
+                let last = min(span.last, next - 1)
+                guard let seen = judges[space.number]?.view(row) else {
+                    first = last + 1
+                    continue
+                }
+                func counts(_ roster: Roster, _ place: UInt64) -> Bool {
+                    roster.person(of: log.device) != nil
+                        && roster.judges(log.device, log.lane, place, view: seen)
+                }
+                let before = (counts(former, first), counts(former, last))
+                let after = (counts(roster, first), counts(roster, last))
+                // In between it may change as well, where it is not the same all along.
+                if before != after || before.0 != before.1 { return true }
+                first = last + 1
+            }
+        }
+        return false
+    }
+
+    // MARK: What passes on links
+
+    /// Gives every link what its peer may have of a space, no more.
+    mutating func share(
+        _ space: SpaceRecord, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for id in links.keys.sorted() where links[id]?.session != nil {
+            guard let peer = links[id]?.peer else { continue }
+            let scope = try scope(of: space, with: peer, store)
+            if try links[id]?.session?.share(space, scope, store: store) == true {
+                try links[id]?.session?.assumeMissing(space.number, store: store)
+            }
+        }
+    }
+
+    /// How much of a space passes between this device and a peer; nil for nothing.
+    mutating func scope(
+        of space: SpaceRecord, with peer: LinkPeer, _ store: some Store
+    ) throws(StoreError) -> SharingScope? {
+        try prepare(space, store)
+        guard let judge = judges[space.number] else { return nil }
+        let roster = judge.roster
+        let isIn = roster.member(with: peer.device)?.person == peer.person
+        if isIn, belongs(to: roster) {
+            var firsts: [LogTag: UInt64] = [:]
+            for place in roster.device(peer.device)?.horizon.places ?? [] {
+                let log = OperationHash.log(
+                    space: space.id, device: place.device, lane: place.lane)
+                firsts[LogTag(log)] = place.sequence + 1
+            }
+            return .everything(from: firsts)
+        }
+        var ends: [LogTag: UInt64] = [:]
+        for device in [identity.device, peer.device] {
+            guard let person = roster.person(of: device) else { return nil }
+            guard roster.isFormer(device) else { continue }
+            guard device == identity.device || person == peer.person else { return nil }
+            for place in judge.graph.departure(of: device) {
+                ends[place.tag] = max(ends[place.tag] ?? 0, place.sequence + 1)
+            }
+        }
+        return .control(below: ends)
+    }
+}

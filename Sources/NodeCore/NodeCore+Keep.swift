@@ -1,0 +1,164 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Stores operations that are proven and have their causes, and lets them count.
+extension NodeCore {
+    mutating func keep(
+        _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store,
+        _ ingested: inout Ingested
+    ) throws(StoreError) {
+        try prepare(space, store)
+        guard var judge = judges[space.number] else { return }
+        let tag = LogTag(run.log)
+        var log: LogRecord
+        if let known = try store.log(tag, in: space.number) {
+            log = known
+        } else {
+            log = try store.addLog(run.log, device: run.device, lane: run.lane, in: space.number)
+            log.limit = judge.roster.limit(of: log)
+        }
+        var walk = try ViewWalk(at: run.first, in: log, store)
+        let wasWhole = log.gap == nil
+        let numbers = try store.insert(run.operations, in: log.number)
+        log.hold(run)
+        try store.update(log)
+        for head in run.heads { try store.addHead(head, in: log.number) }
+        let context = try context(of: space, roster: judge.roster, store)
+        // Taken out, so that it is not copied when it takes note of something.
+        judges[space.number] = nil
+        defer { judges[space.number] = judge }
+        for (operation, number) in zip(run.operations, numbers) {
+            let header = operation.operation.header
+            try Causality.cover(header, lane: run.lane, in: space.number, store: store)
+            if run.lane == .control { judge.add(operation, by: run.device) }
+            let applied = AppliedOperation(
+                number: number, log: log, operation: operation, isBackfill: run.isBackfill)
+            let view = try walk.step(operation, in: log, judge, store)
+            ingested.changes += try Merge.apply(
+                applied, under: view, context, judging: &judge, in: store)
+            if operation.operation.isErased { try lacksBody(applied, in: space, store) }
+        }
+        if !wasWhole, log.gap == nil, log.lane.carriesAuthority,
+            try walk.settle(above: run.last, in: log, &judge, store)
+        {
+            ingested.isMisjudged = true
+        }
+        ingested.grown.insert(tag)
+        ingested.keptCount += 1
+    }
+
+    /// Folds a space anew: some of what it holds counts no more, or again.
+    mutating func refold(
+        _ space: SpaceRecord, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try prepare(space, store)
+        guard var judge = judges.removeValue(forKey: space.number) else { return }
+        defer { judges[space.number] = judge }
+        let context = try context(of: space, roster: judge.roster, store)
+        var bodyless: [AppliedOperation] = []
+        try Merge.rebuild(context, judging: &judge, in: store) { applied in
+            if applied.operation.operation.isErased { bodyless.append(applied) }
+        }
+        // A deletion that counts no more has taken its message along: others may have it still.
+        for applied in bodyless { try lacksBody(applied, in: space, store) }
+        effects.append(.changed([.refolded(space.number)]))
+    }
+}
+
+/// Finds out, operation by operation, what of lane 0 a log had seen, and keeps where that changes.
+struct ViewWalk {
+    private var view: LogView?
+    /// Whether all below is held, so that what was seen is known.
+    private var isSettled: Bool
+    private let carriesAuthority: Bool
+
+    /// A walk that begins at a place.
+    init(
+        at first: UInt64, in log: LogRecord, _ store: some LogStore
+    ) throws(StoreError) {
+        carriesAuthority = log.lane.carriesAuthority
+        let whole = log.wholeThrough.map { $0 + 1 } ?? log.base
+        isSettled = first <= whole
+        guard carriesAuthority, first > 0, isSettled else { return }
+        view = try store.view(at: first - 1, in: log.number)
+    }
+
+    /// The row that holds for the next operation.
+    mutating func step(
+        _ operation: VerifiedOperation, in log: LogRecord, _ judge: Judge, _ store: some LogStore
+    ) throws(StoreError) -> LogView? {
+        guard carriesAuthority else { return nil }
+        let header = operation.operation.header
+        let causes = try Self.controlCauses(of: header, in: log.space, store)
+        guard isSettled else {
+            let authority = header.authority ?? 0
+            if view == nil || !causes.isEmpty || view?.claimed != authority {
+                let row = LogView(
+                    first: operation.sequence,
+                    tips: causes.map { LogTip(tag: $0.tag, sequence: $0.sequence) }.sorted(),
+                    claimed: authority)
+                view = row
+                try store.setView(row, in: log.number)
+            }
+            return view
+        }
+        guard !causes.isEmpty, let tips = judge.tips(view?.tips ?? [], naming: causes) else {
+            return view
+        }
+        let row = LogView(first: operation.sequence, tips: tips)
+        if tips != view?.tips { try store.setView(row, in: log.number) }
+        view = row
+        return view
+    }
+
+    /// A hole is closed: what was seen above it is known now.
+    ///
+    /// - Returns: whether something there was judged otherwise than it is.
+    func settle(
+        above place: UInt64, in log: LogRecord, _ judge: inout Judge, _ store: some LogStore
+    ) throws(StoreError) -> Bool {
+        var tips = view?.tips ?? []
+        var isMisjudged = false
+        for row in try store.views(in: log.number, place + 1...UInt64.max) {
+            guard let claimed = row.claimed else { break }
+            let wasKnown = judge.view(row)?.authority == claimed
+            let before = tips
+            tips = try judge.tips(tips, naming: references(row.tips, in: log.space, store)) ?? tips
+            let settled = LogView(first: row.first, tips: tips)
+            let isRight = judge.view(settled)?.authority == claimed
+            isMisjudged = isMisjudged || isRight != wasKnown
+            if tips == before {
+                try store.removeView(at: row.first, in: log.number)
+            } else {
+                try store.setView(settled, in: log.number)
+            }
+        }
+        return isMisjudged
+    }
+
+    private func references(
+        _ tips: [LogTip], in space: SpaceNumber, _ store: some LogStore
+    ) throws(StoreError) -> [OperationReference] {
+        var references: [OperationReference] = []
+        for tip in tips {
+            guard let log = try store.log(tip.tag, in: space),
+                let named = try store.operation(at: tip.sequence, in: log.number)
+            else { continue }
+            references.append(
+                OperationReference(tag: tip.tag, sequence: tip.sequence, check: named.id.check))
+        }
+        return references
+    }
+
+    /// What an operation of content names of lane 0.
+    static func controlCauses(
+        of header: OperationHeader, in space: SpaceNumber, _ store: some LogStore
+    ) throws(StoreError) -> [OperationReference] {
+        var causes: [OperationReference] = []
+        for cause in header.dependencies
+        where try store.log(cause.tag, in: space)?.lane == .control { causes.append(cause) }
+        return causes
+    }
+}

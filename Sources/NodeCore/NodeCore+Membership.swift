@@ -1,0 +1,252 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Commands that change who is in a conversation. Each asks first whether it may: what a roster does
+/// not allow would be written for nothing.
+extension NodeCore {
+    /// Writes operations of lane 0, and lets everything follow that hangs on them.
+    ///
+    /// Every change of a roster that this device makes comes through here.
+    mutating func changeRoster(
+        _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        _ = try write(drafts, in: space, at: now, store, &random, &effects)
+        try follow(space, at: now, store, &effects)
+    }
+
+    mutating func addMember(
+        _ person: PersonID, _ role: Role, to id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        let space: SpaceRecord
+        let roster: Roster
+        let own: Member
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let found): (space, roster, own) = found
+        }
+        guard roster.member(person) == nil else { return .failure(.alreadyMember) }
+        guard own.role >= (role >= .admin ? .owner : .admin) else { return .failure(.notAllowed) }
+        guard roster.members.count < Limits.memberCountMax else {
+            return .failure(.tooManyMembers(limit: Limits.memberCountMax))
+        }
+        let horizon = try horizon(by: roster.history, in: space, at: now, store)
+        guard let newcomer = try newcomer(person, horizon, store) else {
+            return .failure(.unknownPerson)
+        }
+        if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
+        let name = try Overview.name(of: space.number, in: store)
+        try changeRoster(
+            [AddMember(newcomer, role: role).draft()], in: space, at: now, store, &random,
+            &effects)
+        if let name, roster.history != .all {
+            // Below the newcomer's horizon it could not be found.
+            let previous = try Overview.nameReferences(of: space.number, in: store)
+            let draft = ConversationName(name: name).draft(replacing: previous)
+            _ = try write([draft], in: space, at: now, store, &random, &effects)
+        }
+        return .success(.done)
+    }
+
+    mutating func removeMember(
+        _ person: PersonID, from id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if person == identity.person {
+            return try leave(id, at: now, store, &random, &effects)
+        }
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (space, roster, own)):
+            guard let member = roster.member(person) else { return .failure(.noSuchMember) }
+            if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
+            let cut = try cut(of: member, in: space, store)
+            try changeRoster(
+                [RemoveMember(person, cut: cut).draft()], in: space, at: now, store, &random,
+                &effects)
+            return .success(.done)
+        }
+    }
+
+    mutating func setRole(
+        _ role: Role, of person: PersonID, in id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (space, roster, own)):
+            guard let member = roster.member(person) else { return .failure(.noSuchMember) }
+            guard member.role != role else { return .failure(.unchanged) }
+            if role >= .admin, own.role < .owner { return .failure(.notAllowed) }
+            if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
+            let cut = role == .reader ? try cut(of: member, in: space, store) : Cut()
+            try changeRoster(
+                [SetRole(person, role: role, cut: cut).draft()], in: space, at: now, store,
+                &random, &effects)
+            return .success(.done)
+        }
+    }
+
+    mutating func leave(
+        _ id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (space, roster, own)):
+            let others = roster.members.filter { $0.person != own.person }
+            let isLast = own.role == .owner && !others.contains { $0.role == .owner }
+            if isLast, !others.isEmpty { return .failure(.lastOwner) }
+            try changeRoster(
+                [Leave().draft()], in: space, at: now, store, &random, &effects)
+            return .success(.done)
+        }
+    }
+
+    mutating func change(
+        _ settings: SpaceSettings, of id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard let roster = try roster(of: space, store), belongs(to: roster),
+            let own = roster.member(identity.person)
+        else { return .failure(.notMember) }
+        guard own.role == .owner else { return .failure(.notAllowed) }
+        let isNew =
+            (settings.history.map { $0 != roster.history } ?? false)
+            || (settings.rotationHours.map { $0 != roster.settings.rotationHours } ?? false)
+        guard isNew else { return .failure(.unchanged) }
+        try changeRoster([settings.draft()], in: space, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    // MARK: What is refused before anything is written
+
+    /// A group that this device is in, and as what.
+    private mutating func changeable(
+        _ id: SpaceID, _ store: some Store
+    ) throws(StoreError) -> Result<(SpaceRecord, Roster, Member), CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard space.kind == .group else { return .failure(.directConversation) }
+        guard let roster = try roster(of: space, store), belongs(to: roster),
+            let own = roster.member(identity.person)
+        else { return .failure(.notMember) }
+        return .success((space, roster, own))
+    }
+
+    private static func refusal(of own: Member, touching member: Member) -> CommandRefusal? {
+        guard own.role >= .admin else { return .notAllowed }
+        guard own.rank < member.rank else { return .outranked }
+        return member.role >= .admin && own.role < .owner ? .notAllowed : nil
+    }
+
+    static func refusal(_ newcomer: Newcomer) -> CommandRefusal? {
+        // Identity logs are as long as their persons made them: what does not fit one operation
+        // cannot be written.
+        let byteCount = AddMember(newcomer, role: .member).draft().payload?.count ?? 0
+        guard byteCount <= Limits.operationByteCountMax - headerByteCountMax else {
+            return .tooLong(byteCount: byteCount, limit: Limits.operationByteCountMax)
+        }
+        return nil
+    }
+
+    // MARK: What goes into the operations
+
+    /// What proves a contact, or nil for none.
+    func newcomer(
+        _ person: PersonID, _ horizon: Horizon, _ store: some Store
+    ) throws(StoreError) -> Newcomer? {
+        guard try isAccepted(person, store), let card = try CardReader.kept(of: person, store)
+        else { return nil }
+        return Newcomer(
+            person: person, name: card.name, identity: card.identity, prekeys: card.parts.flatMap(\.prekeys),
+            horizon: horizon)
+    }
+
+    /// How far this node holds a person's logs: so far they count from now on.
+    func cut(
+        of member: Member, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Cut {
+        let devices = Set(member.devices.map(\.device))
+        return try Cut(
+            store.agreedLogs(in: space.number).filter { devices.contains($0.device) }
+                .compactMap(\.lastPlaceHeld))
+    }
+
+    /// Where a newcomer's history begins, by the policy of the conversation.
+    func horizon(
+        by policy: HistoryPolicy, in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Horizon {
+        let logs = try store.agreedLogs(in: space.number)
+        switch policy {
+        case .all: return Horizon()
+        case .none: return Horizon.most(of: logs.compactMap(\.lastPlaceHeld), logs)
+        case .days(let days):
+            let age = UInt64(days) * 86_400_000
+            let oldest = now.wall - min(now.wall, age)
+            var places: [LogPlace] = []
+            for log in logs where log.lane != .control {
+                if let place = try log.last(before: oldest, store) { places.append(place) }
+            }
+            return Horizon.most(of: places, logs)
+        }
+    }
+}
+
+extension LogPlaces {
+    /// As many of these places as one operation holds; content before receipts, the liveliest logs
+    /// first. Of what is left out a newcomer of a very large group is given more than the policy says.
+    fileprivate static func most(of places: [LogPlace], _ logs: [LogRecord]) -> LogPlaces {
+        guard places.count > countMax else { return LogPlaces(places) }
+        func order(_ place: LogPlace) -> (Int, UInt64) {
+            let log = logs.first { $0.device == place.device && $0.lane == place.lane }
+            return (place.lane == .receipts ? 1 : 0, UInt64.max - (log?.tipClock ?? 0))
+        }
+        let sorted = places.map { (order($0), $0) }.sorted { $0.0 < $1.0 }
+        return LogPlaces(sorted.prefix(countMax).map(\.1))
+    }
+}
+
+extension LogRecord {
+    /// The last place that counts, or nil for an empty log and for lane 0.
+    fileprivate var lastPlaceHeld: LogPlace? {
+        guard lane != .control, end > 0 else { return nil }
+        return LogPlace(device: device, lane: lane, sequence: end - 1, operation: tip)
+    }
+
+    /// The last place that was written before this moment, or that this node may not have itself.
+    fileprivate func last(
+        before time: UInt64, _ store: some LogStore
+    ) throws(StoreError) -> LogPlace? {
+        // Clocks ascend within a log. What lies in a hole is taken for older.
+        var low = base
+        var high = end
+        while low < high {
+            let middle = low + (high - low) / 2
+            let operation = try store.operation(at: middle, in: number)?.operation
+            if operation.map({ $0.header.clock >> 16 < time }) ?? true {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low > 0 else { return nil }
+        let operation: OperationID?
+        if low == end {
+            operation = tip
+        } else if low == base {
+            operation = floor?.anchor
+        } else if let span = spans.first(where: { $0.first == low }) {
+            operation = span.anchor
+        } else {
+            operation = try store.operation(at: low - 1, in: number)?.id
+        }
+        return operation.map {
+            LogPlace(device: device, lane: lane, sequence: low - 1, operation: $0)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// How much of a space passes on one link. Who may have what is the roster's to say; see
+/// `Protocol/06-sync.md`, "What may be served".
+public enum SharingScope: Equatable, Sendable {
+    /// Everything, to the peer from these places on: below them is what came before it.
+    case everything(from: [LogTag: UInt64] = [:])
+    /// Lane 0 alone, each log below this place: one of the two was removed, and that is how far
+    /// everybody agrees it may know.
+    case control(below: [LogTag: UInt64])
+
+    /// Whether both belong to the space.
+    public var isEverything: Bool {
+        switch self {
+        case .everything: true
+        case .control: false
+        }
+    }
+
+    /// The logs as far as they count on this link, ascending by tag.
+    func logs(
+        of space: SpaceNumber, in store: some LogStore
+    ) throws(StoreError) -> [LogRecord] {
+        switch self {
+        case .everything: return try store.agreedLogs(in: space)
+        case .control(let ends):
+            var logs: [LogRecord] = []
+            for tag in ends.keys.sorted() {
+                if let log = try log(tag, of: space, in: store) { logs.append(log) }
+            }
+            return logs
+        }
+    }
+
+    /// One log as far as it counts on this link, or nil.
+    func log(
+        _ tag: LogTag, of space: SpaceNumber, in store: some LogStore
+    ) throws(StoreError) -> LogRecord? {
+        let log = try store.agreedLog(tag, in: space)
+        guard case .control(let ends) = self else { return log }
+        guard let log, log.lane == .control, let end = ends[tag], end > 0 else { return nil }
+        guard log.end > end else { return log }
+        guard let last = try store.operation(at: end - 1, in: log.number) else { return nil }
+        return log.below(LogPoint(sequence: end, anchor: last.id))
+    }
+
+    /// The first place of a log that the peer may be sent.
+    func first(of tag: LogTag) -> UInt64 {
+        switch self {
+        case .everything(let firsts): firsts[tag] ?? 0
+        case .control: 0
+        }
+    }
+}
+
+/// A space that two linked devices share, and how much of it.
+public struct SharedSpace: Sendable {
+    /// The space.
+    public var record: SpaceRecord
+    /// How much of it passes.
+    public var scope: SharingScope
+
+    /// This much of this space.
+    public init(_ record: SpaceRecord, scope: SharingScope = .everything()) {
+        self.record = record
+        self.scope = scope
+    }
+}

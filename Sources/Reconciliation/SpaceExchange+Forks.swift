@@ -1,0 +1,70 @@
+import ParleyLedger
+import ParleyWire
+
+/// Questions beside those about holes: where branches part, and for payloads.
+extension SpaceExchange {
+    /// Compares a tip that the peer lists with the same place here.
+    mutating func compare(
+        _ entry: Frontier.Entry, with log: LogRecord, store: some LogStore
+    ) throws(StoreError) {
+        guard search == nil, entry.sequence < log.end, log.holds(entry.sequence) else { return }
+        let id =
+            entry.sequence + 1 == log.end
+            ? log.tip : try store.operation(at: entry.sequence, in: log.number)?.id
+        guard let id, UInt32(id.prefix >> 32) != entry.check else { return }
+        suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence)
+    }
+
+    /// The peer's branch of a log differs from this one at a place: where do they part?
+    mutating func suspect(_ log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64) {
+        guard search == nil, let span = log.spans.last(where: { $0.first <= place }) else { return }
+        search = ForkSearch(log.tag, above: span.first, differsAt: place, heldThrough: last)
+    }
+
+    /// A search that came to nothing may begin anew.
+    mutating func forgetSearch() { if !questions.contains(.fork) { search = nil } }
+
+    /// The next question of the search, if one is due.
+    mutating func nextForkQuestion() -> Want? {
+        guard !questions.contains(.fork), let range = search?.question() else { return nil }
+        questions.append(.fork)
+        return Want(
+            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: [range])
+    }
+
+    /// Takes the runs that the search asked for out of a frame.
+    ///
+    /// - Returns: the proof, where they complete it.
+    mutating func takeAnswers(
+        in operations: inout Operations, store: some LogStore
+    ) throws(StoreError) -> ForkProof? {
+        guard questions.first == .fork, var current = search else { return nil }
+        let tag = current.tag
+        var answers: [Run] = []
+        operations.runs.removeAll { run in
+            let log = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
+            guard LogTag(log) == tag, current.asksFor(run) else { return false }
+            answers.append(run)
+            return true
+        }
+        guard let log = try log(tag, store) else { return nil }
+        for answer in answers { current.take(answer) }
+        let step = try current.advance(in: log, of: space.id, store: store)
+        switch step {
+        case .goesOn: search = current
+        case .failed: search = nil
+        case .proven(let proof):
+            search = nil
+            return proof
+        }
+        return nil
+    }
+
+    /// Asks for operations whose payload did not come along.
+    mutating func wantBodies(_ ranges: [Want.Range]) -> Want? {
+        guard !questions.contains(.bodies), !ranges.isEmpty else { return nil }
+        questions.append(.bodies)
+        return Want(
+            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
+    }
+}

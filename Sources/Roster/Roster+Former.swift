@@ -1,0 +1,23 @@
+public import ParleyWire
+
+/// Those who are in the space, and those who were: what they wrote is still theirs.
+extension Roster {
+    /// Whose a device is that is in the space, or ever was admitted to it; nil for any other.
+    public func person(of device: DeviceID) -> PersonID? {
+        standings.persons[device] ?? standings.former[device]?.person
+    }
+
+    /// Whether the device was in the space and is no longer.
+    public func isFormer(_ device: DeviceID) -> Bool { standings.former[device] != nil }
+
+    /// Every device that is in the space or was, ascending.
+    public var everyDevice: [DeviceID] {
+        (Array(standings.persons.keys) + standings.former.keys).sorted()
+    }
+
+    /// Whether both say the same of everything that anybody wrote.
+    public func judgesAlike(_ other: Roster) -> Bool {
+        standings.revocations == other.standings.revocations
+            && standings.former == other.standings.former
+    }
+}
