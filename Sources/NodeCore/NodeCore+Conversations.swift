@@ -25,11 +25,12 @@ extension NodeCore {
             if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
             newcomers.append(newcomer)
         }
-        let space = try createSpace(
-            .group,
-            with: newcomers.map {
-                Founder(person: $0.person, role: .member, name: $0.name, identity: $0.identity)
-            }, at: now, store, &random, &effects)
+        let space = try createSpace(.group, with: [], at: now, store, &random, &effects)
+        if !newcomers.isEmpty {
+            try changeRoster(
+                newcomers.map { AddMember($0, role: .member).draft() }, in: space, at: now, store,
+                &random, &effects)
+        }
         let draft = ConversationName(name: name).draft(replacing: [])
         _ = try write([draft], in: space, at: now, store, &random, &effects)
         return .success(.space(space.number))

@@ -170,7 +170,7 @@ extension NodeCore {
             guard let person = roster.person(of: device) else { return nil }
             guard roster.isFormer(device) else { continue }
             guard device == identity.device || person == peer.person else { return nil }
-            for place in judge.graph.departure(of: device) {
+            for place in judge.graph.departure(of: device, person) {
                 ends[place.tag] = max(ends[place.tag] ?? 0, place.sequence + 1)
             }
         }

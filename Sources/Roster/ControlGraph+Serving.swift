@@ -3,9 +3,36 @@ public import ParleyWire
 extension ControlGraph {
     /// Whether any operation admits the device, be it that it does not hold: its word in lane 0 is
     /// then kept, so that everybody holds the same whatever came first.
-    public func admits(_ device: DeviceID) -> Bool { true }
+    public func admits(_ device: DeviceID) -> Bool {
+        authorities.index.nodes.contains { node in
+            node.testimonies.contains { $0.devices.contains(device) }
+        }
+    }
 
-    /// What a device that is out may know of the control lane: the past of what put it out, that
-    /// itself included. The highest place of each log, ascending.
-    public func departure(of device: DeviceID) -> [ControlPlace] { tips().places }
+    /// What a device that is out may know of the control lane: the past of all that puts it out,
+    /// that itself included.
+    ///
+    /// - Returns: the highest place of each log.
+    public func departure(of device: DeviceID, _ person: PersonID) -> [ControlPlace] {
+        let index = authorities.index
+        var set = ClosedSet()
+        for node in nodes {
+            guard let number = node.authority, authorities.whole.holds(number),
+                index[number].puts(device, of: person)
+            else { continue }
+            set.formUnion(node.past)
+            set.raise(node.log, to: Int(node.sequence) + 1)
+        }
+        return logs.indices.filter { set.count(of: $0) > 0 }.map {
+            ControlPlace(tag: logs[$0].tag, sequence: UInt64(set.count(of: $0)) - 1)
+        }
+    }
+}
+
+extension AuthorityNode {
+    /// Whether it puts this device of this person out.
+    fileprivate func puts(_ device: DeviceID, of person: PersonID) -> Bool {
+        if case .revokeDevice(_, device) = deed { return true }
+        return expels(person)
+    }
 }

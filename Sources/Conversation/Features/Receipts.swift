@@ -35,7 +35,8 @@ public struct Receipts: Equatable, Sendable {
         self.delivered = delivered
     }
 
-    init?(payload: [UInt8]) {
+    /// The receipts in a payload, or nil.
+    public init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadReceipts.self, payload) else { return nil }
         read = message.read.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }
         delivered = message.delivered.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }

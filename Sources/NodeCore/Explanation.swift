@@ -1,0 +1,159 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// How far a message is with one device, and how that is known.
+public struct DeviceExplanation: Equatable, Sendable {
+    /// What was observed.
+    public enum State: String, Sendable {
+        /// Nothing.
+        case unknown
+        /// The message came before the device did, and is not for it.
+        case beforeItCame
+        /// It is on this device's disk.
+        case saved
+        /// The device said on a link that it is on its disk.
+        case acknowledged
+        /// The device said in a receipt that it has it.
+        case delivered
+        /// The device's person has read it.
+        case read
+    }
+
+    /// The device.
+    public var device: DeviceID
+    /// Whose it is.
+    public var person: PersonID
+    /// Whether it is in the conversation now.
+    public var isMember: Bool
+    /// What was observed.
+    public var state: State
+    /// When the device or its person said so by their own clock, in Unix milliseconds; nil where what
+    /// was observed bears no time.
+    public var since: UInt64?
+}
+
+/// What is known of a message: whether it counts, and who has it.
+public struct MessageExplanation: Equatable, Sendable {
+    /// The operation.
+    public var operation: OperationID
+    /// The log and the place.
+    public var reference: OperationReference
+    /// Which device wrote it.
+    public var device: DeviceID
+    /// Whether it is shown, and if not, why.
+    public var standing: Standing
+    /// Whether its log is known to hold two histories from this place or below.
+    public var isForked: Bool
+    /// Every device that is or was in the conversation, ascending.
+    public var devices: [DeviceExplanation]
+}
+
+/// What is known of a person in a conversation.
+public struct MemberExplanation: Equatable, Sendable {
+    /// As they stand now; nil where they are out.
+    public var member: Member?
+    /// Devices that were theirs in the conversation and are out, ascending.
+    public var formerDevices: [DeviceID]
+    /// All that was ever asked about them, causes first.
+    public var reasons: [ControlReason]
+}
+
+/// Explains states: what is known, from whom, and since when.
+public enum Explanation {
+    /// Why a message stands as it does; nil where there is none with this number.
+    public static func message(
+        _ number: OperationNumber, seenBy own: NodeIdentity, in store: some Store
+    ) throws(StoreError) -> MessageExplanation? {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            let space = try store.space(log.space)
+        else { return nil }
+        var judge = try RosterReader.judge(of: space, in: store)
+        let operation = VerifiedOperation(stored: stored, tag: log.tag)
+        let view = try store.view(at: stored.sequence, in: log.number)
+        let standing = judge.standing(of: operation, in: log, under: view)
+        var devices: [DeviceExplanation] = []
+        for device in judge.roster.everyDevice {
+            guard let person = judge.roster.person(of: device) else { continue }
+            let (state, since) =
+                device == own.device
+                ? (.saved, nil)
+                : try state(of: device, person, log, stored.sequence, judge.roster, space, store)
+            devices.append(
+                DeviceExplanation(
+                    device: device, person: person, isMember: judge.roster.contains(device),
+                    state: state, since: since))
+        }
+        return MessageExplanation(
+            operation: stored.id,
+            reference: OperationReference(
+                tag: log.tag, sequence: stored.sequence, check: stored.id.check),
+            device: log.device, standing: standing,
+            isForked: log.fork.map { $0.sequence <= stored.sequence } ?? false, devices: devices)
+    }
+
+    /// What is known of a person in a conversation.
+    public static func member(
+        _ person: PersonID, of space: SpaceRecord, in store: some Store
+    ) throws(StoreError) -> MemberExplanation {
+        let judge = try RosterReader.judge(of: space, in: store)
+        return MemberExplanation(
+            member: judge.roster.member(person),
+            formerDevices: judge.roster.everyDevice.filter {
+                judge.roster.isFormer($0) && judge.roster.person(of: $0) == person
+            }, reasons: judge.graph.reasons(about: person))
+    }
+
+    private static func state(
+        of device: DeviceID, _ person: PersonID, _ log: LogRecord, _ sequence: UInt64,
+        _ roster: Roster, _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
+        if let floor = roster.device(device)?.horizon.place(of: log.device, log.lane),
+            sequence <= floor.sequence
+        {
+            return (.beforeItCame, nil)
+        }
+        func reaches(_ kind: MarkKind, _ actor: Digest) throws(StoreError) -> Bool {
+            try store.mark(kind, of: actor, on: log.tag, in: space.number)
+                .map { $0 >= sequence } ?? false
+        }
+        if try reaches(.read, Digest(reinterpreting: person)) {
+            let time = try said(by: device, of: log.tag, sequence, \.read, space, store)
+            if let time { return (.read, time) }
+        }
+        if try reaches(.delivered, Digest(reinterpreting: device)) {
+            return (
+                .delivered, try said(by: device, of: log.tag, sequence, \.delivered, space, store)
+            )
+        }
+        return try reaches(.acknowledged, Digest(reinterpreting: device))
+            ? (.acknowledged, nil) : (.unknown, nil)
+    }
+
+    /// When a device first said in a receipt that it was so far.
+    private static func said(
+        by device: DeviceID, of tag: LogTag, _ sequence: UInt64,
+        _ list: KeyPath<Receipts, [Receipts.Progress]> & Sendable, _ space: SpaceRecord,
+        _ store: some Store
+    ) throws(StoreError) -> UInt64? {
+        let name = OperationHash.log(space: space.id, device: device, lane: .receipts)
+        guard let log = try store.log(LogTag(name), in: space.number) else { return nil }
+        for span in log.spans {
+            var next = span.first
+            while next <= span.last {
+                let block = try store.operations(in: log.number, next...span.last, limit: 1024)
+                guard let last = block.last else { break }
+                for stored in block {
+                    let receipts = stored.operation.payload.flatMap(Receipts.init)
+                    let isSaid = receipts?[keyPath: list].contains {
+                        $0.tag == tag && $0.sequence >= sequence
+                    }
+                    if isSaid == true { return stored.operation.header.wallClock }
+                }
+                next = last.sequence + 1
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,97 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// Something that changed who is in a conversation, or what they may do.
+public struct MembershipEvent: Equatable, Sendable {
+    /// What happened to the person.
+    public enum Change: Equatable, Sendable {
+        /// The conversation began with them.
+        case founded
+        /// Somebody took them in.
+        case added(Role)
+        /// They came by an invite.
+        case joined
+        /// Somebody took them out.
+        case removed
+        /// They went.
+        case left
+        /// They may do this from then on.
+        case becameRole(Role)
+        /// They added devices.
+        case addedDevices
+        /// One of their devices was taken out.
+        case revokedDevice(DeviceID)
+    }
+
+    /// What happened.
+    public var change: Change
+    /// To whom.
+    public var person: PersonID
+    /// Who did it; nil where it was never looked at by whose right.
+    public var author: PersonID?
+    /// The author's wall clock, in Unix milliseconds.
+    public var time: UInt64
+    /// Where it stands among all, by clock.
+    public var order: OrderKey
+    /// Whether it holds; what does not has changed nothing.
+    public var holds: Bool
+}
+
+/// Reads out of lane 0 who came to a conversation, who went, and by whom.
+public enum MembershipHistory {
+    /// What happened in a conversation, oldest first; what does not hold is told as such.
+    public static func events(
+        of space: SpaceRecord, in store: some LogStore
+    ) throws(StoreError) -> [MembershipEvent] {
+        let judge = try RosterReader.judge(of: space, in: store)
+        let roster = judge.roster
+        let persons = roster.members.map(\.person) + roster.everyDevice.compactMap(roster.person)
+        var events: [MembershipEvent] = []
+        for person in Set(persons).sorted() {
+            for reason in judge.graph.reasons(about: person) {
+                if let event = try event(reason, about: person, space, store) {
+                    events.append(event)
+                }
+            }
+        }
+        return events.sorted {
+            $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order
+        }
+    }
+
+    private static func event(
+        _ reason: ControlReason, about person: PersonID, _ space: SpaceRecord,
+        _ store: some LogStore
+    ) throws(StoreError) -> MembershipEvent? {
+        guard let log = try store.log(reason.place.tag, in: space.number),
+            let stored = try store.operation(at: reason.place.sequence, in: log.number),
+            let change = change(stored.operation)
+        else { return nil }
+        return MembershipEvent(
+            change: change, person: person, author: reason.author, time: reason.wallClock,
+            order: VerifiedOperation(stored: stored, tag: log.tag).orderKey,
+            holds: reason.outcome == .holds)
+    }
+
+    private static func change(_ operation: Operation) -> MembershipEvent.Change? {
+        guard let payload = operation.payload else { return nil }
+        // A payload that does not parse changed nothing, here and everywhere.
+        switch operation.header.kind {
+        case .genesis: return .founded
+        case .addMember: return (try? AddMember(payload: payload)).map { .added($0.role) }
+        case .removeMember: return .removed
+        case .setRole: return (try? SetRole(payload: payload)).map { .becameRole($0.role) }
+        case .leave: return .left
+        case .redeem: return .joined
+        case .ident:
+            guard let ident = try? Ident(payload: payload) else { return nil }
+            switch ident.change {
+            case .add: return .addedDevices
+            case .revoke(let device, _): return .revokedDevice(device)
+            }
+        // Kinds are numbers: the others say nothing of a person.
+        default: return nil
+        }
+    }
+}

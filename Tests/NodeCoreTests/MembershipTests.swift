@@ -1,0 +1,181 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Membership")
+struct MembershipTests {
+    @Test("who is added sees what comes, who is removed sees nothing new")
+    func addAndRemove() throws {
+        let village = try Village(seed: 1, memberCount: 3)
+        try village.type("before", village.ann)
+        village.world.run(for: 1_000)
+        try village.add(village.dora, by: village.ann)
+        village.world.run(for: 3_000)
+        try village.type("with dora", village.ben)
+        village.world.run(for: 1_000)
+        #expect(try village.texts(village.dora) == ["with dora"])
+        #expect(try village.frontiers(village.nodes) == 1)
+        try village.remove(village.cara, by: village.ann)
+        village.world.run(for: 1_000)
+        try village.type("without cara", village.dora)
+        village.settle()
+        #expect(try village.texts(village.cara) == ["before", "with dora"])
+        #expect(try village.members(village.cara) == ["ann", "ben", "dora"])
+        let others = [village.ann, village.ben, village.dora]
+        #expect(try village.frontiers(others) == 1)
+        for node in others { #expect(try village.texts(node).last == "without cara") }
+        let send = Command.send(village.group, [TextMessage(text: "still here")], replyingTo: nil)
+        #expect(village.refusal(send, village.cara) == .notMember)
+    }
+
+    @Test("36, 38: what a removed member writes on counts nowhere, what was seen before stays")
+    func keepsSending() throws {
+        let village = try Village(seed: 2)
+        let world = village.world
+        try village.type("seen by all", village.cara)
+        world.run(for: 1_000)
+        world.partition([village.ann, village.ben, village.dora], [village.cara])
+        world.run(for: 100_000)
+        try village.remove(village.cara, by: village.ann)
+        for count in 0..<5 { try village.type("unseen \(count)", village.cara) }
+        world.run(for: 5_000)
+        village.settle()
+        let others = [village.ann, village.ben, village.dora]
+        for node in others { #expect(try village.texts(node) == ["seen by all"]) }
+        #expect(try village.frontiers(others) == 1)
+        #expect(try village.texts(village.cara).count == 1)
+        #expect(try village.members(village.cara) == ["ann", "ben", "dora"])
+    }
+
+    @Test("a message that one half saw and the remover did not is taken back when the halves meet")
+    func beyondTheCut() throws {
+        let village = try Village(seed: 3)
+        let world = village.world
+        world.partition([village.ann, village.dora], [village.ben, village.cara])
+        world.run(for: 100_000)
+        try village.type("only ben saw it", village.cara)
+        world.run(for: 1_000)
+        #expect(try village.texts(village.ben) == ["only ben saw it"])
+        try village.remove(village.cara, by: village.ann)
+        village.settle()
+        for node in [village.ann, village.ben, village.dora] {
+            #expect(try village.texts(node).isEmpty)
+        }
+        #expect(try village.frontiers([village.ann, village.ben, village.dora]) == 1)
+    }
+
+    @Test("41: of two cuts the higher counts, log by log")
+    func union() throws {
+        let village = try Village(seed: 4)
+        let world = village.world
+        try village.perform(
+            .setRole(village.group, village.ben.identity.person, .admin), village.ann)
+        world.run(for: 2_000)
+        world.partition([village.ann, village.dora], [village.ben, village.cara])
+        world.run(for: 100_000)
+        try village.type("ben saw it", village.cara)
+        world.run(for: 1_000)
+        try village.remove(village.cara, by: village.ann)
+        try village.remove(village.cara, by: village.ben)
+        village.settle()
+        for node in [village.ann, village.ben, village.dora] {
+            #expect(try village.texts(node) == ["ben saw it"])
+        }
+        #expect(try village.frontiers([village.ann, village.ben, village.dora]) == 1)
+    }
+
+    @Test("who comes back sees what comes then, and what was written in between stays away")
+    func readd() throws {
+        let village = try Village(seed: 5)
+        try village.type("one", village.cara)
+        village.world.run(for: 1_000)
+        try village.remove(village.cara, by: village.ann)
+        village.world.run(for: 2_000)
+        try village.type("two", village.ben)
+        village.world.run(for: 2_000)
+        try village.add(village.cara, by: village.ann)
+        village.world.run(for: 5_000)
+        try village.type("three", village.cara)
+        try village.type("four", village.ben)
+        village.settle()
+        #expect(try village.texts(village.cara) == ["one", "three", "four"])
+        for node in [village.ann, village.ben, village.dora] {
+            #expect(Set(try village.texts(node)) == ["one", "two", "three", "four"])
+        }
+        #expect(try village.frontiers(village.nodes) == 1)
+    }
+
+    @Test("roles, leaving, and what is refused")
+    func refusals() throws {
+        let village = try Village(seed: 6, memberCount: 3)
+        let (ann, ben, cara) = (village.ann, village.ben, village.cara)
+        let group = village.group
+        let dora = village.dora.identity.person
+        #expect(village.refusal(.addMember(group, dora, .member), ben) == .notAllowed)
+        #expect(
+            village.refusal(.removeMember(group, cara.identity.person), ben) == .notAllowed)
+        #expect(village.refusal(.removeMember(group, dora), ann) == .noSuchMember)
+        #expect(
+            village.refusal(.addMember(group, ben.identity.person, .member), ann)
+                == .alreadyMember)
+        #expect(village.refusal(.leave(group), ann) == .lastOwner)
+        #expect(
+            village.refusal(.setRole(group, ben.identity.person, .member), ann) == .unchanged)
+        let direct = try #require(try ann.conversations().first { $0.kind == .direct })
+        #expect(village.refusal(.leave(direct.id), ann) == .directConversation)
+        try village.perform(.setRole(group, ben.identity.person, .owner), ann)
+        village.world.run(for: 2_000)
+        #expect(
+            village.refusal(.removeMember(group, ann.identity.person), ben) == .outranked)
+        try village.perform(.setRole(group, cara.identity.person, .reader), ben)
+        village.world.run(for: 2_000)
+        let send = Command.send(group, [TextMessage(text: "hm")], replyingTo: nil)
+        #expect(village.refusal(send, cara) == .notAllowed)
+        try village.perform(.leave(group), cara)
+        village.world.run(for: 2_000)
+        #expect(try village.members(ann) == ["ann", "ben"])
+        #expect(village.refusal(send, cara) == .notMember)
+        #expect(
+            village.refusal(.changeSettings(group, SpaceSettings(history: .all)), cara)
+                == .notMember)
+        let events = try ann.observed {
+            try MembershipHistory.events(of: village.record(ann), in: ann.store)
+        }
+        #expect(events.filter(\.holds).count == events.count)
+        #expect(events.last?.change == .left)
+        #expect(events.last?.person == cara.identity.person)
+    }
+
+    @Test("43: two halves that both add, remove and write come together")
+    func halves() throws {
+        let village = try Village(seed: 7, memberCount: 3)
+        let world = village.world
+        try village.perform(
+            .setRole(village.group, village.ben.identity.person, .admin), village.ann)
+        world.run(for: 2_000)
+        world.partition([village.ann, village.cara], [village.ben, village.dora])
+        world.run(for: 100_000)
+        try village.add(village.dora, by: village.ben)
+        try village.type("ann's half", village.ann)
+        try village.type("cara's", village.cara)
+        world.run(for: 2_000)
+        try village.remove(village.cara, by: village.ann)
+        try village.type("ben's half", village.ben)
+        world.run(for: 2_000)
+        try village.type("dora's", village.dora)
+        world.run(for: 2_000)
+        village.settle()
+        let members = [village.ann, village.ben, village.dora]
+        for node in members {
+            #expect(try village.members(node) == ["ann", "ben", "dora"])
+            #expect(
+                Set(try village.texts(node))
+                    == ["ann's half", "cara's", "ben's half", "dora's"])
+        }
+        #expect(try village.frontiers(members) == 1)
+    }
+}
