@@ -119,12 +119,13 @@ public enum Explanation {
                 .map { $0 >= sequence } ?? false
         }
         if try reaches(.read, Digest(reinterpreting: person)) {
-            let time = try said(by: device, of: log.tag, sequence, \.read, space, store)
+            let time = try said(by: device, of: log.tag, sequence, { $0.read }, space, store)
             if let time { return (.read, time) }
         }
         if try reaches(.delivered, Digest(reinterpreting: device)) {
             return (
-                .delivered, try said(by: device, of: log.tag, sequence, \.delivered, space, store)
+                .delivered,
+                try said(by: device, of: log.tag, sequence, { $0.delivered }, space, store)
             )
         }
         return try reaches(.acknowledged, Digest(reinterpreting: device))
@@ -134,7 +135,7 @@ public enum Explanation {
     /// When a device first said in a receipt that it was so far.
     private static func said(
         by device: DeviceID, of tag: LogTag, _ sequence: UInt64,
-        _ list: KeyPath<Receipts, [Receipts.Progress]> & Sendable, _ space: SpaceRecord,
+        _ list: (Receipts) -> [Receipts.Progress], _ space: SpaceRecord,
         _ store: some Store
     ) throws(StoreError) -> UInt64? {
         let name = OperationHash.log(space: space.id, device: device, lane: .receipts)
@@ -146,7 +147,7 @@ public enum Explanation {
                 guard let last = block.last else { break }
                 for stored in block {
                     let receipts = stored.operation.payload.flatMap(Receipts.init)
-                    let isSaid = receipts?[keyPath: list].contains {
+                    let isSaid = receipts.map(list)?.contains {
                         $0.tag == tag && $0.sequence >= sequence
                     }
                     if isSaid == true { return stored.operation.header.wallClock }

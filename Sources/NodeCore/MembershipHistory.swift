@@ -1,3 +1,4 @@
+import ParleyConversation
 public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire

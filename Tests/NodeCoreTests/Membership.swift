@@ -90,11 +90,8 @@ struct Village {
         do {
             _ = try world.perform(command, on: node)
             return nil
-        } catch let refusal as CommandRefusal {
-            return refusal
         } catch {
-            Issue.record("\(error)")
-            return nil
+            return error
         }
     }
 }
