@@ -9,7 +9,8 @@ import ParleyWire
 /// Ann, who made the group, Ben, whom she made an admin, and Cara and Dan, who are members.
 struct Cast {
     let ann, ben, cara, dan: Writer
-    let roster: Roster
+    private let judge: Judge
+    var roster: Roster { judge.roster }
     let space: SpaceID
 
     var all: [Writer] { [ann, ben, cara, dan] }
@@ -32,32 +33,33 @@ struct Cast {
         }
         let genesis = Genesis(
             kind: .group, creator: keys[0].device, random: random.bytes(16), founders: founders)
-        let roster = try Self.roster(of: genesis, by: keys[0], &random)
+        let judge = try Self.judge(of: genesis, by: keys[0], &random)
         let space = genesis.space
         let writers = try (0..<4).map { index in
             Writer(
                 key: keys[index],
                 replica: try Replica(
-                    of: space, kind: .group, roster: roster, person: founders[index].person,
+                    of: space, kind: .group, judge: judge, person: founders[index].person,
                     seed: UInt64(index)),
                 seed: random.next())
         }
         (ann, ben, cara, dan) = (writers[0], writers[1], writers[2], writers[3])
-        self.roster = roster
+        self.judge = judge
         self.space = space
     }
 
-    private static func roster(
+    private static func judge(
         of genesis: Genesis, by key: DeviceSigningKey, _ random: inout SeededRandom
-    ) throws -> Roster {
+    ) throws -> Judge {
         let store = MemoryStore()
         try store.begin(.full)
         let record = try store.addSpace(genesis.space, kind: genesis.kind)
         let author = LogAuthor(key: key, space: record, authority: 0, wallClock: 0)
         let applied = try author.append([genesis.draft()], to: store, using: &random)
         try store.commit()
-        return try Genesis.roster(
-            from: applied[0].operation, by: key.device, in: genesis.space)
+        var graph = ControlGraph(space: genesis.space)
+        graph.add(applied[0].operation, by: key.device)
+        return Judge(graph)
     }
 
     /// Everybody takes what the others wrote.
@@ -68,7 +70,7 @@ struct Cast {
     /// A member's replica that holds nothing yet.
     func newReplica(seed: UInt64) throws -> Replica {
         try Replica(
-            of: space, kind: .group, roster: roster, person: dan.replica.person, seed: seed)
+            of: space, kind: .group, judge: judge, person: dan.replica.person, seed: seed)
     }
 
     /// Delivers all that everybody wrote, in an order that the seed draws: some logs from their

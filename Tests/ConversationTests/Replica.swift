@@ -16,16 +16,16 @@ struct Parcel {
 final class Replica {
     let store: MemoryStore
     let space: SpaceRecord
-    let roster: Roster
+    private var judge: Judge
+    var roster: Roster { judge.roster }
     let person: PersonID
 
-    init(of space: SpaceID, kind: SpaceKind, roster: Roster, person: PersonID, seed: UInt64) throws
-    {
+    init(of space: SpaceID, kind: SpaceKind, judge: Judge, person: PersonID, seed: UInt64) throws {
         store = MemoryStore(locatorSeed: seed)
         try store.begin(.normal)
         self.space = try store.addSpace(space, kind: kind)
         try store.commit()
-        self.roster = roster
+        self.judge = judge
         self.person = person
     }
 
@@ -46,9 +46,9 @@ final class Replica {
         for run in runs {
             let header = run.operations[0].operation.header
             if !run.isBackfill {
-                guard try Causality.isReady(header, in: space.number, store: store) else {
-                    return false
-                }
+                guard
+                    try Causality.missing(header, in: space.number, store: store).isEmpty
+                else { return false }
             }
             try keep(run, named: id)
         }
@@ -69,14 +69,21 @@ final class Replica {
                 operation.operation.header, lane: run.lane, in: space.number, store: store)
             let applied = AppliedOperation(
                 number: number, log: log, operation: operation, isBackfill: run.isBackfill)
-            _ = try Merge.apply(applied, try context(), in: store)
+            try look(at: applied.log)
+            _ = try Merge.apply(applied, try context(), judging: &judge, in: store)
         }
         try store.commit()
     }
 
+    /// All is written under the first operation of the space.
+    private func look(at log: LogRecord) throws {
+        let tips = judge.graph.tips().tips
+        try store.setView(LogView(first: 0, tips: tips), in: log.number)
+    }
+
     func rebuild() throws {
         try store.begin(.normal)
-        try Merge.rebuild(try context(), in: store)
+        try Merge.rebuild(try context(), judging: &judge, in: store)
         try store.commit()
     }
 
@@ -97,7 +104,10 @@ final class Replica {
     }
 
     func fold(_ applied: [AppliedOperation]) throws {
-        for operation in applied { _ = try Merge.apply(operation, try context(), in: store) }
+        for operation in applied {
+            try look(at: operation.log)
+            _ = try Merge.apply(operation, try context(), judging: &judge, in: store)
+        }
     }
 }
 

@@ -45,7 +45,7 @@ extension Decoder {
             _ = try? OperationVerifier.verify(run, in: space, held: held)
             _ = try? OperationVerifier.verify(
                 run, in: space, held: held,
-                fork: ForkPoint(sequence: run.first + 1, anchor: OperationID { _ in }))
+                bound: LogPoint(sequence: run.first + 1, anchor: OperationID { _ in }))
         }
     }
 }

@@ -71,7 +71,7 @@ struct CausalityTests {
             OperationReference(tag: log.tag, sequence: place, check: check)
         }
         let isReady = { (header: OperationHeader) in
-            try Causality.isReady(header, in: desk.space.number, store: desk.store)
+            try Causality.missing(header, in: desk.space.number, store: desk.store).isEmpty
         }
         let tip = reference(2, log.tip.check)
         #expect(try isReady(header([tip])))
