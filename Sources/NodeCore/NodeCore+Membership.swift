@@ -163,7 +163,8 @@ extension NodeCore {
         guard try isAccepted(person, store), let card = try CardReader.kept(of: person, store)
         else { return nil }
         return Newcomer(
-            person: person, name: card.name, identity: card.identity, prekeys: card.parts.flatMap(\.prekeys),
+            person: person, name: card.name, identity: card.identity,
+            prekeys: card.parts.flatMap(\.prekeys),
             horizon: horizon)
     }
 

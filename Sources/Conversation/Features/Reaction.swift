@@ -60,7 +60,8 @@ enum ReactionRule: MergeRule {
         else { return [] }
         let entry = Entry(
             space: context.space.number, object: .operation(target.tag, target.sequence),
-            field: .reaction, element: try store.locator(
+            field: .reaction,
+            element: try store.locator(
                 context.author.person.bytes + reaction.emoji.utf8),
             operation: applied.number, order: applied.operation.orderKey, isOn: reaction.isOn)
         guard try LastWriter.put(entry, in: store) else { return [] }
