@@ -1,5 +1,5 @@
 import ParleyLedger
-import ParleySealing
+public import ParleySealing
 public import ParleyWire
 
 /// An epoch of a space, as everybody sees it.
@@ -78,28 +78,28 @@ extension ControlGraph {
         return leaf(of: device, set, authorities.view(authoritySet(set)))
     }
 
-    /// The names of the entries that an epoch written at these tips must have, ascending, with
-    /// the keys.
+    /// What an epoch written at these tips is sealed to: every device of that roster that has a
+    /// leaf, ascending; empty where a tip is not in the graph.
     ///
-    /// - Parameter author: who writes it, and needs none.
+    /// - Parameter author: who writes it, and is left out.
     public mutating func leaves(
         besides author: DeviceID, at tips: ControlTips
-    ) -> [(device: DeviceID, leaf: LeafKey)] {
+    ) -> [EpochRecipient] {
         guard let set = set(of: tips) else { return [] }
-        return leaves(besides: author, set, authorities.view(authoritySet(set)))
+        return recipients(besides: author, set, authorities.view(authoritySet(set)))
     }
 
     /// Two leaves of one name, which somebody who owns both devices can search for, are one entry:
     /// the lesser device has it. Otherwise nobody could mint as long as the two are in the roster.
-    private func leaves(
+    private func recipients(
         besides author: DeviceID, _ set: ClosedSet, _ view: Resolution
-    ) -> [(device: DeviceID, leaf: LeafKey)] {
+    ) -> [EpochRecipient] {
         var names: Set<LeafID> = []
         return view.owners.keys.sorted().compactMap { device in
             guard device != author, let leaf = leaf(of: device, set, view),
                 names.insert(LeafID(device: device, leaf: leaf)).inserted
             else { return nil }
-            return (device, leaf)
+            return EpochRecipient(device: device, leaf: leaf)
         }
     }
 
@@ -172,15 +172,12 @@ extension ControlGraph {
         let past = nodes[number].past
         let set = authoritySet(past)
         let view = authorities.view(set)
-        guard let person = view.owners[device], body.newLeaf.isSound, body.ephemeral.isSound,
-            keys.named[device]?.contains(body.newLeaf) != true,
-            view.standings[person]?.member.devices.first(where: { $0.device == device })?
-                .prekeys.contains(where: { $0.key == body.newLeaf }) != true,
-            authorities.roster(set).digest == body.rosterDigest
-        else { return false }
-        let expected = leaves(besides: device, past, view).map {
-            LeafID(device: $0.device, leaf: $0.leaf)
-        }
-        return expected.sorted() == body.entries.map(\.leaf)
+        guard let person = view.owners[device] else { return false }
+        let prekeys =
+            view.standings[person]?.member.devices.first { $0.device == device }?.prekeys ?? []
+        return body.fits(
+            roster: authorities.roster(set).digest,
+            recipients: recipients(besides: device, past, view),
+            formerLeaves: Array(keys.named[device] ?? []) + prekeys.map(\.key))
     }
 }

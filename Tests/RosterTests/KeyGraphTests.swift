@@ -60,6 +60,47 @@ struct DeviceGraphTests {
         #expect(held == village.people[1].prekeys[0].key)
     }
 
+    @Test("an epoch is sound for exactly the devices and the roster that its author saw")
+    func epochs() throws {
+        var village = try Village(seed: 55, people: 3)
+        village.write(village.add(1), by: 0)
+        var graph = village.graph()
+        let author = village.people[0].devices[0].device
+        let digest = graph.roster().digest
+        let all = graph.leaves(besides: author, at: graph.tips())
+        #expect(all.map(\.leaf) == [village.people[1].prekeys[0].key])
+        func body(_ roster: Digest, _ recipients: [EpochRecipient]) throws -> EpochBody {
+            let place = EpochPlace(
+                space: village.space, author: author, sequence: 2,
+                previous: village.written[1].operation.id, dependencies: [])
+            return try EpochBody.mint(
+                at: place, roster: roster, recipients: recipients,
+                hedge: Secret(byteCount: 32) { $0[0] = 1 }, using: &village.draws
+            ).body
+        }
+        let sound = try body(digest, all)
+        let stranger = EpochRecipient(
+            device: village.people[2].devices[0].device,
+            leaf: village.people[2].prekeys[0].key)
+        let bodies = [
+            sound, sound, try body(digest, []), try body(digest, all + [stranger]),
+            try body(Digest { $0[0] = 1 }, all), try body(digest, all),
+        ]
+        let places = bodies.map { body in
+            village.write(
+                Draft(kind: .epoch, lane: .control, payload: body.bytes, isErasable: false),
+                by: 0)
+        }
+        graph = village.graph()
+        #expect(graph.epochs.map(\.isSound) == [true, false, false, false, false, true])
+        let own = graph.leaf(of: author, at: graph.tips())
+        #expect(own == bodies[5].newLeaf)
+        let first = village.written[places[0]].operation.id
+        let last = village.written[places[5]].operation.id
+        #expect(graph.hasLeft(first, author) && !graph.hasLeft(last, author))
+        #expect(!graph.hasLeft(first, village.people[1].devices[0].device))
+    }
+
     @Test("what two admissions withhold both is withheld")
     func horizons() throws {
         var village = try Village(seed: 52, people: 3)
