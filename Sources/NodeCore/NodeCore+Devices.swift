@@ -71,7 +71,7 @@ extension NodeCore {
         }
         // Told while this device may still write: it may be revoking itself.
         try renew(log, at: now, store, &effects)
-        try spreadDevices(at: now, store, &random, &effects)
+        try spreadDevices(ending: device, at: now, store, &random, &effects)
         return .success(.done)
     }
 
@@ -95,10 +95,54 @@ extension NodeCore {
     }
 
     /// Tells every space that this person is in of devices that came or were revoked.
+    ///
+    /// - Parameter device: the device that is being revoked, which may be this very one: it says
+    ///   so itself, and nothing after that.
     mutating func spreadDevices(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        ending device: DeviceID? = nil, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard !identity.isRevoked || device == identity.device, rejoin == nil,
+            try !hasOwnFork(store)
+        else { return }
+        for space in try store.spaces() {
+            guard let roster = try roster(of: space, store),
+                let own = roster.member(identity.person)
+            else { continue }
+            let drafts = try drafts(after: own, in: space, store)
+            guard !drafts.isEmpty else { continue }
+            try changeRoster(drafts, in: space, at: now, store, &random, &effects)
+        }
+    }
+
+    /// What a space has yet to be told of this person's devices.
+    private func drafts(
+        after own: Member, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [Draft] {
+        var drafts: [Draft] = []
+        let held = Set(own.devices.map(\.device))
+        let fresh = identity.log.devices.map(\.device).filter { !held.contains($0) }
+        if !fresh.isEmpty {
+            let parts = try CardReader.parts(of: identity.person, store)
+            let prekeys = parts.filter { fresh.contains($0.device) }.flatMap(\.prekeys)
+            drafts.append(
+                Ident(
+                    person: identity.person, identity: identity.operations, prekeys: prekeys,
+                    change: .add
+                ).draft())
+        }
+        for device in own.devices.map(\.device)
+        where identity.log.certificate(of: device) == nil {
+            let cut = try Cut(
+                store.agreedLogs(in: space.number).filter { $0.device == device }
+                    .compactMap(\.lastPlaceHeld))
+            drafts.append(
+                Ident(
+                    person: identity.person, identity: identity.operations,
+                    change: .revoke(device, cut: cut)
+                ).draft())
+        }
+        return drafts
     }
 
     /// Notes when a device was last linked; nobody else is told.

@@ -123,6 +123,26 @@ extension NodeCore {
         effects.append(.changed([.contact(person)]))
     }
 
+    /// Shows a device that its person revoked it: it may not have met one that knows. Nothing else
+    /// of the person is shown.
+    func tellRevocation(
+        on id: LinkID, _ peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let known = try CardReader.kept(of: peer.person, store) else { return }
+        let card = Card(person: peer.person, identity: known.identity, parts: [])
+        let frame = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
+        effects.append(.send(id, frame.encoded()))
+    }
+
+    /// Takes in what a peer shows of this person's own devices. Returns whether it was that.
+    mutating func learnOwn(
+        from bytes: [UInt8], at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let card = CardReader.card(bytes, of: identity.person) else { return false }
+        try learn(card.identity, of: identity.person, at: now, store, &effects)
+        return true
+    }
+
     /// Whether a device that proved its key is still its person's, by all that is known here.
     func isStanding(_ peer: LinkPeer, _ store: some Store) throws(StoreError) -> Bool {
         if peer.person == identity.person {

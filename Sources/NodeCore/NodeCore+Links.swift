@@ -48,6 +48,7 @@ extension NodeCore {
         guard try isStanding(peer, store) else {
             dialing[peer.device] = nil
             try count(.revokedDevice, store)
+            try tellRevocation(on: id, peer, store, &effects)
             effects.append(.hangUp(id, .revoked))
             return
         }

@@ -214,7 +214,7 @@ extension LogPlaces {
 
 extension LogRecord {
     /// The last place that counts, or nil for an empty log and for lane 0.
-    fileprivate var lastPlaceHeld: LogPlace? {
+    var lastPlaceHeld: LogPlace? {
         guard lane != .control, end > 0 else { return nil }
         return LogPlace(device: device, lane: lane, sequence: end - 1, operation: tip)
     }

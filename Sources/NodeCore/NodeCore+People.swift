@@ -89,6 +89,11 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links[id] else { return }
         let person = link.peer.person
+        if person != identity.person,
+            try learnOwn(from: introduction.card, at: now, store, &effects)
+        {
+            return
+        }
         guard let card = CardReader.card(introduction.card, of: person) else {
             try count(.card, store)
             return hangUp(id, .stranger, &effects)

@@ -216,6 +216,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         let world = World.current
         let deadline = ContinuousClock.now + .seconds(seconds)
         var shown = -1
+        var quietCount = 0
         while ContinuousClock.now < deadline {
             let status = try await node.status()
             if world.isTalkTerminal, status.operationCount != shown {
@@ -223,7 +224,9 @@ struct DeviceAcceptLink: AsyncParsableCommand {
                 world.sayInPlace(
                     "\(status.conversationCount) conversations, \(shown) operations")
             }
-            if !status.isCatchingUp {
+            // One space may be done before the next is begun: only a while without anything counts.
+            quietCount = status.isCatchingUp ? 0 : quietCount + 1
+            if quietCount == 8 {
                 if world.isTalkTerminal { world.sayInPlace("") }
                 return true
             }
