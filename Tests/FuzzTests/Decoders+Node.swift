@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleySealing
+import ParleySimulation
 import ParleyWire
 
 @testable import ParleyNodeCore
@@ -18,11 +19,48 @@ extension Decoder {
                 return [Array(invite.link.utf8)]
             },
             decode: { relinked($0) }),
+        Decoder(
+            name: "offer to a device", sources: ["Sources/NodeCore/DeviceOffer.swift": 1],
+            hasOneSpelling: false,
+            inputs: {
+                let offer = DeviceOffer(
+                    person: PersonID { $0[0] = 1 }, noiseKey: NoiseKey { $0[0] = 2 },
+                    secret: [UInt8](repeating: 3, count: 32), expires: 99,
+                    addresses: ["192.0.2.1:9", "[2001:db8::1]:9"])
+                return [Array(offer.text.utf8)]
+            },
+            decode: { reoffered($0) }),
+        Decoder(
+            name: "codes to compare", sources: ["Sources/NodeCore/Codes.swift": 1],
+            hasOneSpelling: false,
+            inputs: {
+                var random = SeededRandom(seed: 53)
+                let logs = try (0..<2).map { _ in
+                    try IdentityLog.founded(
+                        root: .generate(using: &random), device: .generate(using: &random),
+                        noiseKey: DeviceNoiseKey.generate(using: &random).publicKey, time: 0,
+                        using: &random)
+                }
+                let code = VerificationCode(from: logs[0], to: logs[1])
+                return [Array(code.text.utf8), Array(CardText(card: [1, 2, 3]).text.utf8)]
+            },
+            decode: { coded($0) }),
     ]
 
     private static func relinked(_ bytes: [UInt8]) -> [UInt8]? {
         let invite = try? Invite(link: String(decoding: bytes, as: UTF8.self))
         return invite.map { Array($0.link.utf8) }
+    }
+
+    private static func reoffered(_ bytes: [UInt8]) -> [UInt8]? {
+        let offer = try? DeviceOffer(text: String(decoding: bytes, as: UTF8.self))
+        return offer.map { Array($0.text.utf8) }
+    }
+
+    private static func coded(_ bytes: [UInt8]) -> [UInt8]? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let code = (try? VerificationCode(text: text))?.text ?? CardText(text)?.text
+        return code.map { Array($0.utf8) }
     }
 
     private static func verified(_ bytes: [UInt8]) -> Bool {

@@ -53,10 +53,12 @@ extension Decoder {
 
     /// The payloads of the own space, which stand in one file.
     private static let own = Decoder(
-        name: "own space payloads",
+        name: "own space and card payloads",
         sources: [
-            "Sources/Conversation/Features/Own.swift": 2,
+            "Sources/Conversation/Features/Own.swift": 1,
             "Sources/Conversation/Features/DeviceName.swift": 1,
+            "Sources/Conversation/Features/Contact.swift": 1,
+            "Sources/Conversation/Features/SharedCard.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -64,12 +66,15 @@ extension Decoder {
                 person: PersonID { $0[0] = 1 }, root: Digest { $0[0] = 2 }, alias: "Ben")
             let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true)
             let name = DeviceName(device: DeviceID { $0[0] = 4 }, name: "telephone")
-            return [contact.draft(), mute.draft(), name.draft()].map { $0.payload ?? [] }
+            let card = SharedCard(card: [1, 2, 3])
+            return [contact.draft(), mute.draft(), name.draft(), card.draft()].map {
+                $0.payload ?? []
+            }
         },
         decode: { bytes in
             let isRead =
                 Contact(payload: bytes) != nil || Mute(payload: bytes) != nil
-                || DeviceName(payload: bytes) != nil
+                || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

@@ -252,7 +252,7 @@ struct CardTests {
 
 @Suite("Safety numbers and recovery codes")
 struct RecoveryTests {
-    @Test("a safety number has sixty digits, the same from both sides")
+    @Test("Attack 53: a safety number has sixty digits, the same from both sides")
     func symmetric() throws {
         let (ada, ben) = (try TestDevice(1), try TestDevice(2))
         let number = SafetyNumber(between: ada.log, and: ben.log)
@@ -263,7 +263,7 @@ struct RecoveryTests {
         #expect(number != SafetyNumber(between: ada.log, and: try TestDevice(3).log))
     }
 
-    @Test("a safety number does not change with devices")
+    @Test("Attack 53: a safety number does not change with devices")
     func stable() throws {
         let (ada, ben) = (try TestDevice(1), try TestDevice(2))
         let log = try ada.log.merging([ada.log.revoking(ada.signer.device, by: ada.signer)])

@@ -128,7 +128,7 @@ struct LinkHandshakeTests {
         #expect(throws: LinkRejection.notCertified) { try back.shake() }
     }
 
-    @Test("a device that its own identity revokes is refused")
+    @Test("Attack 6: a device that its own identity revokes is refused")
     func revoked() throws {
         var random = SeededRandom(1)
         let ada = try TestDevice(1)
