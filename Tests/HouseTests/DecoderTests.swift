@@ -5,6 +5,7 @@ import Testing
 struct DecoderTests {
     /// What opens its own sealed or private bytes, which nobody from outside can choose.
     static let own: [String: Int] = [
+        "Sources/Ledger/LogView.swift": 1,
         "Sources/NodeCore/NodeCore.swift": 1,
         "Sources/NodeCore/NodeCore+Bodies.swift": 1,
         "Sources/NodeCore/NodeIdentity.swift": 1,
@@ -13,7 +14,7 @@ struct DecoderTests {
         "Sources/Parley/Node.swift": 1,
         "Sources/Parley/Views.swift": 1,
         "Sources/Storage/Guard.swift": 1,
-        "Sources/Storage/Records.swift": 2,
+        "Sources/Storage/Records.swift": 3,
         "Sources/Storage/SQLiteStore+Node.swift": 1,
         "Sources/Storage/SQLiteStore+Operations.swift": 1,
     ]

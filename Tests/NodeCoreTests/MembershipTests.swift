@@ -32,7 +32,7 @@ struct MembershipTests {
         #expect(village.refusal(send, village.cara) == .notMember)
     }
 
-    @Test("36, 38: what a removed member writes on counts nowhere, what was seen before stays")
+    @Test("Attack 38: what a removed member writes on counts nowhere, what was seen before stays")
     func keepsSending() throws {
         let village = try Village(seed: 2)
         let world = village.world
@@ -68,7 +68,7 @@ struct MembershipTests {
         #expect(try village.frontiers([village.ann, village.ben, village.dora]) == 1)
     }
 
-    @Test("41: of two cuts the higher counts, log by log")
+    @Test("Attack 41: of two cuts the higher counts, log by log")
     func union() throws {
         let village = try Village(seed: 4)
         let world = village.world
@@ -150,7 +150,7 @@ struct MembershipTests {
         #expect(events.last?.person == cara.identity.person)
     }
 
-    @Test("43: two halves that both add, remove and write come together")
+    @Test("Attack 43: two halves that both add, remove and write come together")
     func halves() throws {
         let village = try Village(seed: 7, memberCount: 3)
         let world = village.world

@@ -272,7 +272,7 @@ struct HostileSessionTests {
         }
     }
 
-    @Test("frames about spaces that are not shared change nothing")
+    @Test("Attack 45: frames about spaces that are not shared change nothing")
     func foreignSpaces() throws {
         let end = try opened(seed: 29, operations: 3)
         let count = end.sent.count
