@@ -26,6 +26,11 @@ extension World {
                 return card
             }
         }
+        // It is in all that its person is in.
+        for space in conversations.keys.sorted() {
+            guard conversations[space]?.members.contains(owner.index) == true else { continue }
+            conversations[space]?.members.append(index)
+        }
         return try begin(node, profile: nil)
     }
 }

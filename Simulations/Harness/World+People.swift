@@ -7,7 +7,7 @@ public import ParleyWire
 /// A conversation that a test made, by the words in which its errors speak of it.
 struct KnownConversation {
     let name: String
-    let members: [Int]
+    var members: [Int]
 }
 
 extension World {

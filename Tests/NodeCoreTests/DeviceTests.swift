@@ -105,16 +105,127 @@ struct DeviceTests {
         let world = World(seed: 7)
         let laptop = try world.addNode("laptop")
         let ben = try world.addNode("ben")
-        try world.introduce(laptop, ben)
+        let space = try world.introduce(laptop, ben)
         let phone = try world.addDevice("phone", of: laptop)
         world.run(for: 20_000)
         world.partition([phone], [laptop, ben])
         _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
         world.run(for: 100_000)
+        try world.type("after", on: ben, in: space)
+        world.heal()
         world.partition([phone, ben], [laptop])
         world.run(for: 600_000)
-        #expect(!phone.core.node.isRevoked, "nobody told it")
+        #expect(phone.core.node.isRevoked, "who refuses it tells it why")
+        #expect(try !phone.texts(in: space).contains("after"))
         #expect(!ben.core.linkedPeers.map(\.device).contains(phone.identity.device))
+        let key = Array(Refusal.revokedDevice.rawValue.utf8)
+        #expect(try ben.store.value(.refusal, key) != nil)
+    }
+
+    @Test("get what was written before them, write into the same conversation, and all agree")
+    func history() throws {
+        let world = World(seed: 10)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(laptop, ben)
+        for count in 0..<40 { try world.type("ben \(count)", on: ben, in: space) }
+        _ = try world.perform(.mute(space, isOn: true), on: laptop)
+        world.run(for: 5_000)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 30_000)
+        #expect(try phone.texts(in: space) == laptop.texts(in: space))
+        try world.type("from the phone", on: phone, in: space)
+        try world.type("from the laptop", on: laptop, in: space)
+        world.run(for: 30_000)
+        for node in [laptop, phone] {
+            #expect(try node.texts(in: space).count == 42)
+            #expect(try node.texts(in: space) == ben.texts(in: space))
+            #expect(try node.digest(of: space) == ben.digest(of: space))
+        }
+        #expect(Set(ben.core.linkedPeers.map(\.device)).count == 2)
+        let own = try #require(phone.core.ownSpace)
+        #expect(own.id == laptop.core.ownSpace?.id)
+        #expect(
+            try Overview.isMuted(space, ownSpace: own.number, in: phone.store), "mutes converge")
+        let contacts = try Overview.contacts(ownSpace: own.number, in: phone.store)
+        #expect(contacts.map(\.person) == [ben.identity.person])
+        let names = try Overview.deviceNames(ownSpace: own.number, in: phone.store)
+        #expect(names == [DeviceName(device: phone.identity.device, name: "phone")])
+    }
+
+    @Test("that are revoked read nothing new, and nobody takes anything new from them")
+    func silenced() throws {
+        let world = World(seed: 11)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(laptop, ben)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 30_000)
+        try world.type("before", on: phone, in: space)
+        world.run(for: 5_000)
+        world.partition([phone], [laptop, ben])
+        try world.type("thief", on: phone, in: space)
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        world.run(for: 5_000)
+        try world.type("secret", on: ben, in: space)
+        world.run(for: 5_000)
+        world.heal()
+        world.run(for: 600_000)
+        #expect(try !phone.texts(in: space).contains("secret"))
+        for node in [laptop, ben] {
+            #expect(try node.texts(in: space) == ["before", "secret"])
+        }
+        #expect(try laptop.digest(of: space) == ben.digest(of: space))
+        #expect(phone.core.node.isRevoked)
+        #expect(throws: CommandRefusal.revoked) { try world.type("x", on: phone, in: space) }
+    }
+
+    @Test("Attack 20: a thief's second history, made long after, takes nothing from before")
+    func latefork() throws {
+        let world = World(seed: 12)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(laptop, ben)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 30_000)
+        try world.type("first", on: phone, in: space)
+        world.run(for: 5_000)
+        let copy = phone.store.snapshot()
+        try world.type("second", on: phone, in: space)
+        world.run(for: 20_000)
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        world.run(for: 20_000)
+        world.restore(phone, from: copy)
+        world.run(for: 300_000)
+        for node in [laptop, ben] {
+            #expect(try node.texts(in: space) == ["first", "second"])
+        }
+        #expect(phone.core.node.isRevoked)
+    }
+
+    @Test("end each other: a space that one of them made apart learns of it as well")
+    func apart() throws {
+        let world = World(seed: 13)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        try world.introduce(laptop, ben)
+        let phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 30_000)
+        world.partition([phone, ben], [laptop])
+        guard
+            case .space(let number) = try world.perform(
+                .createGroup(name: "apart", members: [ben.identity.person]), on: phone)
+        else { return }
+        let space = try #require(try phone.store.space(number)).id
+        let tablet = try world.addDevice("tablet", of: laptop)
+        world.run(for: 20_000)
+        world.heal()
+        world.run(for: 400_000)
+        try world.type("all here", on: tablet, in: space)
+        world.run(for: 30_000)
+        for node in [laptop, phone, ben, tablet] {
+            #expect(try node.texts(in: space) == ["all here"], "\(node.name)")
+        }
     }
 
     @Test("of a verified person are noticed when they change, of others not")

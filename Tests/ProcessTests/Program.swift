@@ -125,6 +125,12 @@ actor NodeProcess {
         guard made.status == 0 else { throw Late(description: made.output) }
     }
 
+    /// A home that was made before, or is yet to be.
+    init(home: String, address: String) {
+        self.home = home
+        self.address = address
+    }
+
     /// Runs it, and waits until it answers.
     @discardableResult
     func start() async throws -> NodeClient {

@@ -52,7 +52,11 @@ struct Read: NodeCommand {
         }
         // After it was shown: what nobody saw is not read. An earlier page marks nothing.
         if !keepUnread, before == nil {
-            _ = try await node.markRead(conversation: conversation)
+            do {
+                _ = try await node.markRead(conversation: conversation)
+            } catch let error as NodeError where error.code == "revoked" {
+                // A device that was revoked still shows what it holds.
+            }
         }
     }
 }

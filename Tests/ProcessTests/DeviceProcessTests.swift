@@ -1,0 +1,85 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann with a laptop, and ben; each in a process of its own, over TCP.
+@Suite("Devices in processes of their own", .serialized, .timeLimit(.minutes(3)))
+struct DeviceProcessTests {
+    /// The newest texts of ann's and ben's conversation.
+    private func texts(_ node: NodeClient, _ conversation: String) async throws -> [String] {
+        try await node.messages(conversation: conversation, before: nil, limit: 200)
+            .messages.compactMap(\.text)
+    }
+
+    /// Links a phone by the two programs that a person would use; returns its home.
+    private func linkPhone(to pair: ProcessPair) async throws -> String {
+        let link = try Program(["device", "link", "--home", pair.ann.home])
+        try await link.says("waiting for")
+        let text = try #require(
+            link.output.split(separator: "\n").first { $0.hasPrefix("parley-") })
+        let home = pair.folder.home("phone")
+        let accepted = try await Program.run(
+            "device", "accept-link", String(text), "--home", home, "--name", "phone")
+        #expect(accepted.status == 0 && accepted.output.contains("everything is here"))
+        #expect(try await link.ended() == 0)
+        #expect(link.output.contains("phone is your device now"))
+        let again = try await Program.run(
+            "device", "accept-link", String(text), "--home", pair.folder.home("thief"))
+        #expect(again.status == 1 && again.output.contains("refused"))
+        return home
+    }
+
+    @Test("a phone linked later gets the history, both write on, and revoked it reads nothing new")
+    func phone() async throws {
+        let pair = try await ProcessPair()
+        let (laptop, ben) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        let history = (1...150).map { "line \($0)" }
+        _ = try await ben.send(conversation: "ann", texts: history, replyTo: nil)
+        try await eventually("the laptop has it", on: [pair.ann]) {
+            try await laptop.messages(conversation: "ben", before: nil, limit: 200)
+                .messages.count == 150
+        }
+        let home = try await linkPhone(to: pair)
+        let phone = NodeProcess(
+            home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await phone.start()
+        #expect(try await texts(client, "ben") == history)
+        _ = try await client.send(conversation: "ben", texts: ["from the phone"], replyTo: nil)
+        _ = try await laptop.send(conversation: "ben", texts: ["from the laptop"], replyTo: nil)
+        try await eventually("all three agree", on: [pair.ann, pair.ben, phone]) {
+            let digests = [
+                try await laptop.digests(), try await ben.digests(), try await client.digests(),
+            ]
+            let isAlike = Set(digests.map { Set($0.map(\.digest)) }).count == 1
+            let count = try await texts(ben, "ann").count
+            return isAlike && digests[0].count == 2 && count == 152
+        }
+        #expect(Set(try await laptop.devices().map(\.name)) == ["", "phone"])
+
+        try await laptop.revoke(device: "phone", recoveryCode: nil)
+        try await eventually("the phone knows", on: [phone]) {
+            try await client.status().readOnlyReason?.contains("revoked") == true
+        }
+        _ = try await ben.send(conversation: "ann", texts: ["not for thieves"], replyTo: nil)
+        try await eventually("the laptop has it", on: [pair.ann]) {
+            try await texts(laptop, "ben").contains("not for thieves")
+        }
+        // It comes back as it was, and asks everybody again.
+        #expect(try await phone.stop() == 0)
+        let thief = try await phone.start()
+        _ = try await ben.send(conversation: "ann", texts: ["nor this"], replyTo: nil)
+        try await eventually("the laptop has it", on: [pair.ann]) {
+            try await texts(laptop, "ben").contains("nor this")
+        }
+        #expect(try await !texts(thief, "ben").contains { $0.hasPrefix("no") })
+        #expect(try await laptop.devices().contains { $0.state == "revoked" })
+        let error = await #expect(throws: NodeError.self) {
+            _ = try await thief.send(conversation: "ben", texts: ["x"], replyTo: nil)
+        }
+        #expect(error?.code == "revoked")
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+}
