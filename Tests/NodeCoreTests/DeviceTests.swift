@@ -180,8 +180,8 @@ struct DeviceTests {
         #expect(throws: CommandRefusal.revoked) { try world.type("x", on: phone, in: space) }
     }
 
-    @Test("Attack 20: a thief's second history, made long after, takes nothing from before")
-    func latefork() throws {
+    @Test("that are revoked and then set back to an old copy take nothing from before")
+    func setBack() throws {
         let world = World(seed: 12)
         let laptop = try world.addNode("laptop")
         let ben = try world.addNode("ben")
