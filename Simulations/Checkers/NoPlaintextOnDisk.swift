@@ -22,7 +22,8 @@ final class NoPlaintextOnDisk: Checker {
         case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
         case .setProfile, .delete, .react, .markRead, .mute, .createInvite, .acceptInvite,
-            .markVerified, .revokeInvite, .requestContact, .answerContact, .addDevice,
+            .markVerified, .revokeInvite, .createGroupInvite,
+            .endGroupInvite, .joinGroup, .requestContact, .answerContact, .addDevice,
             .revokeDevice, .addMember, .removeMember, .setRole, .leave, .changeSettings:
             break
         }

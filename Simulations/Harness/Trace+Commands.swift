@@ -36,7 +36,7 @@ extension Trace {
             add(name)
         case .mute(let space, let isOn): add(isOn ? 10 : 9, space)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
-            .markVerified:
+            .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)
         case .addDevice(let request):
             add(18)
@@ -100,6 +100,18 @@ extension Trace {
         case .markVerified(let person):
             add(13)
             add(person.bytes)
+        case .createGroupInvite(let space, let secret, let role, let uses, let expires):
+            add(30, space)
+            add(secret)
+            add(UInt64(role.rawValue))
+            add(UInt64(uses))
+            add(expires)
+        case .endGroupInvite(let space, let invite):
+            add(31, space)
+            add(invite.bytes)
+        case .joinGroup(let link):
+            add(32, link.space)
+            add(link.secret)
         default: break
         }
     }
@@ -110,6 +122,7 @@ extension Trace {
         case .success(.space(let number)): add(2 << 32 | UInt64(number.rawValue))
         case .success(.messages(let numbers)): for number in numbers { add(3, number) }
         case .success(.count(let count)): add(4 << 32 | UInt64(count))
+        case .success(.operation(let id)): add(id.bytes)
         case .success(.imported(let stored, let known)):
             add(5 << 32 | UInt64(stored))
             add(UInt64(known))

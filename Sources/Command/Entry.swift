@@ -89,7 +89,7 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Conversations:",
                 subcommands: [
-                    Conversations.self, New.self, Rename.self, Mute.self, Read.self, Follow.self,
+                    Conversations.self, GroupCommand.self, Mute.self, Read.self, Follow.self,
                 ]),
             CommandGroup(
                 name: "Messages:",
@@ -99,6 +99,7 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Care:",
                 subcommands: [
+                    Why.self,
                     DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
                     Recover.self, BackupCommand.self,
                 ]),

@@ -43,6 +43,40 @@ struct Route: Sendable {
         Route("newConversation", ["name", "members"]) { node, a in
             try await node.newConversation(name: a("name"), members: a("members"))
         },
+        Route("group", ["conversation"]) { node, a in try await node.group(a("conversation")) },
+        Route("addMember", ["conversation", "person", "role"]) { node, a in
+            try await node.addMember(
+                conversation: a("conversation"), person: a("person"), role: a("role"))
+        },
+        Route("removeMember", ["conversation", "person"]) { node, a in
+            try await node.removeMember(conversation: a("conversation"), person: a("person"))
+        },
+        Route("setRole", ["conversation", "person", "role"]) { node, a in
+            try await node.setRole(
+                conversation: a("conversation"), person: a("person"), role: a("role"))
+        },
+        Route("leave", ["conversation"]) { node, a in
+            try await node.leave(conversation: a("conversation"))
+            return Nothing()
+        },
+        Route("changeSettings", ["conversation", "history?", "rotationHours?"]) { node, a in
+            try await node.changeSettings(
+                conversation: a("conversation"), history: a.optional("history"),
+                rotationHours: a.optional("rotationHours"))
+        },
+        Route("inviteToGroup", ["conversation", "role", "uses", "hours"]) { node, a in
+            try await node.inviteToGroup(
+                conversation: a("conversation"), role: a("role"), uses: a("uses"),
+                hours: a("hours"))
+        },
+        Route("joinGroup", ["link"]) { node, a in try await node.joinGroup(link: a("link")) },
+        Route("joins") { node, _ in try await node.joins() },
+        Route("events", ["conversation"]) { node, a in
+            try await node.events(conversation: a("conversation"))
+        },
+        Route("why", ["subject", "conversation?"]) { node, a in
+            try await node.why(a("subject"), conversation: a.optional("conversation"))
+        },
         Route("rename", ["conversation", "name"]) { node, a in
             try await node.rename(conversation: a("conversation"), to: a("name"))
             return Nothing()

@@ -30,6 +30,13 @@ public enum Command: Sendable {
     case leave(SpaceID)
     /// Changes what holds for a whole conversation; what is nil stays.
     case changeSettings(SpaceID, SpaceSettings)
+    /// Opens an invite into a group, whose key grows from this secret.
+    case createGroupInvite(
+        SpaceID, secret: [UInt8], role: Role, uses: UInt32, expires: UInt64)
+    /// Ends an invite into a group.
+    case endGroupInvite(SpaceID, OperationID)
+    /// Wants to come into a group by a link.
+    case joinGroup(GroupLink)
     /// Names a conversation.
     case rename(SpaceID, String)
     /// Silences a conversation, or ends that.
@@ -81,6 +88,8 @@ public enum CommandReply: Equatable, Sendable {
     case messages([OperationNumber])
     /// How many of something it concerned.
     case count(Int)
+    /// The operation that it wrote.
+    case operation(OperationID)
     /// The person's card, with which a new device begins.
     case card([UInt8])
     /// How many rows were stored, and how many were in before.

@@ -50,19 +50,23 @@ extension NodeCore {
         var persons: Set<PersonID> = []
         var cards: [OperationNumber] = []
         var hasSpace = false
+        var isJoinDue = false
         for case .changed(let changes) in effects {
             for change in changes {
                 switch change {
                 case .contact(let person): persons.insert(person)
                 case .card(let number): cards.append(number)
                 case .conversation: hasSpace = true
-                case .membership: hasSpace = true
+                case .membership:
+                    hasSpace = true
+                    isJoinDue = true
                 case .message, .receipts, .devices, .refolded: break
                 }
             }
         }
         for number in cards { try learn(number, at: now, store, &effects) }
         for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
+        if isJoinDue { try settleJoins(store, &effects) }
         if hasSpace { shareCard(at: now, &effects) }
     }
 

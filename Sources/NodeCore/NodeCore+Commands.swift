@@ -115,7 +115,7 @@ extension NodeCore {
         case .mute(let space, let isOn):
             return try mute(space, isOn, at: now, store, &random, &effects)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
-            .markVerified:
+            .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             return try meet(command, at: now, store, &random, &effects)
         case .addDevice(let request):
             return try addDevice(request, at: now, store, &random, &effects)
@@ -148,6 +148,14 @@ extension NodeCore {
             return try accept(invite, alias, at: now, store, &effects)
         case .markVerified(let person):
             return try markVerified(person, at: now, store, &random, &effects)
+        case .createGroupInvite(let space, let secret, let role, let uses, let expires):
+            return try openGroupInvite(
+                secret, role: role, uses: uses, until: expires, to: space, at: now, store,
+                &random, &effects)
+        case .endGroupInvite(let space, let invite):
+            return try endGroupInvite(invite, of: space, at: now, store, &random, &effects)
+        case .joinGroup(let link):
+            return try join(link, at: now, store, &effects)
         default: preconditionFailure("a command that is not about other persons")
         }
     }

@@ -39,12 +39,19 @@ struct Dialing: Sendable {
 }
 
 extension NodeCore {
+    /// Members who are no contacts are dialled while there are fewer links than this: in a group of
+    /// a thousand, everybody would else have a thousand.
+    static let memberLinkCountMax = 16
+
     /// Begins to look for everyone known.
     mutating func dialEveryone(
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for (key, _) in try store.values(.card) {
-            guard let person = PersonID(key) else { continue }
+        let known = try store.values(.card).compactMap { PersonID($0.key) }
+        // From oneself on and around: of many who know no more than each other, everybody begins
+        // with others.
+        let own = known.firstIndex { $0 > identity.person } ?? 0
+        for person in known[own...] + known[..<own] {
             try dialDevices(of: person, at: now, store, &effects)
         }
     }
@@ -54,9 +61,19 @@ extension NodeCore {
         of person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for target in try targets(of: person, store) where dialing[target.device] == nil {
+            guard try mayDial(person, store) else { return }
             dialing[target.device] = Dialing(person)
             try dial(target.device, at: now, store, &effects)
         }
+    }
+
+    /// Whether one more device of a person may be dialled: always where they are a contact or asked
+    /// for; a member who is neither only while links are few.
+    private func mayDial(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+        let underway = dialing.values.count { $0.isUnderway }
+        if links.count + underway < Self.memberLinkCountMax { return true }
+        if try isAccepted(person, store) { return true }
+        return try isSought(person, store)
     }
 
     mutating func dial(
@@ -68,6 +85,10 @@ extension NodeCore {
                 $0.device == device
             })
         else { return }
+        guard try mayDial(state.person, store) else {
+            dialing[device] = nil
+            return
+        }
         dialing[device]?.begins()
         effects.append(.dial(target))
     }
@@ -102,9 +123,15 @@ extension NodeCore {
         set(.dial(device), in: state.delay(using: &random), at: now, &effects)
     }
 
-    private func isWanted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+    /// Whether one waits for a word of this person.
+    private func isSought(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
         if try pendingInvite(of: person, store) != nil { return true }
-        if try contact(person, store)?.state == .requested { return true }
+        if try pendingJoin(through: person, store) != nil { return true }
+        return try contact(person, store)?.state == .requested
+    }
+
+    private func isWanted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+        if try isSought(person, store) { return true }
         return try mayLink(person, store)
     }
 

@@ -21,13 +21,18 @@ extension NodeCore {
     /// Whether a peer is talked to.
     mutating func mayTalk(_ peer: LinkPeer, _ store: some Store) throws(StoreError) -> Bool {
         if try mayLink(peer.person, store) { return true }
+        if try pendingJoin(through: peer.person, store) != nil { return true }
         return try wasTogether(with: peer, store)
     }
 
-    /// Whether a person may bring this node a space that it does not know or is not in: oneself, and
-    /// accepted contacts. Others in a common space could bring any number.
-    func mayIntroduce(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
-        try isAccepted(person, store)
+    /// Whether a person may bring this node a space that it does not know or is not in: oneself,
+    /// accepted contacts, and who was asked to let one into it. Others in a common space could bring
+    /// any number.
+    func mayIntroduce(
+        _ space: SpaceID, _ person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if try isAccepted(person, store) { return true }
+        return try awaits(space, from: person, store)
     }
 
     /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it.
@@ -36,7 +41,7 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         guard let peer = links[link]?.peer, run.lane == .control, run.first == 0,
             links[link]?.adoptedCount ?? 0 < Self.introducedCountMax,
-            try mayIntroduce(peer.person, store),
+            try mayIntroduce(id, peer.person, store),
             // What proves nothing makes no space, whatever is wrong with it.
             let first = try? OperationVerifier.verify(run, in: id, held: []).first?.operations
                 .first

@@ -80,7 +80,7 @@ extension NodeCore {
         let roster = try roster(of: space, store)
         if roster?.member(with: peer.device)?.person == peer.person { return true }
         if belongs(to: roster) { return false }
-        return try mayIntroduce(peer.person, store)
+        return try mayIntroduce(space.id, peer.person, store)
     }
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.

@@ -108,6 +108,10 @@ extension NodeCore {
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, at: now, store, &effects)
         }
+        // There is room for a member who is no contact.
+        if links.count == Self.memberLinkCountMax - 1 {
+            try dialEveryone(at: now, store, &effects)
+        }
         effects.append(.linksChanged)
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, at: now, &random, &effects)
@@ -172,9 +176,10 @@ extension NodeCore {
     }
 
     /// An invite that the inviter does not take will not be taken tomorrow either.
-    private func refused(
+    private mutating func refused(
         _ error: WireError, by peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        if error == .joinRefused { return try joinRefused(by: peer.person, store, &effects) }
         guard error == .inviteRefused, try pendingInvite(of: peer.person, store) != nil else {
             return
         }

@@ -39,17 +39,24 @@ extension NodeCore {
             return .failure(.unknownPerson)
         }
         if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
-        let name = try Overview.name(of: space.number, in: store)
         try changeRoster(
             [AddMember(newcomer, role: role).draft()], in: space, at: now, store, &random,
             &effects)
-        if let name, roster.history != .all {
-            // Below the newcomer's horizon it could not be found.
-            let previous = try Overview.nameReferences(of: space.number, in: store)
-            let draft = ConversationName(name: name).draft(replacing: previous)
-            _ = try write([draft], in: space, at: now, store, &random, &effects)
-        }
+        try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
         return .success(.done)
+    }
+
+    /// Names a conversation as it is named, for a newcomer who is given nothing from below.
+    mutating func nameAnew(
+        _ space: SpaceRecord, by policy: HistoryPolicy, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard policy != .all, let name = try Overview.name(of: space.number, in: store) else {
+            return
+        }
+        let previous = try Overview.nameReferences(of: space.number, in: store)
+        let draft = ConversationName(name: name).draft(replacing: previous)
+        _ = try write([draft], in: space, at: now, store, &random, &effects)
     }
 
     mutating func removeMember(
@@ -127,7 +134,7 @@ extension NodeCore {
     // MARK: What is refused before anything is written
 
     /// A group that this device is in, and as what.
-    private mutating func changeable(
+    mutating func changeable(
         _ id: SpaceID, _ store: some Store
     ) throws(StoreError) -> Result<(SpaceRecord, Roster, Member), CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }

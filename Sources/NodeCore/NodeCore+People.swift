@@ -57,8 +57,9 @@ extension NodeCore {
         let state = try contact(link.peer.person, store)?.state
         let frame = Frame.introduce(
             Introduction(
-                card: card, redemption: redemption, isRequest: state == .requested,
-                isContact: state == .accepted))
+                card: card, redemption: redemption,
+                join: try pendingJoin(through: link.peer.person, store).flatMap { wish($0) },
+                isRequest: state == .requested, isContact: state == .accepted))
         effects.append(.send(id, frame.encoded()))
     }
 
@@ -122,6 +123,15 @@ extension NodeCore {
                     person, link.peer.identity, at: now, store, &random, &effects)
             }
         }
+        if let join = introduction.join {
+            switch try sponsor(join, card, on: id, at: now, store, &random, &effects) {
+            case .isMember: break
+            case .refused:
+                try count(.invite, store)
+                effects.append(.send(id, Frame.error(.joinRefused).encoded()))
+            case .later: break
+            }
+        }
         let wantsContact = introduction.isRequest || introduction.isContact
         let isAwaited = try pendingInvite(of: person, store) != nil || known?.state == .requested
         if wantsContact, isAwaited {
@@ -134,12 +144,18 @@ extension NodeCore {
             return turnAway(id, &effects)
         }
         guard try mayTalk(link.peer, store) else {
+            if introduction.join != nil { return turnAway(id, &effects) }
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)
         }
         try keep(card, at: now, store, &effects)
         effects.append(.linksChanged)
+        if links[id]?.session == nil {
+            // Who came into a space a moment ago is talked to from now on.
+            try introduce(on: id, store, &effects)
+            try admit(id, at: now, store, &random, &effects)
+        }
         try dialDevices(of: person, at: now, store, &effects)
     }
 

@@ -23,6 +23,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case notice = 7
     /// When devices were last linked, by device.
     case lastSeen = 8
+    /// Links into groups that were taken and have not led there yet, by group.
+    case join = 9
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -36,16 +36,8 @@ extension Node {
 
     /// Ends an invite.
     public func revokeInvite(_ id: String) async throws {
-        let number = try await read { views in
-            let found = try OpenInvite.all(at: SystemClock.now.wall, views.store).filter {
-                id.count >= 4 && LogTag($0.number).description.hasPrefix(id.lowercased())
-            }
-            guard let invite = found.first, found.count == 1 else {
-                throw NodeError(.unknownInvite)
-            }
-            return invite.number
-        }
-        _ = try await running.perform(.revokeInvite(number))
+        _ = try await running.perform(
+            try await read { try $0.revocation(of: id, at: SystemClock.now.wall) })
     }
 
     /// Takes an invite link; the two nodes meet as soon as they can reach each other.

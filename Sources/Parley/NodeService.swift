@@ -9,7 +9,8 @@ public protocol NodeService: Sendable {
     func status() async throws -> NodeStatus
     /// A link that lets so many other persons become contacts.
     func invite(uses: Int, hours: Int) async throws -> InviteView
-    /// Invites that somebody may still take, the newest first.
+    /// Invites that somebody may still take: those that make contacts, the newest first, and those
+    /// into groups whose admin one is.
     func invites() async throws -> [InviteView]
     /// Ends an invite, named by its `id` or the start of that.
     func revokeInvite(_ id: String) async throws
@@ -27,6 +28,34 @@ public protocol NodeService: Sendable {
     func conversations() async throws -> [ConversationView]
     /// A new group of these contacts.
     func newConversation(name: String, members: [String]) async throws -> ConversationView
+    /// A group: who is in it, and what holds there.
+    func group(_ conversation: String) async throws -> GroupView
+    /// Takes a contact into a group, as `reader`, `member`, `admin` or `owner`.
+    func addMember(conversation: String, person: String, role: String) async throws -> GroupView
+    /// Takes a person out of a group: they get nothing of what is written from then on.
+    func removeMember(conversation: String, person: String) async throws -> GroupView
+    /// Lets a person do more or less in a group.
+    func setRole(conversation: String, person: String, role: String) async throws -> GroupView
+    /// Goes out of a group; what was written stays here to read.
+    func leave(conversation: String) async throws
+    /// Changes what newcomers are given (`none`, `all`, or days as `30d`), and after how many hours
+    /// keys are replaced; what is nil stays.
+    func changeSettings(
+        conversation: String, history: String?, rotationHours: Int?
+    ) async throws -> GroupView
+    /// A link by which so many persons may come into a group, as `member` or `reader`.
+    func inviteToGroup(
+        conversation: String, role: String, uses: Int, hours: Int
+    ) async throws -> GroupLinkView
+    /// Takes a link into a group; one is in as soon as a device of its maker is reached.
+    func joinGroup(link: String) async throws -> JoinView
+    /// Groups that one wants to come into and is not in yet.
+    func joins() async throws -> [JoinView]
+    /// What changed who is in a conversation, oldest first.
+    func events(conversation: String) async throws -> [MembershipView]
+    /// Why a message (by its number), a person or a device stands as it does; in one conversation or
+    /// in all.
+    func why(_ subject: String, conversation: String?) async throws -> ExplanationView
     /// Names a conversation.
     func rename(conversation: String, to name: String) async throws
     /// Silences a conversation, or ends that.

@@ -146,6 +146,38 @@ extension Views {
 
     func invites(at wall: UInt64) throws -> [InviteView] {
         try OpenInvite.all(at: wall, store).map { try view($0) }
+            + groupInvites().filter { $0.invite.expires > wall }.map { found in
+                InviteView(
+                    id: found.invite.operation.description, link: "",
+                    expires: found.invite.expires, usesLeft: Int(found.invite.usesLeft),
+                    guests: [], group: try view(of: found.space).name)
+            }
+    }
+
+    /// The invites into groups whose admin this person is.
+    private func groupInvites() throws -> [(space: SpaceRecord, invite: LiveInvite)] {
+        var found: [(SpaceRecord, LiveInvite)] = []
+        for space in try store.spaces() where space.kind == .group {
+            guard let roster = try roster(of: space), let own = roster.member(ownPerson),
+                own.role >= .admin
+            else { continue }
+            for invite in roster.invites { found.append((space, invite)) }
+        }
+        return found
+    }
+
+    /// What ends the invite that an argument means: its identifier, or the start of that.
+    func revocation(of argument: String, at wall: UInt64) throws -> Command {
+        let start = argument.lowercased()
+        let own = try OpenInvite.all(at: wall, store).filter {
+            LogTag($0.number).description.hasPrefix(start)
+        }.map { Command.revokeInvite($0.number) }
+        let group = try groupInvites().filter {
+            $0.invite.operation.description.hasPrefix(start)
+        }.map { Command.endGroupInvite($0.space.id, $0.invite.operation) }
+        guard argument.count >= 4, let command = (own + group).first, (own + group).count == 1
+        else { throw NodeError(.unknownInvite) }
+        return command
     }
 
     func view(_ invite: OpenInvite) throws -> InviteView {

@@ -78,6 +78,8 @@ public struct Label: Sendable {
     public static let pairing = Label("lp1/pair/psk")
     /// The name of an invite, from its secret.
     public static let invite = Label("lp1/inv")
+    /// The key pair of a link into a group, from its secret.
+    public static let groupInvite = Label("lp1/ginv")
     /// The proof that an invite's secret is known, bound to one link.
     public static let redeem = Label("lp1/redeem")
     /// The signature by which a newcomer to a group shows that an invite's secret is known.

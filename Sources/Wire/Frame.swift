@@ -305,4 +305,6 @@ public enum WireError: UInt64, CaseIterable, Sendable {
     case inviteRefused = 7
     /// The receiver cannot store anything at the moment.
     case unavailable = 8
+    /// The link into a group was used up, has ended or expired.
+    case joinRefused = 9
 }

@@ -44,7 +44,7 @@ struct HarmlessTests {
         let terminal = Terminal(node: node)
         let commands = [
             ["read", "home"], ["conversations"], ["contacts"], ["react", "1", Self.hostile],
-            ["read", Self.hostile + "?"], ["new", Self.hostile],
+            ["read", Self.hostile + "?"], ["group", "create", Self.hostile],
             ["contact", "verify", Self.hostile],
             ["accept", "x", "--alias", Self.hostile],
         ]

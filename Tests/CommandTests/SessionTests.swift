@@ -113,7 +113,7 @@ struct SessionTests {
                 cleo  cc  invited  not verified  not linked
 
                 """)
-        _ = await terminal.run("new", "our trip", "ben")
+        _ = await terminal.run("group", "create", "our trip", "ben")
         #expect(
             await terminal.run("conversations").output == """
                 home      abababab  14 Nov 2023 23:13  2 new  ada, ben
@@ -126,7 +126,7 @@ struct SessionTests {
         _ = await terminal.run("mute", "home")
         _ = await terminal.run("mute", "home", "--off")
         #expect(terminal.node.state.withLock { $0.muted } == ["home": false])
-        #expect(await terminal.run("rename", "home", "nest").status == 0)
+        #expect(await terminal.run("group", "rename", "home", "nest").status == 0)
         #expect(await terminal.run("send", "home", "x").status == 1)
     }
 
@@ -163,6 +163,61 @@ struct SessionTests {
                 == "0123456789abcdef  2 uses left  until 14 Nov 2023 23:13  ben\n")
         #expect(await terminal.run("invite", "revoke", "0123").status == 0)
         #expect(terminal.node.calls == ["revokeInvite 0123"])
+    }
+
+    @Test("groups are shown, changed and joined")
+    func groups() async {
+        let terminal = Terminal()
+        #expect(
+            await terminal.run("group", "show", "trip").output == """
+                trip  abababab  newcomers see the last 30 days, new keys after 24 hours
+                  ada (you)  aaaaaaaa  owner   1 device
+                  ben        bbbbbbbb  member  2 devices  verified  linked
+                  link  cdcdcdcd  by ada  as reader  2 uses left  until 14 Nov 2023 23:13
+
+                """)
+        _ = await terminal.run("group", "add", "trip", "ben", "--role", "reader")
+        _ = await terminal.run("group", "remove", "trip", "ben")
+        _ = await terminal.run("group", "role", "trip", "ben", "admin")
+        _ = await terminal.run("group", "leave", "trip")
+        _ = await terminal.run("group", "settings", "trip")
+        _ = await terminal.run("group", "settings", "trip", "--history", "30d")
+        let link = await terminal.run("group", "invite", "trip", "--uses", "3")
+        #expect(link.output == "parley:g1:QUJD\n")
+        let join = await terminal.run("group", "join", "parley:g1:QUJD")
+        #expect(join.output == "trip  abababab  waits for ben  until 14 Nov 2023 23:13\n")
+        #expect(
+            terminal.node.calls == [
+                "add ben as reader", "remove ben", "role ben admin", "leave", "settings 30d -",
+                "invite member 3 168", "join parley:g1:QUJD",
+            ])
+        #expect(
+            await terminal.run("why", "1").output == """
+                #1 counts
+                  ben, d2  read  its person said so in a receipt  14 Nov 2023 23:13
+
+                """)
+    }
+
+    @Test("who came and went stands between the messages")
+    func membership() async {
+        let node = FakeNode()
+        let time: UInt64 = 1_700_000_000_000
+        let events = [
+            FakeNode.event("added", "ben", by: "ada", at: time, holds: true),
+            FakeNode.event("left", "ben", by: nil, at: time + 60_000, holds: true),
+            FakeNode.event("removed", "ben", by: "ada", at: time, holds: false),
+        ]
+        node.state.withLock { $0.messages = [FakeNode.message(1, "hi")] }
+        node.state.withLock { $0.events = events }
+        #expect(
+            await Terminal(node: node).run("read", "home").output == """
+                Tue 14 Nov 2023
+                  #1  23:13  ada  hi  ✓
+                      23:13  – ada added ben
+                      23:14  – ben left
+
+                """)
     }
 
     @Test("status says everything in aligned lines")

@@ -12,6 +12,7 @@ final class FakeNode: NodeService {
         var readCount = 0
         var muted: [String: Bool] = [:]
         var calls: [String] = []
+        var events: [MembershipView] = []
         var watchers: [AsyncStream<ChangeView>.Continuation] = []
     }
 

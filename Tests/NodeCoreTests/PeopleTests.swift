@@ -214,7 +214,7 @@ struct PeopleTests {
         #expect(!ben.isLinked(to: cara) && !cara.isLinked(to: ben))
     }
 
-    @Test("attack 53: a code fits one pair of persons and keys, seen from one side")
+    @Test("Attack 53: a code fits one pair of persons and keys, seen from one side")
     func codes() throws {
         let cara = try world.addNode("cara")
         let logs = [ann, ben, cara].map(\.identity.log)

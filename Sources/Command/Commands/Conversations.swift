@@ -18,7 +18,9 @@ struct Conversations: NodeCommand {
     func run(with node: any NodeService) async throws {
         let all = try await node.conversations()
         try Output.show(all, json: output.json, as: Self.text(all))
-        if all.isEmpty, !output.json { World.current.say("none yet: parley invite, or parley new") }
+        if all.isEmpty, !output.json {
+            World.current.say("none yet: parley invite, or parley group create")
+        }
     }
 
     static func text(_ conversations: [ConversationView]) -> String {
@@ -34,63 +36,6 @@ struct Conversations: NodeCommand {
                 ]
             }
         ).text
-    }
-}
-
-struct New: NodeCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "new",
-        abstract: "begin a group",
-        discussion: """
-            Who is in it stays as it is here: people cannot join or leave a group yet.
-
-            Example:
-              parley new home ben cleo
-            """)
-
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "what the group is called")
-    var name: String
-    @Argument(help: "contacts, by name or by the start of their identifier")
-    var members: [String] = []
-
-    func validate() throws {
-        try Check.name(name, "a name")
-        for member in members { try Check.name(member, "a member's name") }
-    }
-
-    func run(with node: any NodeService) async throws {
-        let conversation = try await node.newConversation(name: name, members: members)
-        try Output.show(
-            conversation, json: output.json, as: Conversations.text([conversation]))
-    }
-}
-
-struct Rename: NodeCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "rename",
-        abstract: "give a conversation another name",
-        discussion: """
-            Everyone in it sees the new name.
-
-            Example:
-              parley rename home "our home"
-            """)
-
-    @OptionGroup var place: HomeOptions
-    @Argument(help: "the conversation")
-    var conversation: String
-    @Argument(help: "its new name")
-    var name: String
-
-    func validate() throws {
-        try Check.name(conversation, "a conversation's name")
-        try Check.name(name, "the new name")
-    }
-
-    func run(with node: any NodeService) async throws {
-        try await node.rename(conversation: conversation, to: name)
     }
 }
 

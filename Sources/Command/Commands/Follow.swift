@@ -39,6 +39,11 @@ struct Follow: AsyncParsableCommand {
         var names = try await Self.names(node)
         let only = try conversation.map { try Self.identifier($0, among: names) }
         var lines = MessageLines(for: [])
+        // How many events of each conversation were shown.
+        var told: [String: Int] = [:]
+        for id in names.keys.sorted() {
+            told[id] = try await node.events(conversation: id).count
+        }
         for await change in changes {
             if let only, change.conversation != only { continue }
             if output.json {
@@ -46,6 +51,15 @@ struct Follow: AsyncParsableCommand {
                 continue
             }
             if let notice = change.notice { World.current.write(harmless(notice)) }
+            if change.kind == "members", let id = change.conversation {
+                if names[id] == nil { names = try await Self.names(node) }
+                let name = only == nil ? harmless(names[id] ?? "?") + ": " : ""
+                let events = try await node.events(conversation: id)
+                for event in events.dropFirst(told[id] ?? max(0, events.count - 1)) {
+                    for line in lines.add(event) { World.current.write(name + line) }
+                }
+                told[id] = events.count
+            }
             guard let message = change.message else { continue }
             if names[message.conversation] == nil { names = try await Self.names(node) }
             let name = only == nil ? harmless(names[message.conversation] ?? "?") + ": " : ""

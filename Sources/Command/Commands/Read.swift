@@ -39,10 +39,21 @@ struct Read: NodeCommand {
         }
     }
 
+    /// The page, and who came and went while it was written.
+    private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
+        let first = page.cursor == nil ? 0 : page.messages.first?.time ?? 0
+        let last = before == nil ? UInt64.max : page.messages.last?.time ?? 0
+        let events = try await node.events(conversation: conversation).filter {
+            ($0.time >= first && $0.time <= last)
+        }
+        return MessageLines.text(page.messages, events: events)
+    }
+
     func run(with node: any NodeService) async throws {
         let page = try await node.messages(
             conversation: conversation, before: before, limit: limit)
-        try Output.show(page, json: output.json, as: MessageLines.text(page.messages))
+        let text = output.json ? "" : try await self.text(page, on: node)
+        try Output.show(page, json: output.json, as: text)
         if !output.json {
             if page.messages.isEmpty { World.current.say("no messages yet") }
             if let cursor = page.cursor {

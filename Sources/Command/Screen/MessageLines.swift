@@ -35,10 +35,29 @@ struct MessageLines {
         return heading + lines(message)
     }
 
-    /// All of them.
-    static func text(_ messages: [MessageView]) -> String {
+    /// All of them, and between them who came and went.
+    static func text(_ messages: [MessageView], events: [MembershipView] = []) -> String {
         var lines = MessageLines(for: messages)
-        return messages.flatMap { lines.add($0) }.joined(separator: "\n")
+        var shown: [String] = []
+        var rest = events[...]
+        for message in messages {
+            while let event = rest.first, event.time < message.time {
+                shown += lines.add(event)
+                rest.removeFirst()
+            }
+            shown += lines.add(message)
+        }
+        return (shown + rest.flatMap { lines.add($0) }).joined(separator: "\n")
+    }
+
+    /// The line of something that changed who is in a conversation; nothing where it changed nothing.
+    mutating func add(_ event: MembershipView) -> [String] {
+        guard let text = MembershipLines.text(event) else { return [] }
+        let day = clock.day(event.time)
+        let heading = day == lastDay ? [] : [day]
+        lastDay = day
+        let gap = String(repeating: " ", count: max(numberColumns, 2))
+        return heading + ["  \(gap)  \(clock.time(event.time))  – \(text)"]
     }
 
     private func lines(_ message: MessageView) -> [String] {

@@ -1,0 +1,381 @@
+import ArgumentParser
+import Parley
+
+struct GroupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "group",
+        abstract: "begin groups, and change who is in them",
+        discussion: """
+            Owners do everything; admins add, invite and remove members and readers; members write; \
+            readers read. Of two who remove each other the senior stays. Who is removed keeps what \
+            they had and gets nothing new.
+
+            Example:
+              parley group create trip ben cleo
+            """,
+        subcommands: [
+            GroupCreate.self, GroupShow.self, GroupAdd.self, GroupRemove.self, GroupRole.self,
+            GroupLeave.self, GroupRename.self, GroupSettings.self, GroupInviteCommand.self,
+            GroupJoin.self,
+        ])
+}
+
+struct GroupCreate: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "begin a group",
+        discussion: """
+            You are its owner; the contacts that you name are members.
+
+            Example:
+              parley group create trip ben cleo
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "what the group is called")
+    var name: String
+    @Argument(help: "contacts, by name or by the start of their identifier")
+    var members: [String] = []
+
+    func validate() throws {
+        try Check.name(name, "a name")
+        for member in members { try Check.name(member, "a member's name") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let made = try await node.newConversation(name: name, members: members)
+        let group = try await node.group(made.id)
+        try Output.show(group, json: output.json, as: GroupShow.text(group))
+    }
+}
+
+struct GroupShow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "show who is in a group, and what holds there",
+        discussion: """
+            Also the links by which somebody may still come.
+
+            Example:
+              parley group show trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+
+    func validate() throws { try Check.name(group, "a group's name") }
+
+    func run(with node: any NodeService) async throws {
+        let group = try await node.group(group)
+        try Output.show(group, json: output.json, as: Self.text(group))
+    }
+
+    static func text(_ group: GroupView) -> String {
+        let clock = Clock()
+        var people = Table()
+        for member in group.members {
+            people.add(
+                "  " + member.name + (member.isSelf ? " (you)" : ""),
+                String(member.person.prefix(8)), member.role,
+                counted(member.devices.count, "device"),
+                member.isSelf ? "" : member.isVerified ? "verified" : "not verified",
+                member.isSelf ? "" : member.isLinked ? "linked" : "not linked")
+        }
+        let newcomers =
+            switch group.history {
+            case "none": "newcomers see nothing from before"
+            case "all": "newcomers see all from before"
+            default: "newcomers see the last \(group.history.dropLast()) days"
+            }
+        let keys = group.rotationHours.map { ", new keys after \(counted($0, "hour"))" } ?? ""
+        var links = Table()
+        for invite in group.invites {
+            links.add(
+                "  link", String(invite.id.prefix(8)), "by \(invite.inviter)",
+                "as \(invite.role)", "\(counted(invite.usesLeft, "use")) left",
+                "until " + clock.moment(invite.expires))
+        }
+        return
+            ([harmless(group.name) + "  " + group.id.prefix(8) + "  " + newcomers + keys]
+            + people.lines + links.lines).joined(separator: "\n")
+    }
+}
+
+/// A command that changes one person's place in a group.
+protocol MemberCommand: NodeCommand {
+    var group: String { get }
+    var person: String { get }
+    var output: OutputOptions { get }
+    func change(on node: any NodeService) async throws -> GroupView
+}
+
+extension MemberCommand {
+    func validate() throws {
+        try Check.name(group, "a group's name")
+        try Check.name(person, "a name")
+    }
+
+    func run(with node: any NodeService) async throws {
+        let group = try await change(on: node)
+        try Output.show(group, json: output.json, as: GroupShow.text(group))
+    }
+}
+
+/// A role, as it is written.
+enum RoleWord: String, ExpressibleByArgument, CaseIterable {
+    case reader, member, admin, owner
+}
+
+struct GroupAdd: MemberCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "take a contact into a group",
+        discussion: """
+            What they see of the time before is a matter of `parley group settings`. Who was removed \
+            can be added again.
+
+            Example:
+              parley group add trip dora --role reader
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+    @Argument(help: "a contact, by name or by the start of the identifier")
+    var person: String
+    @Option(name: .long, help: "reader, member, admin or owner")
+    var role = RoleWord.member
+
+    func change(on node: any NodeService) async throws -> GroupView {
+        try await node.addMember(conversation: group, person: person, role: role.rawValue)
+    }
+}
+
+struct GroupRemove: MemberCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "take a person out of a group",
+        discussion: """
+            New keys are made at once. They keep what they had; what is written from now on they do \
+            not get, and what they write nobody sees.
+
+            Example:
+              parley group remove trip dora
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+
+    func change(on node: any NodeService) async throws -> GroupView {
+        try await node.removeMember(conversation: group, person: person)
+    }
+}
+
+struct GroupRole: MemberCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "role",
+        abstract: "let a person do more or less in a group",
+        discussion: """
+            Only owners make admins and owners, and only the senior changes the junior.
+
+            Example:
+              parley group role trip ben admin
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+    @Argument(help: "reader, member, admin or owner")
+    var role: RoleWord
+
+    func change(on node: any NodeService) async throws -> GroupView {
+        try await node.setRole(conversation: group, person: person, role: role.rawValue)
+    }
+}
+
+struct GroupLeave: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "leave",
+        abstract: "go out of a group",
+        discussion: """
+            What was written stays here to read. The last owner makes another one first.
+
+            Example:
+              parley group leave trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the group")
+    var group: String
+
+    func validate() throws { try Check.name(group, "a group's name") }
+
+    func run(with node: any NodeService) async throws {
+        try await node.leave(conversation: group)
+    }
+}
+
+struct GroupRename: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rename",
+        abstract: "give a group another name",
+        discussion: """
+            Everyone in it sees the new name.
+
+            Example:
+              parley group rename trip "our trip"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the group")
+    var group: String
+    @Argument(help: "its new name")
+    var name: String
+
+    func validate() throws {
+        try Check.name(group, "a group's name")
+        try Check.name(name, "the new name")
+    }
+
+    func run(with node: any NodeService) async throws {
+        try await node.rename(conversation: group, to: name)
+    }
+}
+
+struct GroupSettings: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "settings",
+        abstract: "say what newcomers see, and how long keys live",
+        discussion: """
+            Without options it shows what holds. --history is none, all, or days as 30d: what a \
+            newcomer is given of the time before. --rotation is how many hours the keys live.
+
+            Example:
+              parley group settings trip --history 30d
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+    @Option(name: .long, help: "none, all, or days as 30d")
+    var history: String?
+    @Option(name: .long, help: "hours, 1 to 87600")
+    var rotation: Int?
+
+    func validate() throws {
+        try Check.name(group, "a group's name")
+        if let history { try Check.name(history, "a rule for history") }
+        if let rotation, !(1...87_600).contains(rotation) {
+            throw ValidationError("--rotation is 1 to 87600")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let found =
+            history == nil && rotation == nil
+            ? try await node.group(group)
+            : try await node.changeSettings(
+                conversation: group, history: history, rotationHours: rotation)
+        try Output.show(found, json: output.json, as: GroupShow.text(found))
+    }
+}
+
+struct GroupInviteCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invite",
+        abstract: "make a link by which people come into a group",
+        discussion: """
+            Whoever has the link can come in, as member or reader. A device of yours, or of who else \
+            is asked, lets them in when it is reached. `parley invite list` shows the links that \
+            are open, and `parley invite revoke` ends one.
+
+            Example:
+              parley group invite trip --uses 3 --expires 7d
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group")
+    var group: String
+    @Option(name: .long, help: "how many persons may come by it, 1 to 1000")
+    var uses = 1
+    @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
+    var expires = Lifetime(hours: 24 * 7)
+    @Option(name: .long, help: "member or reader")
+    var role = RoleWord.member
+
+    func validate() throws {
+        try Check.name(group, "a group's name")
+        guard (1...1000).contains(uses) else { throw ValidationError("--uses is 1 to 1000") }
+        guard role == .member || role == .reader else {
+            throw ValidationError("who comes by a link is a member or a reader")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let made = try await node.inviteToGroup(
+            conversation: group, role: role.rawValue, uses: uses, hours: expires.hours)
+        try Output.show(made, json: output.json, as: made.link)
+        let often = uses == 1 ? "once" : "\(uses) times"
+        World.current.say("works \(often), until \(Clock().moment(made.invite.expires))")
+    }
+}
+
+struct GroupJoin: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "join",
+        abstract: "come into a group by a link",
+        discussion: """
+            You are in as soon as a device of who made the link is reached. Without a link it shows \
+            the groups that you wait for.
+
+            Example:
+              parley group join "$(cat link.txt)"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the link")
+    var link: String?
+
+    func validate() throws {
+        guard let link else { return }
+        guard !link.isEmpty, link.utf8.count <= 32 * 1024 else {
+            throw ValidationError("this is no link into a group")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        if let link {
+            let join = try await node.joinGroup(link: link)
+            return try Output.show(join, json: output.json, as: Self.text([join]))
+        }
+        let joins = try await node.joins()
+        try Output.show(joins, json: output.json, as: Self.text(joins))
+        if joins.isEmpty, !output.json { World.current.say("you wait for none") }
+    }
+
+    static func text(_ joins: [JoinView]) -> String {
+        let clock = Clock()
+        return Table(
+            joins.map {
+                [
+                    $0.name, String($0.id.prefix(8)), "waits for \($0.inviter)",
+                    "until " + clock.moment($0.expires),
+                ]
+            }
+        ).text
+    }
+}

@@ -1,0 +1,23 @@
+import Parley
+
+/// What changed who is in a conversation, as lines between messages.
+enum MembershipLines {
+    /// `ann added ben`, or nil for what changed nothing that is worth a line.
+    static func text(_ event: MembershipView) -> String? {
+        guard event.holds else { return nil }
+        let name = harmless(event.name)
+        let author = event.author.map(harmless)
+        switch event.change {
+        case "added":
+            let role = event.role.map { $0 == "member" ? "" : " as \($0)" } ?? ""
+            return "\(author ?? "somebody") added \(name)\(role)"
+        case "joined": return author.map { "\(name) came by a link of \($0)" } ?? "\(name) came"
+        case "removed": return "\(author ?? "somebody") removed \(name)"
+        case "left": return "\(name) left"
+        case "role": return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
+        case "devices-added": return "\(name) has a new device"
+        case "device-revoked": return "a device of \(name) is out"
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+// How people come into groups by a link: `Protocol/05-identity.md`, "Links into groups".
+extension NodeCore {
+    /// Opens an invite into a group; the reply names its operation.
+    mutating func openGroupInvite(
+        _ secret: [UInt8], role: Role, uses: UInt32, until expires: UInt64, to id: SpaceID,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (space, roster, own)):
+            guard own.role >= .admin, role <= .member else { return .failure(.notAllowed) }
+            guard (1...GroupInvite.useCountMax).contains(uses) else {
+                return .failure(.tooManyUses(limit: Int(GroupInvite.useCountMax)))
+            }
+            guard roster.invites.count < Limits.openInviteCountMax else {
+                return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
+            }
+            let invite = GroupInvite.open(
+                key: GroupLink.key(of: secret).device, role: role, uses: uses, expires: expires)
+            try changeRoster([invite.draft()], in: space, at: now, store, &random, &effects)
+            let key = GroupLink.key(of: secret).device
+            let made = try self.roster(of: space, store)?.invites.first { $0.key == key }
+            return made.map { .success(.operation($0.operation)) } ?? .failure(.notAllowed)
+        }
+    }
+
+    /// Ends an invite into a group.
+    mutating func endGroupInvite(
+        _ invite: OperationID, of id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try changeable(id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let (space, roster, own)):
+            guard own.role >= .admin else { return .failure(.notAllowed) }
+            guard roster.invites.contains(where: { $0.operation == invite }) else {
+                return .failure(.unknownInvite)
+            }
+            try changeRoster(
+                [GroupInvite.end(invite).draft()], in: space, at: now, store, &random, &effects)
+            return .success(.done)
+        }
+    }
+
+    // MARK: The guest
+
+    /// Notes that one wants to come, and looks for who can let one in.
+    mutating func join(
+        _ link: GroupLink, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard now.wall < link.expires else { return .failure(.expired) }
+        guard let (card, _) = CardReader.verified(link.card) else {
+            return .failure(.unknownPerson)
+        }
+        guard card.person != identity.person else { return .failure(.ownInvite) }
+        if let space = try store.space(link.space), belongs(to: try roster(of: space, store)) {
+            return .failure(.alreadyMember)
+        }
+        if try contact(card.person, store)?.isBlocked == true { return .failure(.blocked) }
+        let known = try store.values(.join).count
+        guard known < Limits.openInviteCountMax else {
+            return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
+        }
+        try keep(card, at: now, store, &effects)
+        try store.setValue(link.bytes, .join, link.space.bytes)
+        effects.append(.commitFully)
+        effects.append(.linksChanged)
+        for id in links.keys.sorted()
+        where links[id]?.peer.person == card.person && links[id]?.isEnding == false {
+            try introduce(on: id, store, &effects)
+        }
+        try dialDevices(of: card.person, at: now, store, &effects)
+        return .success(.done)
+    }
+
+    /// The group that one wants to come into with the help of this person, or nil.
+    func pendingJoin(
+        through person: PersonID, _ store: some Store
+    ) throws(StoreError) -> GroupLink? {
+        for link in try PendingJoin.all(store) where CardReader.person(of: link.card) == person {
+            return link
+        }
+        return nil
+    }
+
+    /// What shows a member that one was invited.
+    func wish(_ link: GroupLink) -> Introduction.Join? {
+        let signature = Redeem.signature(
+            to: link.invite, in: link.space, for: identity.person, identity.device,
+            with: GroupLink.key(of: link.secret))
+        return SignatureBytes(signature.bytes).map {
+            Introduction.Join(space: link.space, invite: link.invite, signature: $0)
+        }
+    }
+
+    /// Whether a space may come from this person although they are no contact.
+    func awaits(
+        _ space: SpaceID, from person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try PendingJoin.all(store).contains {
+            $0.space == space && CardReader.person(of: $0.card) == person
+        }
+    }
+
+    /// Forgets the wishes that came true.
+    mutating func settleJoins(
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for link in try PendingJoin.all(store) {
+            guard let space = try store.space(link.space),
+                belongs(to: try roster(of: space, store))
+            else { continue }
+            try store.setValue(nil, .join, link.space.bytes)
+            effects.append(.linksChanged)
+        }
+    }
+
+    /// Who was asked lets one not in: the invite was used up, has ended or expired.
+    func joinRefused(
+        by person: PersonID, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link = try pendingJoin(through: person, store) else { return }
+        try store.setValue(nil, .join, link.space.bytes)
+        try count(.ownInvite, store)
+        effects.append(.linksChanged)
+    }
+
+    // MARK: The sponsor
+
+    /// Lets somebody in who shows that they have a link.
+    mutating func sponsor(
+        _ join: Introduction.Join, _ card: Card, on id: LinkID, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Sponsored {
+        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store),
+            let peer = links[id]?.peer, let space = try store.space(join.space),
+            let roster = try roster(of: space, store), belongs(to: roster)
+        else { return .later }
+        if roster.member(with: peer.device)?.person == peer.person { return .isMember }
+        guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
+            // What this device has not heard of yet it may hear of soon.
+            return try isKnown(join.invite, in: space, store) ? .refused : .later
+        }
+        guard now.wall < invite.expires, roster.member(peer.person) == nil,
+            roster.members.count < Limits.memberCountMax,
+            let signature = Signature(join.signature.bytes)
+        else { return .refused }
+        let newcomer = Newcomer(
+            person: peer.person, name: card.name, identity: card.identity,
+            prekeys: card.parts.flatMap(\.prekeys),
+            horizon: try horizon(by: roster.history, in: space, at: now, store))
+        let redeem = Redeem(
+            invite: join.invite, newcomer: newcomer, device: peer.device, signature: signature)
+        guard redeem.isProven(in: space.id, by: invite.key), Self.refusal(newcomer) == nil else {
+            return .refused
+        }
+        try changeRoster([redeem.draft()], in: space, at: now, store, &random, &effects)
+        guard try self.roster(of: space, store)?.member(peer.person) != nil else {
+            return .refused
+        }
+        try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
+        return .isMember
+    }
+
+    /// Whether an operation of lane 0 is held.
+    private func isKnown(
+        _ operation: OperationID, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
+            let held = try store.operations(in: log.number, 0...log.end - 1, limit: .max)
+            if held.contains(where: { $0.id == operation }) { return true }
+        }
+        return false
+    }
+}
+
+/// What came of somebody's wish to join.
+enum Sponsored {
+    /// They are in now, or were before.
+    case isMember
+    /// The invite does not hold.
+    case refused
+    /// This device cannot say: others may.
+    case later
+}
+
+/// Groups that one wants to come into and is not in yet.
+public enum PendingJoin {
+    /// Their links, ascending by group.
+    public static func all(_ store: some NodeStore) throws(StoreError) -> [GroupLink] {
+        // What was kept was read before.
+        try store.values(.join).compactMap { try? GroupLink($0.value) }
+    }
+}

@@ -1,0 +1,113 @@
+/// A group: who is in it, and what holds there.
+public struct GroupView: Codable, Equatable, Sendable {
+    /// The group, in hex.
+    public var id: String
+    /// Its name.
+    public var name: String
+    /// Who is in it: owners first, then by name.
+    public var members: [MemberView]
+    /// What a newcomer is given of what was written before: `none`, `all`, or days as `30d`.
+    public var history: String
+    /// Hours after which the keys are replaced; nil for the default.
+    public var rotationHours: Int?
+    /// Links by which somebody may still come.
+    public var invites: [GroupInviteView]
+}
+
+/// A person in a group.
+public struct MemberView: Codable, Equatable, Sendable {
+    /// The person, in hex.
+    public var person: String
+    /// What one calls them.
+    public var name: String
+    /// `reader`, `member`, `admin` or `owner`.
+    public var role: String
+    /// Whether it is oneself.
+    public var isSelf: Bool
+    /// Whether safety numbers were compared.
+    public var isVerified: Bool
+    /// Whether a link to one of their devices is open.
+    public var isLinked: Bool
+    /// Their devices in the group, in hex.
+    public var devices: [String]
+}
+
+/// A link into a group by which somebody may still come.
+public struct GroupInviteView: Codable, Equatable, Sendable {
+    /// The operation that made it, in hex.
+    public var id: String
+    /// Who made it.
+    public var inviter: String
+    /// What a newcomer may do.
+    public var role: String
+    /// How many persons may come by it yet.
+    public var usesLeft: Int
+    /// When it ends, in Unix milliseconds.
+    public var expires: UInt64
+}
+
+/// A link into a group, to pass on.
+public struct GroupLinkView: Codable, Equatable, Sendable {
+    /// The link: whoever has it can come in.
+    public var link: String
+    /// The invite behind it.
+    public var invite: GroupInviteView
+}
+
+/// A group that one wants to come into.
+public struct JoinView: Codable, Equatable, Sendable {
+    /// The group, in hex.
+    public var id: String
+    /// What it was called when the link was made.
+    public var name: String
+    /// Who made the link: they, or their devices, let one in.
+    public var inviter: String
+    /// When the link ends, in Unix milliseconds.
+    public var expires: UInt64
+}
+
+/// Something that changed who is in a conversation, or what they may do.
+public struct MembershipView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// `founded`, `added`, `joined`, `removed`, `left`, `role`, `devices-added`, `device-revoked`.
+    public var change: String
+    /// The name of whom it concerns.
+    public var name: String
+    /// The person, in hex.
+    public var person: String
+    /// The name of who did it, where it was somebody else's deed.
+    public var author: String?
+    /// What the person may do from then on, where that changed.
+    public var role: String?
+    /// By the author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// Whether it holds; what does not has changed nothing.
+    public var holds: Bool
+}
+
+/// Why something stands as it does: what is known, from whom, since when.
+public struct ExplanationView: Codable, Equatable, Sendable {
+    /// One thing that is known.
+    public struct Fact: Codable, Equatable, Sendable {
+        /// Whom or what it is about.
+        public var about: String
+        /// What is known, as a phrase.
+        public var what: String
+        /// How it is known.
+        public var source: String
+        /// Since when, in Unix milliseconds, by the clock of who said so; nil where nobody did.
+        public var since: UInt64?
+        /// A fact with these fields.
+        public init(about: String, what: String, source: String, since: UInt64? = nil) {
+            self.about = about
+            self.what = what
+            self.source = source
+            self.since = since
+        }
+    }
+    /// What it is about, in a sentence.
+    public var title: String
+    /// What is known.
+    public var facts: [Fact]
+}

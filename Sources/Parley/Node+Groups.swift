@@ -1,0 +1,150 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// The part of ``NodeService`` that is about groups.
+extension Node {
+    /// A group: who is in it, and what holds there.
+    public func group(_ conversation: String) async throws -> GroupView {
+        try await read { try $0.group(conversation) }
+    }
+
+    /// Takes a contact into a group.
+    public func addMember(
+        conversation: String, person: String, role: String
+    ) async throws -> GroupView {
+        let (space, id) = try await find(conversation, person)
+        return try await perform(.addMember(space, id, try Self.role(role)), in: space)
+    }
+
+    /// Takes a person out of a group.
+    public func removeMember(conversation: String, person: String) async throws -> GroupView {
+        let (space, id) = try await find(conversation, person)
+        return try await perform(.removeMember(space, id), in: space)
+    }
+
+    /// Lets a person do more or less in a group.
+    public func setRole(
+        conversation: String, person: String, role: String
+    ) async throws -> GroupView {
+        let (space, id) = try await find(conversation, person)
+        return try await perform(.setRole(space, id, try Self.role(role)), in: space)
+    }
+
+    /// Goes out of a group. What was written stays here to read.
+    public func leave(conversation: String) async throws {
+        let space = try await read { try $0.conversation(conversation).id }
+        _ = try await running.perform(.leave(space))
+    }
+
+    /// Changes what holds for a group.
+    public func changeSettings(
+        conversation: String, history: String?, rotationHours: Int?
+    ) async throws -> GroupView {
+        let space = try await read { try $0.conversation(conversation).id }
+        var settings = SpaceSettings()
+        if let history {
+            guard let policy = HistoryPolicy(word: history) else {
+                throw NodeError(
+                    "bad-history", "“\(history)” is no rule for history.",
+                    hint: "It is `none`, `all`, or days as `30d`.")
+            }
+            settings.history = policy
+        }
+        if let rotationHours {
+            guard (1...24 * 3650).contains(rotationHours) else {
+                throw NodeError("bad-rotation", "Keys are replaced after 1 to 87600 hours.")
+            }
+            settings.rotationHours = UInt32(rotationHours)
+        }
+        return try await perform(.changeSettings(space, settings), in: space)
+    }
+
+    // MARK: Links into groups
+
+    /// A link by which so many persons may come into a group.
+    public func inviteToGroup(
+        conversation: String, role: String, uses: Int, hours: Int
+    ) async throws -> GroupLinkView {
+        guard (1...24 * 30).contains(hours) else {
+            throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
+        }
+        guard let count = UInt32(exactly: uses) else {
+            throw NodeError(.tooManyUses(limit: Int(GroupInvite.useCountMax)))
+        }
+        let space = try await read { try $0.conversation(conversation).id }
+        var random = SystemRandom()
+        let secret = random.bytes(32)
+        let expires = SystemClock.now.wall + UInt64(hours) * 3_600_000
+        let reply = try await running.perform(
+            .createGroupInvite(
+                space, secret: secret, role: try Self.role(role), uses: count, expires: expires))
+        return try await read { views in
+            guard case .operation(let invite) = reply, let record = try views.store.space(space),
+                let roster = try views.roster(of: record),
+                let live = roster.invites.first(where: { $0.operation == invite }),
+                let card = try views.store.value(.card, views.ownPerson.bytes)
+            else { throw NodeError(.unknownInvite) }
+            let link = GroupLink(
+                space: space, invite: invite, secret: secret, expires: expires,
+                name: try views.view(of: record).name, card: card)
+            return GroupLinkView(link: link.link, invite: try views.view(live, roster))
+        }
+    }
+
+    /// Takes a link into a group; one is in as soon as a device of its maker is reached.
+    public func joinGroup(link: String) async throws -> JoinView {
+        let found: GroupLink
+        do {
+            found = try GroupLink(link: link)
+        } catch {
+            throw NodeError(
+                "bad-link", "That is no link into a group, or part of it is missing.",
+                hint: "It begins with `parley:g1:`. `parley accept` takes those of persons.")
+        }
+        _ = try await running.perform(.joinGroup(found))
+        return try await read { try $0.view(found) }
+    }
+
+    /// Groups that one wants to come into and is not in yet.
+    public func joins() async throws -> [JoinView] { try await read { try $0.joins() } }
+
+    /// What changed who is in a conversation, oldest first.
+    public func events(conversation: String) async throws -> [MembershipView] {
+        try await read { try $0.events(of: $0.conversation(conversation)) }
+    }
+
+    /// Why a message, a person or a device stands as it does.
+    public func why(_ subject: String, conversation: String?) async throws -> ExplanationView {
+        try await read { try $0.why(subject, in: conversation) }
+    }
+
+    private func find(
+        _ conversation: String, _ person: String
+    ) async throws -> (SpaceID, PersonID) {
+        try await read { (try $0.conversation(conversation).id, try $0.person(person)) }
+    }
+
+    private func perform(_ command: Command, in space: SpaceID) async throws -> GroupView {
+        _ = try await running.perform(command)
+        return try await read { views in
+            guard let record = try views.store.space(space) else {
+                throw NodeError(.unknownConversation)
+            }
+            return try views.group(record)
+        }
+    }
+
+    private static func role(_ word: String) throws -> Role {
+        guard let role = Role(word: word) else {
+            throw NodeError(
+                "bad-role", "“\(word)” is no role.",
+                hint: "It is reader, member, admin or owner.")
+        }
+        return role
+    }
+}

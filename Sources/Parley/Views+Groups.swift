@@ -1,0 +1,125 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+extension Role {
+    /// The word for it.
+    var word: String {
+        switch self {
+        case .reader: "reader"
+        case .member: "member"
+        case .admin: "admin"
+        case .owner: "owner"
+        }
+    }
+
+    /// The role of this word, or nil.
+    init?(word: String) {
+        guard let role = [Role.reader, .member, .admin, .owner].first(where: { $0.word == word })
+        else { return nil }
+        self = role
+    }
+}
+
+extension HistoryPolicy {
+    /// `none`, `all`, or days as `30d`.
+    var word: String {
+        switch self {
+        case .none: "none"
+        case .all: "all"
+        case .days(let days): "\(days)d"
+        }
+    }
+
+    /// The policy of this word, or nil.
+    init?(word: String) {
+        switch word {
+        case "none": self = .none
+        case "all": self = .all
+        default:
+            guard word.last == "d", let days = UInt32(word.dropLast()), (1...3650).contains(days)
+            else { return nil }
+            self = .days(days)
+        }
+    }
+}
+
+extension Views {
+    func group(_ argument: String) throws -> GroupView { try group(conversation(argument)) }
+
+    func group(_ space: SpaceRecord) throws -> GroupView {
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let linked = Set(core.linkedPeers.map(\.person))
+        let members = try roster.members.map { member in
+            let contact = try contact(member.person)
+            return (
+                member.role,
+                MemberView(
+                    person: member.person.description,
+                    name: try name(of: member.person, in: roster), role: member.role.word,
+                    isSelf: member.person == ownPerson,
+                    isVerified: contact?.isVerified ?? false,
+                    isLinked: linked.contains(member.person),
+                    devices: member.devices.map(\.device.description))
+            )
+        }
+        return GroupView(
+            id: space.id.description, name: try view(of: space).name,
+            members: members.sorted { left, right in
+                left.0 == right.0
+                    ? (left.1.name, left.1.person) < (right.1.name, right.1.person)
+                    : left.0 > right.0
+            }.map(\.1), history: roster.history.word,
+            rotationHours: roster.settings.rotationHours.map { Int($0) },
+            invites: try roster.invites.map { try view($0, roster) })
+    }
+
+    func view(_ invite: LiveInvite, _ roster: Roster) throws -> GroupInviteView {
+        GroupInviteView(
+            id: invite.operation.description, inviter: try name(of: invite.inviter, in: roster),
+            role: invite.role.word, usesLeft: Int(invite.usesLeft), expires: invite.expires)
+    }
+
+    func joins() throws -> [JoinView] {
+        try PendingJoin.all(store).map { try view($0) }
+    }
+
+    func view(_ link: GroupLink) throws -> JoinView {
+        let inviter = CardReader.person(of: link.card)
+        return JoinView(
+            id: link.space.description, name: link.name,
+            inviter: try inviter.map { try name(of: $0) } ?? "?", expires: link.expires)
+    }
+
+    // MARK: What happened
+
+    func events(of space: SpaceRecord) throws -> [MembershipView] {
+        guard space.kind != .own else { return [] }
+        let roster = try roster(of: space)
+        return try MembershipHistory.events(of: space, in: store).map { event in
+            let (change, role) = Self.words(event.change)
+            return MembershipView(
+                conversation: space.id.description, change: change,
+                name: try name(of: event.person, in: roster), person: event.person.description,
+                author: try event.author.flatMap {
+                    $0 == event.person ? nil : try name(of: $0, in: roster)
+                }, role: role, time: event.time, holds: event.holds)
+        }
+    }
+
+    private static func words(_ change: MembershipEvent.Change) -> (String, String?) {
+        switch change {
+        case .founded: ("founded", nil)
+        case .added(let role): ("added", role.word)
+        case .joined: ("joined", nil)
+        case .removed: ("removed", nil)
+        case .left: ("left", nil)
+        case .becameRole(let role): ("role", role.word)
+        case .addedDevices: ("devices-added", nil)
+        case .revokedDevice: ("device-revoked", nil)
+        }
+    }
+}

@@ -1,0 +1,207 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Three people, each with a node in a process of its own.
+struct Neighbours {
+    let folder: TemporaryFolder
+    let ann, ben, cara: NodeProcess
+
+    init() async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        func node(_ name: String) async throws -> NodeProcess {
+            try await NodeProcess(
+                home: folder.home(name), name: name, port: try FreePort.some())
+        }
+        ann = try await node("ann")
+        ben = try await node("ben")
+        cara = try await node("cara")
+        for node in [ann, ben, cara] { try await node.start() }
+    }
+
+    /// The connection to a node that runs.
+    func client(_ node: NodeProcess) async throws -> NodeClient {
+        guard let client = await node.client else { throw Late(description: "it does not run") }
+        return client
+    }
+
+    func state(of name: String, for node: NodeProcess) async throws -> String? {
+        try await client(node).contacts().first { $0.name == name }?.state
+    }
+
+    func texts(_ conversation: String, of node: NodeProcess) async throws -> [String] {
+        let page = try await client(node).messages(
+            conversation: conversation, before: nil, limit: 100)
+        return page.messages.compactMap(\.text)
+    }
+
+    func members(of group: String, on node: NodeProcess) async throws -> [String] {
+        try await client(node).group(group).members.map(\.name).sorted()
+    }
+
+    /// Makes two of them contacts.
+    func meet(_ host: NodeProcess, _ guest: NodeProcess, named name: String) async throws {
+        let link = try await client(host).invite(hours: 1).link
+        _ = try await client(guest).accept(link: link, alias: nil)
+        try await eventually("\(name) is met", on: [host, guest]) {
+            try await client(host).conversations().contains { $0.name == name }
+        }
+    }
+
+    func end() async throws {
+        for node in [ann, ben, cara] where await node.client != nil {
+            #expect(try await node.stop() == 0)
+        }
+    }
+}
+
+@Suite("People and groups in processes", .serialized, .timeLimit(.minutes(3)))
+struct GroupProcessTests {
+    @Test("a request over TCP waits, is declined, accepted, and a contact is kept away")
+    func requests() async throws {
+        let all = try await Neighbours()
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        let card = try await ann.card().text
+        #expect(try await ben.requestContact(card: card, alias: nil).state == "requested")
+        try await eventually("ann is asked", on: [all.ann]) {
+            try await all.state(of: "ben", for: all.ann) == "pending"
+        }
+        #expect(try await ann.conversations().isEmpty)
+        #expect(try await ann.decide(about: "ben", .decline).state == "declined")
+        #expect(try await all.state(of: "ann", for: all.ben) == "requested")
+        #expect(try await ann.decide(about: "ben", .accept).state == "accepted")
+        try await eventually("ben is accepted", on: [all.ben]) {
+            try await all.state(of: "ann", for: all.ben) == "accepted"
+        }
+        try await eventually("ben has the conversation", on: [all.ben]) {
+            try await ben.conversations().contains { $0.name == "ann" }
+        }
+        _ = try await ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await eventually("ann reads it", on: [all.ann]) {
+            try await all.texts("ben", of: all.ann) == ["hello"]
+        }
+        #expect(try await ann.decide(about: "ben", .block).state == "blocked")
+        try await eventually("the link is gone", on: [all.ann]) {
+            try await ann.status().links.isEmpty
+        }
+        await #expect(throws: NodeError.self) {
+            _ = try await ann.send(conversation: "ben", texts: ["no"], replyTo: nil)
+        }
+        #expect(try await all.texts("ben", of: all.ann) == ["hello"])
+        _ = try await ben.send(conversation: "ann", texts: ["well?"], replyTo: nil)
+        #expect(try await ann.decide(about: "ben", .unblock).state == "accepted")
+        try await eventually("what was written meanwhile comes", on: [all.ann]) {
+            try await all.texts("ben", of: all.ann) == ["hello", "well?"]
+        }
+        try await all.end()
+    }
+
+    @Test("Attack 53: a code of other keys is refused loudly, and verifies nothing")
+    func codes() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        let shown = try await all.client(all.ben).safetyNumber(person: "ann").code
+        let error = await #expect(throws: NodeError.self) {
+            _ = try await ann.verify(person: "cara", code: shown)
+        }
+        #expect(error?.code == "mismatch")
+        #expect(error?.message.contains("DO NOT MATCH") == true)
+        let own = try await ann.safetyNumber(person: "ben").code
+        await #expect(throws: NodeError.self) {
+            _ = try await ann.verify(person: "ben", code: own)
+        }
+        #expect(try await ann.contacts().allSatisfy { !$0.isVerified })
+        #expect(try await ann.verify(person: "ben", code: shown).isVerified)
+        #expect(try await ann.contacts().map(\.isVerified) == [true, false])
+        let number = try await ann.safetyNumber(person: "ben").number
+        #expect(try await all.client(all.ben).safetyNumber(person: "ann").number == number)
+        try await all.end()
+    }
+
+    @Test("who is removed while away reads nothing new, and comes back by a link")
+    func removal() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        _ = try await ann.newConversation(name: "trip", members: ["ben"])
+        #expect(
+            try await ann.addMember(conversation: "trip", person: "cara", role: "member")
+                .members.count == 3)
+        let full = ["ann", "ben", "cara"]
+        try await eventually("cara is in", on: [all.cara]) {
+            (try? await all.members(of: "trip", on: all.cara)) == full
+        }
+        let cara = try await all.client(all.cara)
+        _ = try await cara.send(conversation: "trip", texts: ["I am in"], replyTo: nil)
+        try await eventually("all have it", on: [all.ann, all.ben]) {
+            let (first, second) = (
+                try await all.texts("trip", of: all.ann), try await all.texts("trip", of: all.ben)
+            )
+            return first == ["I am in"] && second == first
+        }
+        #expect(try await all.cara.stop() == 0)
+        _ = try await ann.removeMember(conversation: "trip", person: "cara")
+        _ = try await ann.send(conversation: "trip", texts: ["without cara"], replyTo: nil)
+        try await eventually("ben knows", on: [all.ben]) {
+            let texts = try await all.texts("trip", of: all.ben)
+            return try await all.members(of: "trip", on: all.ben) == ["ann", "ben"]
+                && texts.last == "without cara"
+        }
+        let back = try await all.cara.start()
+        try await eventually("cara learns that she is out", on: [all.cara]) {
+            try await back.group("trip").members.count == 2
+        }
+        #expect(try await all.texts("trip", of: all.cara) == ["I am in"])
+        await #expect(throws: NodeError.self) {
+            _ = try await back.send(conversation: "trip", texts: ["still here"], replyTo: nil)
+        }
+        let events = try await ann.events(conversation: "trip").map(\.change)
+        #expect(events.contains("added") && events.contains("removed"))
+        _ = try await ann.changeSettings(
+            conversation: "trip", history: "all", rotationHours: nil)
+        let link = try await ann.inviteToGroup(
+            conversation: "trip", role: "member", uses: 1, hours: 1)
+        _ = try await back.joinGroup(link: link.link)
+        try await eventually("cara is back", on: [all.cara, all.ann]) {
+            (try? await all.members(of: "trip", on: all.cara)) == full
+        }
+        try await eventually("cara has what was written meanwhile", on: [all.cara]) {
+            try await all.texts("trip", of: all.cara) == ["I am in", "without cara"]
+        }
+        #expect(try await ann.group("trip").invites.isEmpty)
+        #expect(try await back.joins().isEmpty)
+        try await all.end()
+    }
+
+    @Test("Attack 42: a link is good for as many as it says, and ben and cara, no contacts, link")
+    func links() async throws {
+        let all = try await Neighbours()
+        let ann = try await all.client(all.ann)
+        _ = try await ann.newConversation(name: "open", members: [])
+        let link = try await ann.inviteToGroup(
+            conversation: "open", role: "member", uses: 2, hours: 1)
+        for (node, name) in [(all.ben, "ben"), (all.cara, "cara")] {
+            _ = try await all.client(node).joinGroup(link: link.link)
+            try await eventually("\(name) is in", on: [all.ann]) {
+                try await all.members(of: "open", on: all.ann).contains(name)
+            }
+        }
+        try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 60) {
+            try await all.client(all.ben).status().links.contains { $0.name == "cara" }
+        }
+        #expect(try await ann.contacts().isEmpty)
+        #expect(try await ann.group("open").invites.isEmpty)
+        #expect(try await all.ann.stop() == 0)
+        let ben = try await all.client(all.ben)
+        _ = try await ben.send(conversation: "open", texts: ["without ann"], replyTo: nil)
+        try await eventually("cara has it from ben", on: [all.cara]) {
+            try await all.texts("open", of: all.cara) == ["without ann"]
+        }
+        try await all.end()
+    }
+}
