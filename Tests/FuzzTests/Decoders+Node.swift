@@ -31,6 +31,17 @@ extension Decoder {
             },
             decode: { reoffered($0) }),
         Decoder(
+            name: "link into a group", sources: ["Sources/NodeCore/GroupLink.swift": 1],
+            hasOneSpelling: false,
+            inputs: {
+                let link = GroupLink(
+                    space: SpaceID { $0[0] = 1 }, invite: OperationID { $0[0] = 2 },
+                    secret: [UInt8](repeating: 3, count: 32), expires: 99, name: "trip",
+                    card: [UInt8](repeating: 4, count: 300))
+                return [Array(link.link.utf8)]
+            },
+            decode: { regrouped($0) }),
+        Decoder(
             name: "codes to compare", sources: ["Sources/NodeCore/Codes.swift": 1],
             hasOneSpelling: false,
             inputs: {
@@ -55,6 +66,11 @@ extension Decoder {
     private static func reoffered(_ bytes: [UInt8]) -> [UInt8]? {
         let offer = try? DeviceOffer(text: String(decoding: bytes, as: UTF8.self))
         return offer.map { Array($0.text.utf8) }
+    }
+
+    private static func regrouped(_ bytes: [UInt8]) -> [UInt8]? {
+        let link = try? GroupLink(link: String(decoding: bytes, as: UTF8.self))
+        return link.map { Array($0.link.utf8) }
     }
 
     private static func coded(_ bytes: [UInt8]) -> [UInt8]? {
