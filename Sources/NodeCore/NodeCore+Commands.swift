@@ -117,12 +117,8 @@ extension NodeCore {
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             return try meet(command, at: now, store, &random, &effects)
-        case .addDevice(let request):
-            return try addDevice(request, at: now, store, &random, &effects)
-        case .revokeDevice(let device, let root):
-            return try revokeDevice(device, by: root, at: now, store, &random, &effects)
-        case .renameDevice(let device, let name):
-            return try renameDevice(device, name, at: now, store, &random, &effects)
+        case .addDevice, .revokeDevice, .renameDevice:
+            return try equip(command, at: now, store, &random, &effects)
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)

@@ -9,6 +9,22 @@ extension NodeCore {
     /// Spaces that a device's change has not reached after so long are told by whoever knows it.
     static let devicesDelay: UInt64 = 5_000
 
+    /// Carries out what is about the person's own devices.
+    mutating func equip(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch command {
+        case .addDevice(let request):
+            return try addDevice(request, at: now, store, &random, &effects)
+        case .revokeDevice(let device, let root):
+            return try revokeDevice(device, by: root, at: now, store, &random, &effects)
+        case .renameDevice(let device, let name):
+            return try renameDevice(device, name, at: now, store, &random, &effects)
+        default: preconditionFailure("a command that is not about own devices")
+        }
+    }
+
     /// Adds a device that has proven to know the secret of a link and to hold its keys.
     mutating func addDevice(
         _ request: DeviceRequest, at now: Instant, _ store: some Store,

@@ -16,6 +16,47 @@ extension NodeError {
                 hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
+        case .notMember, .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
+            self.init(gathering: refusal)
+        case .unchanged:
+            self.init("unchanged", "It is so already.")
+        case .tooLong(let byteCount, let limit):
+            self.init(
+                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
+                hint: "Nothing was sent. Split it, or shorten it.")
+        case .empty:
+            self.init("empty", "There is nothing in it.")
+        case .deleted:
+            self.init("deleted", "That message was deleted.")
+        case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
+            .notAsked, .blocked:
+            self.init(meeting: refusal)
+        case .tooManyMembers(let limit):
+            self.init("too-many-members", "A group begins with at most \(limit) members.")
+        case .unknownDevice, .needsRecoveryCode, .wrongRecoveryCode, .tooManyDevices, .revoked:
+            self.init(equipping: refusal)
+        case .impossibleTime:
+            self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
+        case .rejoining:
+            self.init(
+                "rejoining",
+                "This node fell behind what it once wrote, and writes nothing until it has it back.",
+                hint: "Run it where it reaches a contact; `parley status` says when it is done. "
+                    + "If nobody has it: `parley backup create FILE`, and `parley recover "
+                    + "--backup FILE` in a new home.")
+        case .ownFork:
+            self.init(
+                "forked",
+                "This device wrote two different histories, as two copies of one home do.",
+                hint:
+                    "Nobody takes more from it. Keep it to read, and make a new device: link one, "
+                    + "or `parley recover`.")
+        }
+    }
+
+    /// The same of what is about the members of a conversation.
+    private init(gathering refusal: CommandRefusal) {
+        switch refusal {
         case .notMember:
             self.init(
                 "not-a-member", "You are not in that conversation any more.",
@@ -36,21 +77,13 @@ extension NodeError {
                 hint: "Make somebody else an owner first.")
         case .directConversation:
             self.init("direct", "A conversation of two keeps the two.", hint: "Make a group.")
-        case .unchanged:
-            self.init("unchanged", "It is so already.")
-        case .tooLong(let byteCount, let limit):
-            self.init(
-                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
-                hint: "Nothing was sent. Split it, or shorten it.")
-        case .empty:
-            self.init("empty", "There is nothing in it.")
-        case .deleted:
-            self.init("deleted", "That message was deleted.")
-        case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
-            .notAsked, .blocked:
-            self.init(meeting: refusal)
-        case .tooManyMembers(let limit):
-            self.init("too-many-members", "A group begins with at most \(limit) members.")
+        default: preconditionFailure("a refusal that is not about members")
+        }
+    }
+
+    /// The same of what is about one's own devices.
+    private init(equipping refusal: CommandRefusal) {
+        switch refusal {
         case .unknownDevice: self = .unknownDevice
         case .needsRecoveryCode: self = .needsRecoveryCode
         case .wrongRecoveryCode:
@@ -58,22 +91,7 @@ extension NodeError {
         case .tooManyDevices(let limit):
             self.init("too-many-devices", "An identity takes at most \(limit) such changes.")
         case .revoked: self = .revoked
-        case .impossibleTime:
-            self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
-        case .rejoining:
-            self.init(
-                "rejoining",
-                "This node fell behind what it once wrote, and writes nothing until it has it back.",
-                hint: "Run it where it reaches a contact; `parley status` says when it is done. "
-                    + "If nobody has it: `parley backup create FILE`, and `parley recover "
-                    + "--backup FILE` in a new home.")
-        case .ownFork:
-            self.init(
-                "forked",
-                "This device wrote two different histories, as two copies of one home do.",
-                hint:
-                    "Nobody takes more from it. Keep it to read, and make a new device: link one, "
-                    + "or `parley recover`.")
+        default: preconditionFailure("a refusal that is not about own devices")
         }
     }
 
