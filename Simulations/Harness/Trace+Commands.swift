@@ -56,6 +56,14 @@ extension Trace {
                 add(UInt64(row.line))
                 add(row.message)
             }
+        case .addMember, .removeMember, .setRole, .leave, .changeSettings:
+            addMembership(command)
+        }
+    }
+
+    /// What changes who is in a conversation.
+    private mutating func addMembership(_ command: Command) {
+        switch command {
         case .addMember(let space, let person, let role):
             add(18, space)
             add(person.bytes)
@@ -71,6 +79,7 @@ extension Trace {
         case .changeSettings(let space, let settings):
             add(22, space)
             add(settings.draft().payload ?? [])
+        default: break
         }
     }
 

@@ -80,12 +80,17 @@ public enum MembershipHistory {
         // A payload that does not parse changed nothing, here and everywhere.
         switch operation.header.kind {
         case .genesis: return .founded
-        case .addMember: return (try? AddMember(payload: payload)).map { .added($0.role) }
+        case .addMember:
+            // As above.
+            return (try? AddMember(payload: payload)).map { .added($0.role) }
         case .removeMember: return .removed
-        case .setRole: return (try? SetRole(payload: payload)).map { .becameRole($0.role) }
+        case .setRole:
+            // As above.
+            return (try? SetRole(payload: payload)).map { .becameRole($0.role) }
         case .leave: return .left
         case .redeem: return .joined
         case .ident:
+            // As above.
             guard let ident = try? Ident(payload: payload) else { return nil }
             switch ident.change {
             case .add: return .addedDevices

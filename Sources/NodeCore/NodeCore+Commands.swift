@@ -98,16 +98,8 @@ extension NodeCore {
             } unless: {
                 Self.refusal(emoji: reaction.emoji)
             }
-        case .addMember(let space, let person, let role):
-            return try addMember(person, role, to: space, at: now, store, &random, &effects)
-        case .removeMember(let space, let person):
-            return try removeMember(person, from: space, at: now, store, &random, &effects)
-        case .setRole(let space, let person, let role):
-            return try setRole(role, of: person, in: space, at: now, store, &random, &effects)
-        case .leave(let space):
-            return try leave(space, at: now, store, &random, &effects)
-        case .changeSettings(let space, let settings):
-            return try change(settings, of: space, at: now, store, &random, &effects)
+        case .addMember, .removeMember, .setRole, .leave, .changeSettings:
+            return try changeMembers(command, at: now, store, &random, &effects)
         case .markRead(let space):
             return try markRead(space, at: now, store, &random, &effects)
         case .rename(let space, let name):
@@ -122,6 +114,26 @@ extension NodeCore {
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
+        }
+    }
+
+    /// Carries out what changes who is in a conversation.
+    private mutating func changeMembers(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch command {
+        case .addMember(let space, let person, let role):
+            return try addMember(person, role, to: space, at: now, store, &random, &effects)
+        case .removeMember(let space, let person):
+            return try removeMember(person, from: space, at: now, store, &random, &effects)
+        case .setRole(let space, let person, let role):
+            return try setRole(role, of: person, in: space, at: now, store, &random, &effects)
+        case .leave(let space):
+            return try leave(space, at: now, store, &random, &effects)
+        case .changeSettings(let space, let settings):
+            return try change(settings, of: space, at: now, store, &random, &effects)
+        default: preconditionFailure("a command that is not about members")
         }
     }
 

@@ -60,8 +60,24 @@ extension NodeCore {
     mutating func dialDevices(
         of person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for target in try targets(of: person, store) where dialing[target.device] == nil {
+        for target in try targets(of: person, store) {
+            // One that was not wanted for a while waits for nothing.
+            let isIdle = dialing[target.device].map {
+                !$0.isUnderway && !timers.contains(.dial(target.device))
+            }
+            guard isIdle ?? true else { continue }
             guard try mayDial(person, store) else { return }
+            dialing[target.device] = Dialing(person)
+            try dial(target.device, at: now, store, &effects)
+        }
+    }
+
+    /// Dials a person's devices at once, however long it was in vain before: one wants to meet them.
+    mutating func seek(
+        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for target in try targets(of: person, store)
+        where dialing[target.device]?.isUnderway != true {
             dialing[target.device] = Dialing(person)
             try dial(target.device, at: now, store, &effects)
         }

@@ -85,7 +85,7 @@ extension NodeCore {
             invite.person.bytes)
         effects.append(.commitFully)
         effects.append(.changed([.contact(invite.person)]))
-        try dialEveryone(at: now, store, &effects)
+        try seek(invite.person, at: now, store, &effects)
         return .success(.done)
     }
 

@@ -76,7 +76,7 @@ extension NodeCore {
         where links[id]?.peer.person == card.person && links[id]?.isEnding == false {
             try introduce(on: id, store, &effects)
         }
-        try dialDevices(of: card.person, at: now, store, &effects)
+        try seek(card.person, at: now, store, &effects)
         return .success(.done)
     }
 

@@ -106,30 +106,16 @@ extension NodeCore {
             // Taking somebody in writes operations. They come again.
             return hangUp(id, .ended, &effects)
         }
-        if let redemption = introduction.redemption {
-            // Where one is known already, our answer was lost with the last link: the invite must
-            // not stay open all the same.
-            let isInvited = try redeem(redemption, by: link.peer, at: now, store)
-            if !isKnown {
-                guard isInvited else {
-                    try count(.invite, store)
-                    effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
-                    return hangUp(id, .stranger, &effects)
-                }
-                try accept(link.peer, card, at: now, store, &random, &effects)
-                try introduce(on: id, store, &effects)
-                try admit(id, at: now, store, &random, &effects)
-                return try meet(
-                    person, link.peer.identity, at: now, store, &random, &effects)
-            }
+        if let redemption = introduction.redemption,
+            try invited(redemption, card, on: id, at: now, store, &random, &effects)
+        {
+            return
         }
         if let join = introduction.join {
-            switch try sponsor(join, card, on: id, at: now, store, &random, &effects) {
-            case .isMember: break
-            case .refused:
+            let outcome = try sponsor(join, card, on: id, at: now, store, &random, &effects)
+            if outcome == .refused {
                 try count(.invite, store)
                 effects.append(.send(id, Frame.error(.joinRefused).encoded()))
-            case .later: break
             }
         }
         let wantsContact = introduction.isRequest || introduction.isContact
@@ -157,6 +143,30 @@ extension NodeCore {
             try admit(id, at: now, store, &random, &effects)
         }
         try dialDevices(of: person, at: now, store, &effects)
+    }
+
+    /// Somebody shows that they know an invite's secret. Returns whether that is all.
+    private mutating func invited(
+        _ redemption: Introduction.Redemption, _ card: Card, on id: LinkID, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let peer = links[id]?.peer else { return true }
+        // Where one is known already, our answer was lost with the last link: the invite must not
+        // stay open all the same.
+        let isInvited = try redeem(redemption, by: peer, at: now, store)
+        if try isAccepted(peer.person, store) { return false }
+        guard isInvited else {
+            try count(.invite, store)
+            effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
+            hangUp(id, .stranger, &effects)
+            return true
+        }
+        try accept(peer, card, at: now, store, &random, &effects)
+        try introduce(on: id, store, &effects)
+        try admit(id, at: now, store, &random, &effects)
+        try meet(peer.person, peer.identity, at: now, store, &random, &effects)
+        return true
     }
 
     /// Ends a link without a word why: who waits, who was declined and who is blocked hear the same.
@@ -245,6 +255,7 @@ extension NodeCore {
         contact.card = card.encoded
         if !alias.isEmpty { contact.alias = alias }
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        try seek(card.person, at: now, store, &effects)
         return .success(.done)
     }
 
