@@ -6,7 +6,7 @@ extension SQLiteStore {
     public func setView(_ view: LogView, in log: LogNumber) throws(StoreError) {
         writes()
         let row = try Self.last("view", connection) + 1
-        let statement = statements.insertView
+        let statement = statements.views.insert
         statement.bind(1, row)
         statement.bind(2, log.rawValue)
         statement.bind(3, Int64(clamping: view.first))
@@ -17,7 +17,7 @@ extension SQLiteStore {
     /// Drops the row that begins at this place.
     public func removeView(at first: UInt64, in log: LogNumber) throws(StoreError) {
         writes()
-        let statement = statements.removeView
+        let statement = statements.views.remove
         statement.bind(1, log.rawValue)
         statement.bind(2, Int64(clamping: first))
         try statement.run("dropping a view")
@@ -25,7 +25,7 @@ extension SQLiteStore {
 
     /// The row with the highest place at or below this one, or nil.
     public func view(at sequence: UInt64, in log: LogNumber) throws(StoreError) -> LogView? {
-        let statement = statements.viewAt
+        let statement = statements.views.at
         statement.bind(1, log.rawValue)
         statement.bind(2, Int64(clamping: sequence))
         defer { statement.reset() }
@@ -36,7 +36,7 @@ extension SQLiteStore {
     public func views(
         in log: LogNumber, _ range: ClosedRange<UInt64>
     ) throws(StoreError) -> [LogView] {
-        let statement = statements.viewsInRange
+        let statement = statements.views.inRange
         statement.bind(1, log.rawValue)
         statement.bind(2, Int64(clamping: range.lowerBound))
         statement.bind(3, Int64(clamping: range.upperBound))

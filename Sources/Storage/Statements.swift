@@ -11,7 +11,7 @@ struct Statements {
     let headsBelow, updateTail: Statement
     let insertHead, headAfter, headsInRange: Statement
     let insertFork, forks: Statement
-    let insertView, removeView, viewAt, viewsInRange: Statement
+    let views: ViewStatements
 
     let insertMessage, updateMessage, removeMessage, message, messagesBefore,
         newestMessages: Statement
@@ -47,10 +47,7 @@ struct Statements {
         headsInRange = try prepare(SQL.headsInRange)
         insertFork = try prepare(SQL.insertFork)
         forks = try prepare("SELECT number, evidence FROM fork ORDER BY number")
-        insertView = try prepare(SQL.insertView)
-        removeView = try prepare("DELETE FROM view WHERE log = ?1 AND first = ?2")
-        viewAt = try prepare(SQL.viewAt)
-        viewsInRange = try prepare(SQL.viewsInRange)
+        views = try ViewStatements(connection)
 
         insertMessage = try prepare(SQL.insertMessage)
         updateMessage = try prepare(SQL.updateMessage)
@@ -85,6 +82,18 @@ struct Statements {
         removeValue = try prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
         value = try prepare("SELECT number, content FROM value WHERE list = ?1 AND locator = ?2")
         values = try prepare("SELECT number, content FROM value WHERE list = ?1")
+    }
+}
+
+/// The statements about what logs were written under.
+struct ViewStatements {
+    let insert, remove, at, inRange: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        insert = try connection.prepare(SQL.insertView)
+        remove = try connection.prepare("DELETE FROM view WHERE log = ?1 AND first = ?2")
+        at = try connection.prepare(SQL.viewAt)
+        inRange = try connection.prepare(SQL.viewsInRange)
     }
 }
 
