@@ -55,7 +55,7 @@ public struct Marks {
         case .reply(_, .success(.imported(_, let known))) where known > 0: hit("imported-again")
         case .send(_, let bytes): sent(bytes.first)
         case .hangUp, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
-            .renewIdentity:
+            .renewIdentity, .forgetKeys:
             break
         }
     }

@@ -94,6 +94,9 @@ extension SQLiteStore: SimulatedStore {
         return store
     }
 
+    /// Seals the vault anew.
+    public func forgetKeys() throws { try renewVaultKey() }
+
     /// Writes the guard.
     public func rememberHeads(of device: DeviceID) throws {
         if rejoin == nil {

@@ -215,6 +215,11 @@ public final class SimulatedNode {
         }
     }
 
+    /// What every shell does when secrets were dropped. What fails is done the next time.
+    func forgetKeys() {
+        do { try store.forgetKeys() } catch {}
+    }
+
     /// Its disk decays: nothing more is promised about it, but that others take no harm.
     public func distrust() { isHonest = false }
 

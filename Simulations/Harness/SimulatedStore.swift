@@ -37,6 +37,8 @@ public protocol SimulatedStore: TransactionalStore {
     func snapshot() -> StoreSnapshot
     /// Another store with the same contents, to try something on.
     func copy() throws -> any SimulatedStore
+    /// Makes unreadable what is left of secrets that were dropped.
+    func forgetKeys() throws
     /// Remembers beside the database how far the logs of this device are.
     func rememberHeads(of device: DeviceID) throws
 }
@@ -56,6 +58,8 @@ extension SimulatedStore {
     public func sealedPayload(of number: OperationNumber) throws -> [UInt8]? { nil }
     /// Nothing: there is nothing beside the contents that could tell.
     public var foundBehind: Rejoin? { nil }
+    /// Does nothing: nothing is left of them in memory.
+    public func forgetKeys() throws {}
     /// Does nothing.
     public func rememberHeads(of device: DeviceID) throws {}
 }

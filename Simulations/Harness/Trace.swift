@@ -42,6 +42,8 @@ struct Trace {
         case .waiting: add(7 << 56)
         case .devices: add(8 << 56)
         case .cards: add(9 << 56)
+        case .keys: add(10 << 56)
+        case .epoch(let space): add(11 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
 
@@ -97,6 +99,7 @@ struct Trace {
             add(22)
             for change in changes { add(change) }
         case .linksChanged: add(23)
+        case .forgetKeys: add(26)
         case .renewIdentity(let operations):
             add(25)
             for operation in operations { add(operation) }

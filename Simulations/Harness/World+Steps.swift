@@ -142,6 +142,7 @@ extension World {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
             case .timer, .dial: perform([effect], of: index)
             case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
+            case .forgetKeys: perform([effect], of: index)
             }
         }
     }
@@ -196,6 +197,7 @@ extension World {
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
             case .commitFully, .changed, .linksChanged, .renewIdentity: break
+            case .forgetKeys: nodes[index].forgetKeys()
             }
         }
     }

@@ -1,5 +1,6 @@
 public import ParleyLedger
 public import ParleyRoster
+public import ParleySealing
 public import ParleyWire
 
 /// Who wrote an operation, as they were by what they had seen.
@@ -56,6 +57,13 @@ public struct Judge: Sendable {
     public init(_ graph: ControlGraph) {
         self.graph = graph
         roster = self.graph.roster()
+    }
+
+    /// The leaves that an epoch of this moment is sealed to.
+    public mutating func leaves(
+        besides device: DeviceID
+    ) -> [EpochRecipient] {
+        graph.leaves(besides: device, at: graph.tips())
     }
 
     /// Takes a control operation, after all that it names; ``refresh()`` lets it count.

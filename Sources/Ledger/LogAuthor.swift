@@ -49,6 +49,16 @@ public struct AppliedOperation: Equatable, Sendable {
     }
 }
 
+/// The place in its log that an operation is going to take.
+public struct NextPlace: Equatable, Sendable {
+    /// The place.
+    public let sequence: UInt64
+    /// The operation before it; the log's own name at place 0.
+    public let previous: OperationID
+    /// What it will name as seen.
+    public let dependencies: [OperationReference]
+}
+
 /// Writes operations of this device into its logs of one space and signs them.
 ///
 /// Heads are signed once a flush: a receiver verifies one signature for up to 256 operations.
@@ -101,6 +111,30 @@ public struct LogAuthor {
             if let log = try store.log(number) { try sign(log, store: store) }
         }
         return applied
+    }
+
+    /// Stores one operation of lane 0 whose payload depends on the place that it takes.
+    ///
+    /// - Parameter make: gives the payload for that place, or nil where there is nothing to say.
+    public func append(
+        _ kind: OperationKind, to store: some LogStore, payload make: (NextPlace) -> [UInt8]?
+    ) throws(StoreError) -> [AppliedOperation] {
+        var draft = Draft(kind: kind, lane: .control, payload: nil, isErasable: false)
+        var log = try ownLog(.control, in: store)
+        var applied = try merge(into: &log, for: draft, store: store)
+        let causes = try causes(of: draft, in: log, store: store)
+        draft.payload = make(
+            NextPlace(
+                sequence: log.end, previous: log.tip, dependencies: Self.references(to: causes)))
+        if draft.payload != nil {
+            applied.append(try write(draft, causes: causes, salt: [], in: &log, store: store))
+        }
+        if !applied.isEmpty { try sign(log, store: store) }
+        return applied
+    }
+
+    private static func references(to causes: [LogRecord]) -> [OperationReference] {
+        causes.map { OperationReference(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check) }
     }
 
     private func ownLog(_ lane: Lane, in store: some LogStore) throws(StoreError) -> LogRecord {
@@ -180,9 +214,7 @@ public struct LogAuthor {
             kind: draft.kind, wallClock: wallClock,
             clock: try clock(draft, causes: causes, in: log, store: store),
             authority: log.lane.carriesAuthority ? authority : nil,
-            dependencies: causes.map {
-                OperationReference(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check)
-            }, references: draft.references)
+            dependencies: Self.references(to: causes), references: draft.references)
         let operation: Operation
         do {
             operation = try Operation.make(header, salt: salt, payload: draft.payload)

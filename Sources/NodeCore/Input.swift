@@ -86,6 +86,10 @@ public enum TimerID: Hashable, Sendable {
     case devices
     /// Shows the own card to the members of spaces.
     case cards
+    /// Makes keys anew that are old, and lets go of those that are no longer needed.
+    case keys
+    /// Makes an epoch for a space that has none for the roster of now, unless somebody else did.
+    case epoch(SpaceNumber)
 }
 
 /// Everything that can happen to a node.
@@ -214,6 +218,9 @@ public enum Effect: Sendable {
     case linksChanged
     /// New links show this identity log from now on.
     case renewIdentity([[UInt8]])
+    /// Secrets were dropped: what the disk still holds of them is to be made unreadable, as soon as
+    /// nothing else is to be done.
+    case forgetKeys
     /// Answers a command.
     case reply(CommandID, Result<CommandReply, CommandRefusal>)
 }

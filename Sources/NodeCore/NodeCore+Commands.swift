@@ -20,6 +20,7 @@ extension NodeCore {
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
             try publishCard(name: card?.name ?? "", addresses: [], store)
         }
+        try tendKeys(at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
@@ -50,15 +51,20 @@ extension NodeCore {
         return generation
     }
 
-    private func publishCard(
-        name: String, addresses: [String], _ store: some Store
+    /// Signs a new part of the own card.
+    ///
+    /// - Parameter prekeys: those to name; nil for the ones that it names already.
+    func publishCard(
+        name: String, addresses: [String], prekeys: [PrekeyCertificate]? = nil,
+        _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
         // Above those of all devices: the name is that of the part with the highest version.
         let version = known?.parts.map(\.version).max() ?? 0
+        let own = known?.parts.first { $0.device == identity.device }
         let part = CardPart.make(
             version: version + 1, noiseKey: identity.noiseKey, name: name,
-            addresses: addresses, key: identity.key)
+            addresses: addresses, prekeys: prekeys ?? own?.prekeys ?? [], key: identity.key)
         let fresh = Card(
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh

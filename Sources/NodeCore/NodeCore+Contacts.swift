@@ -31,14 +31,16 @@ extension NodeCore {
             with: [
                 Founder(
                     person: person, role: .owner,
-                    name: try CardReader.name(of: person, store), identity: identity)
+                    name: try CardReader.name(of: person, store), identity: identity,
+                    prekeys: try prekeys(of: person, store))
             ], at: now, store, &random, &effects)
     }
 
     func ownFounder(_ store: some Store) throws(StoreError) -> Founder {
         Founder(
             person: identity.person, role: .owner,
-            name: try CardReader.name(of: identity.person, store), identity: identity.operations)
+            name: try CardReader.name(of: identity.person, store), identity: identity.operations,
+            prekeys: try prekeys(of: identity.person, store))
     }
 
     /// A new space with these persons and oneself as its owner.
@@ -61,6 +63,8 @@ extension NodeCore {
         precondition(belongs(to: roster), "who makes a space is in it")
         try share(space, store, &effects)
         precondition(applied.count == 1, "a genesis is one operation")
+        // A group gets its epoch with its members.
+        if kind != .group { try mint(in: space, at: now, store, &random, &effects) }
         return space
     }
 }

@@ -59,6 +59,7 @@ extension NodeCore {
         }
         try admitWaiting(in: space, store, &ingested)
         try follow(space, at: now, store, &effects)
+        try openEpochs(in: space, at: now, store, &effects)
         let roster = judges[space.number]?.roster
         let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
         for run in operations.runs where run.lane != .control {
@@ -255,6 +256,7 @@ extension NodeCore {
         ingested.endsWaiting = id == nil
         try admitWaiting(in: space, store, &ingested)
         try follow(space, at: now, store, &effects)
+        try openEpochs(in: space, at: now, store, &effects)
         try settle(ingested, in: space, from: id, at: now, store, &effects)
     }
 

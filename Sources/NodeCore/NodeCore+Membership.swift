@@ -16,6 +16,12 @@ extension NodeCore {
     ) throws(StoreError) {
         _ = try write(drafts, in: space, at: now, store, &random, &effects)
         try follow(space, at: now, store, &effects)
+        if try currentEpoch(of: space, in: store) == nil {
+            try mint(in: space, at: now, store, &random, &effects)
+        }
+        if drafts.contains(where: { $0.kind == .removeMember || $0.kind == .ident }) {
+            effects.append(.forgetKeys)
+        }
     }
 
     mutating func addMember(

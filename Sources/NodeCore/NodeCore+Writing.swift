@@ -9,6 +9,18 @@ extension NodeCore {
         _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> [AppliedOperation] {
+        let applied = try write(in: space, at: now, store, &effects) { author throws(StoreError) in
+            try author.append(drafts, to: store, using: &random)
+        }
+        try considerEpoch(after: applied, in: space, at: now, store, &random, &effects)
+        return applied
+    }
+
+    /// Lets an author store operations, merges them, and hands them to every link.
+    mutating func write(
+        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect],
+        _ append: (LogAuthor) throws(StoreError) -> [AppliedOperation]
+    ) throws(StoreError) -> [AppliedOperation] {
         guard let roster = try roster(of: space, store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }
@@ -16,11 +28,12 @@ extension NodeCore {
         let context = try context(of: space, roster: roster, store)
         let author = LogAuthor(
             key: identity.key, space: space, authority: roster.authority, wallClock: now.wall)
-        let applied = try author.append(drafts, to: store, using: &random)
+        let applied = try append(author)
         var changes: [ViewChange] = []
         for operation in applied {
             if operation.log.lane == .control {
                 judge.add(operation.operation, by: identity.device)
+                epochs[space.number]?.isStale = true
             }
             changes += try Merge.apply(operation, context, judging: &judge, in: store)
         }

@@ -44,6 +44,8 @@ public struct NodeCore: Sendable {
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.
     var fruitlessBodyCount: UInt64 = 0
+    /// What is known of the epochs of spaces.
+    var epochs: [SpaceNumber: EpochProgress] = [:]
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -125,6 +127,8 @@ public struct NodeCore: Sendable {
         case .waiting: try endWaiting(at: now, store, &effects)
         case .devices: try spreadDevices(at: now, store, &random, &effects)
         case .cards: try writeCards(at: now, store, &random, &effects)
+        case .keys: try tendKeys(at: now, store, &random, &effects)
+        case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
         }
     }
 

@@ -25,6 +25,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case lastSeen = 8
     /// Links into groups that were taken and have not led there yet, by group.
     case join = 9
+    /// When a device was first found to be out of a space, by space and device.
+    case departure = 10
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -34,7 +34,7 @@ extension Node {
             let store = try openStore(settings)
             let unlock: Unlock = try choose().map { .passphrase($0) } ?? .keyFile
             try store.protect(with: unlock)
-            try store.renewVaultKey(unlock)
+            try store.renewVaultKey()
             try store.close()
         } catch let error as HomeError {
             throw NodeError(error)

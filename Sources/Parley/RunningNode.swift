@@ -64,6 +64,7 @@ actor RunningNode {
     private var isGuardStale = false
     private var isGuardDue = false
     private(set) var lastFailure: StoreError?
+    private var renewal = VaultRenewal()
 
     init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
         self.core = core
@@ -221,6 +222,7 @@ actor RunningNode {
             case .dial(let target): outlet?.dial(target)
             // The core knows it already: links of this moment must not show what is past.
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
+            case .forgetKeys: renewal.want()
             case .commitFully, .changed, .linksChanged: break
             }
         }
@@ -266,6 +268,7 @@ actor RunningNode {
             }
         }
         if store.rejoin != nil, core.rejoin == nil { endRejoin(in: store) }
+        if isIdle { renewal.tend(store, at: time, logger) }
         if isGuardStale, isIdle, !isGuardDue {
             isGuardDue = true
             let wait = DispatchTimeInterval.milliseconds(Int(Self.guardInterval))
@@ -316,6 +319,7 @@ actor RunningNode {
             case .timer(let timer, let time): set(timer, at: time)
             case .changed(let more): changes += more
             case .linksChanged: linksChanged = true
+            case .forgetKeys: renewal.want()
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .reply(let id, let result): reply(id, result)
             }

@@ -45,22 +45,25 @@ extension Keystore {
         with lock: KeystoreLock, cost: KeystoreCost = .standard,
         using random: inout some RandomNumberGenerator
     ) throws(KeystoreRejection) -> [UInt8] {
+        sealed(with: try KeystoreSeal(lock, cost: cost, using: &random), using: &random)
+    }
+
+    /// The same under a lock that was stretched before: it costs next to nothing. The nonce is
+    /// fresh each time, the salt stays.
+    public func sealed(
+        with seal: KeystoreSeal, using random: inout some RandomNumberGenerator
+    ) -> [UInt8] {
         let hasPrevious = previousVaultKey != nil
         let count = hasPrevious ? Self.longContentByteCount : Self.shortContentByteCount
-        var header = Header(
-            derivation: .argon2id, cost: cost, salt: random.bytes(Self.saltByteCount),
+        let header = Header(
+            derivation: seal.isKeyed ? .keyed : .argon2id, cost: seal.cost, salt: seal.salt,
             nonce: random.bytes(XChaCha.nonceByteCount),
             ciphertextCount: count + XChaCha.tagByteCount)
-        if case .key = lock {
-            header.derivation = .keyed
-            header.cost = KeystoreCost(operations: 0, memoryByteCount: 0)
-        }
-        let key = try Self.sealingKey(lock, header.cost, header.salt)
         let encoded = header.encoded
         var contents = contents(count)
         defer { contents.wipe() }
         return encoded
-            + XChaCha.seal(contents, key: key, nonce: header.nonce, authenticating: encoded)
+            + XChaCha.seal(contents, key: seal.key, nonce: header.nonce, authenticating: encoded)
     }
 
     /// Opens a keystore's file.
@@ -70,6 +73,14 @@ extension Keystore {
         _ bytes: [UInt8], unlockedWith lock: KeystoreLock,
         allowing bounds: KeystoreCost.Bounds = .standard
     ) throws(KeystoreRejection) {
+        self = try Self.open(bytes, unlockedWith: lock, allowing: bounds).keystore
+    }
+
+    /// The same, with what the file can be sealed by again.
+    public static func open(
+        _ bytes: [UInt8], unlockedWith lock: KeystoreLock,
+        allowing bounds: KeystoreCost.Bounds = .standard
+    ) throws(KeystoreRejection) -> (keystore: Keystore, seal: KeystoreSeal) {
         let (header, headerCount) = try Self.header(of: bytes, bounds)
         switch (header.derivation, lock) {
         case (.argon2id, .key): throw .needsPassphrase
@@ -83,7 +94,9 @@ extension Keystore {
         guard var contents = opened else { throw .wrongPassphraseOrDamaged }
         defer { contents.wipe() }
         guard let keystore = Self.decode(contents) else { throw .wrongPassphraseOrDamaged }
-        self = keystore
+        let seal = KeystoreSeal(
+            isKeyed: header.derivation == .keyed, cost: header.cost, salt: header.salt, key: key)
+        return (keystore, seal)
     }
 
     /// Whether a passphrase locks the keystore in these bytes; nil where they are none.
@@ -142,7 +155,7 @@ extension Keystore {
         }
     }
 
-    private static func sealingKey(
+    fileprivate static func sealingKey(
         _ lock: KeystoreLock, _ cost: KeystoreCost, _ salt: [UInt8]
     ) throws(KeystoreRejection) -> Secret {
         switch lock {
@@ -197,4 +210,37 @@ extension Keystore {
             vaultKey: Secret(contents[36..<68]),
             previousVaultKey: flag == 1 ? Secret(contents[69...]) : nil)
     }
+}
+
+/// What a lock comes to once it was stretched: it seals the keystore again without the lock, so
+/// that nobody need keep a passphrase.
+public struct KeystoreSeal: Sendable, CustomStringConvertible, CustomReflectable {
+    let isKeyed: Bool
+    let cost: KeystoreCost
+    let salt: [UInt8]
+    let key: Secret
+
+    init(isKeyed: Bool, cost: KeystoreCost, salt: [UInt8], key: Secret) {
+        self.isKeyed = isKeyed
+        self.cost = cost
+        self.salt = salt
+        self.key = key
+    }
+
+    /// Stretches a lock under a fresh salt.
+    ///
+    /// - Parameter cost: counts for a passphrase alone.
+    public init(
+        _ lock: KeystoreLock, cost: KeystoreCost, using random: inout some RandomNumberGenerator
+    ) throws(KeystoreRejection) {
+        isKeyed = if case .key = lock { true } else { false }
+        self.cost = isKeyed ? KeystoreCost(operations: 0, memoryByteCount: 0) : cost
+        salt = random.bytes(16)
+        key = try Keystore.sealingKey(lock, self.cost, salt)
+    }
+
+    /// Tells nothing of the key.
+    public var description: String { "KeystoreSeal(redacted)" }
+    /// Without children: `dump` finds nothing.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

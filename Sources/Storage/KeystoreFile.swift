@@ -11,11 +11,19 @@ public enum Unlock: Sendable {
 }
 
 /// The keystore of a home and, where no passphrase opens it, the key file that does.
-struct KeystoreFile {
+final class KeystoreFile {
     let home: Home
     let random: RandomSource
     /// What a guess at the passphrase costs; only tests ask for less than the standard.
-    var cost = KeystoreCost.standard
+    let cost: KeystoreCost
+    /// What the file on the disk is sealed by: no passphrase is kept to write it again.
+    private var seal: KeystoreSeal?
+
+    init(home: Home, random: RandomSource, cost: KeystoreCost = .standard) {
+        self.home = home
+        self.random = random
+        self.cost = cost
+    }
 
     /// Opens the keystore, or makes one where the home is new.
     func openOrMake(_ unlock: Unlock) throws(HomeError) -> Keystore {
@@ -42,7 +50,9 @@ struct KeystoreFile {
             lock = .key(key)
         }
         do {
-            return try Keystore(bytes, unlockedWith: lock, allowing: bounds)
+            let (keystore, seal) = try Keystore.open(bytes, unlockedWith: lock, allowing: bounds)
+            self.seal = seal
+            return keystore
         } catch {
             throw HomeError(error, unlock, path: home.keystore)
         }
@@ -79,13 +89,23 @@ struct KeystoreFile {
 
     private func replace(_ keystore: Keystore, _ lock: KeystoreLock) throws(HomeError) {
         var source = random
-        let bytes: [UInt8]
+        let seal: KeystoreSeal
         do {
-            bytes = try keystore.sealed(with: lock, cost: cost, using: &source)
+            seal = try KeystoreSeal(lock, cost: cost, using: &source)
         } catch {
             throw HomeError(.other, path: home.keystore, detail: "\(error)")
         }
-        try home.replace(home.keystore, with: bytes)
+        try home.replace(home.keystore, with: keystore.sealed(with: seal, using: &source))
+        self.seal = seal
+    }
+
+    /// Writes the keystore anew, opened by what opened it before.
+    func rewrite(_ keystore: Keystore) throws(HomeError) {
+        guard let seal else {
+            throw HomeError(.other, path: home.keystore, detail: "it was never opened")
+        }
+        var source = random
+        try home.replace(home.keystore, with: keystore.sealed(with: seal, using: &source))
     }
 
     private func readKey() throws(HomeError) -> Secret? {
@@ -143,15 +163,16 @@ extension SQLiteStore {
     /// copies of rows that were let go of can be opened by nobody. The keys of buckets in which
     /// every payload was erased are let go of as well.
     ///
-    /// - Parameter unlock: what the home is opened by.
+    /// It is opened by what it was opened by before; the work for a passphrase is not done again.
+    ///
     /// - Returns: whether it was finished. Where the log of changes could not be emptied, old and
     ///   new key both stay, and it is to be tried again.
     @discardableResult
-    public func renewVaultKey(_ unlock: Unlock) throws(HomeError) -> Bool {
+    public func renewVaultKey() throws(HomeError) -> Bool {
         // A renewal that was cut off is finished first: a third key has no place.
         if vault.keystore.previousVaultKey == nil {
             let next = vault.keystore.advanced(using: random)
-            try keystoreFile.write(next, unlock)
+            try keystoreFile.rewrite(next)
             vault.use(next)
         }
         do throws(StoreError) {
@@ -169,7 +190,7 @@ extension SQLiteStore {
             throw HomeError(error, path: home.database)
         }
         let last = vault.keystore.withoutPrevious()
-        try keystoreFile.write(last, unlock)
+        try keystoreFile.rewrite(last)
         vault.use(last)
         return true
     }

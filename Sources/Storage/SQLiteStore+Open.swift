@@ -31,7 +31,7 @@ extension SQLiteStore {
         let keystore = try file.openOrMake(unlock)
         let store = try open(home, lock, file, keystore, unlock)
         try store.compareWithGuard()
-        if keystore.previousVaultKey != nil { try store.renewVaultKey(unlock) }
+        if keystore.previousVaultKey != nil { try store.renewVaultKey() }
         return store
     }
 

@@ -20,7 +20,6 @@ struct Statements {
     let insertActor, raiseMark, mark, marks: Statement
     let clearing: [Statement]
 
-    let insertVault, vaultRow, vaultRows, updateVault: Statement
     let keys: KeyStatements
     let insertValue, updateValue, removeValue, value, values: Statement
 
@@ -71,12 +70,7 @@ struct Statements {
         for sql in SQL.clearing { clearing.append(try prepare(sql)) }
         self.clearing = clearing
 
-        insertVault = try prepare(SQL.insertVault)
-        vaultRow = try prepare(SQL.vaultRow)
         keys = try KeyStatements(connection)
-        vaultRows = try prepare("SELECT number, generation, content FROM vault ORDER BY number")
-        updateVault = try prepare(
-            "UPDATE vault SET generation = ?2, content = ?3 WHERE number = ?1")
         insertValue = try prepare(SQL.insertValue)
         updateValue = try prepare("UPDATE value SET content = ?2 WHERE number = ?1")
         removeValue = try prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
@@ -231,11 +225,17 @@ enum SQL {
         "INSERT INTO value (number, list, locator, content) VALUES (?, ?, ?, ?)"
 }
 
-/// What is asked of the vault besides single rows.
+/// What is asked of the vault.
 final class KeyStatements {
-    let drawer, remove, anyPayload: Statement
+    let insert, row, rows, update, drawer, remove, anyPayload: Statement
 
     init(_ connection: Connection) throws(StoreError) {
+        insert = try connection.prepare(SQL.insertVault)
+        row = try connection.prepare(SQL.vaultRow)
+        rows = try connection.prepare(
+            "SELECT number, generation, content FROM vault ORDER BY number")
+        update = try connection.prepare(
+            "UPDATE vault SET generation = ?2, content = ?3 WHERE number = ?1")
         drawer = try connection.prepare(
             "SELECT number, generation, content FROM vault WHERE purpose = ?1 AND space = ?2")
         remove = try connection.prepare("DELETE FROM vault WHERE number = ?1")

@@ -151,7 +151,7 @@ final class Vault {
     private typealias Row = (number: Int64, generation: UInt32, content: [UInt8])
 
     private func row(_ drawer: Drawer, _ locator: [UInt8]) throws(StoreError) -> Row? {
-        let statement = statements.vaultRow
+        let statement = statements.keys.row
         statement.bind(1, drawer.purpose)
         statement.bind(2, drawer.space)
         statement.bind(3, copying: locator)
@@ -184,7 +184,7 @@ final class Vault {
     private func insert(
         _ secret: Secret, _ drawer: Drawer, _ locator: [UInt8]
     ) throws(StoreError) {
-        let statement = statements.insertVault
+        let statement = statements.keys.insert
         statement.bind(1, nextRow)
         statement.bind(2, drawer.purpose)
         statement.bind(3, drawer.space)
@@ -196,7 +196,7 @@ final class Vault {
     }
 
     private func replace(_ secret: Secret, _ row: Int64) throws(StoreError) {
-        let statement = statements.updateVault
+        let statement = statements.keys.update
         statement.bind(1, row)
         statement.bind(2, Int64(keystore.generation))
         statement.bind(3, copying: sealed(secret, row))
@@ -228,7 +228,7 @@ final class Vault {
     /// Seals every row again under the newest key.
     func resealAll() throws(StoreError) {
         var rows: [Row] = []
-        let statement = statements.vaultRows
+        let statement = statements.keys.rows
         defer { statement.reset() }
         while try statement.step("reading the vault") {
             rows.append(

@@ -64,7 +64,7 @@ struct VaultRotationTests {
         let oldFile = try #require(disk.bytes(of: "keystore"))
         // Until then it can be found: the log of changes still holds the page.
         #expect(contains(row, disk.files) == "database-wal")
-        #expect(try store.renewVaultKey(.keyFile))
+        #expect(try store.renewVaultKey())
         #expect(contains(row, disk.files) == nil)
         for _ in 0..<3 {
             #expect(try store.secret(.leaf, [2], in: Self.space) == Self.secret(2))
@@ -89,7 +89,7 @@ struct VaultRotationTests {
             let (store, row) = try prepared(disk)
             disk.fail(.inputOutput, atCall: call, isLasting: true)
             var isDone = false
-            do { isDone = try store.renewVaultKey(.keyFile) } catch { cuts += 1 }
+            do { isDone = try store.renewVaultKey() } catch { cuts += 1 }
             if losingPower { disk.losePower() } else { disk.kill() }
             disk.failNoMore()
             let next = try disk.open()
@@ -97,7 +97,7 @@ struct VaultRotationTests {
             #expect(try next.secret(.leaf, [1], in: Self.space) == nil, "call \(call)")
             // Whatever was left half done is done by now, or was never begun.
             #expect(next.vault.keystore.previousVaultKey == nil, "call \(call)")
-            #expect(try next.renewVaultKey(.keyFile))
+            #expect(try next.renewVaultKey())
             #expect(contains(row, disk.files) == nil, "call \(call)")
             if isDone { break }
             #expect(call < 400, "the renewal never got through")
@@ -113,11 +113,11 @@ struct VaultRotationTests {
         let reader = try Connection(path: store.home.database, fileSystem: disk.fileSystem)
         try store.connection.execute("COMMIT", "reading")
         try reader.execute("BEGIN; SELECT count(*) FROM vault;", "reading")
-        #expect(try !store.renewVaultKey(.keyFile))
+        #expect(try !store.renewVaultKey())
         #expect(store.vault.keystore.previousVaultKey != nil)
         #expect(try store.secret(.leaf, [2], in: Self.space) == Self.secret(2))
         try reader.execute("COMMIT", "reading")
-        #expect(try store.renewVaultKey(.keyFile))
+        #expect(try store.renewVaultKey())
         #expect(store.vault.keystore.previousVaultKey == nil)
         #expect(contains(row, disk.files) == nil)
     }
@@ -139,7 +139,7 @@ struct VaultRotationTests {
             store.nextOperation = 16_390
         }
         #expect(try store.vault.hasKey(of: 1) && store.vault.hasKey(of: 2))
-        #expect(try store.renewVaultKey(.keyFile))
+        #expect(try store.renewVaultKey())
         #expect(try !store.vault.hasKey(of: 1), "nothing but commitments is left in it")
         #expect(try store.vault.hasKey(of: 2))
         // What still lies somewhere under the old key opens no more, and new rows get another.

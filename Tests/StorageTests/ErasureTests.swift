@@ -34,7 +34,7 @@ struct ErasureTests {
             try store.transaction(.full) { try store.erase(stored.number, commitment: commitment) }
             // The old page is still in the log of changes: erasing is done when that is emptied.
             #expect(try !holds(home, row).isEmpty)
-            #expect(try store.renewVaultKey(.keyFile))
+            #expect(try store.renewVaultKey())
             #expect(try holds(home, row).isEmpty)
             // What was not erased is there, and opens.
             let other = try #require(try store.operation(at: 8, in: log.number))
@@ -51,7 +51,7 @@ struct ErasureTests {
             try store.transaction(.full) { try store.setSecret(secret, "one") }
             let rows = try store.vaultRows()
             let keystore = try Data(contentsOf: URL(filePath: home.keystore))
-            #expect(try store.renewVaultKey(.keyFile))
+            #expect(try store.renewVaultKey())
             for row in rows { #expect(try holds(home, row).isEmpty) }
             #expect(try holds(home, Array(keystore)).isEmpty)
             #expect(try store.secret("one") == secret)
@@ -72,7 +72,7 @@ struct ErasureTests {
                     try store.store(
                         try Sample.operations(log, 0..<300, text: "zucchini again"), log)
                 }
-                #expect(try store.renewVaultKey(.keyFile))
+                #expect(try store.renewVaultKey())
                 try store.protect(with: .keyFile)
                 try store.writeGuard(heads: store.heads(of: Sample.device))
                 for word in words { #expect(try holds(home, Array(word.utf8)).isEmpty) }

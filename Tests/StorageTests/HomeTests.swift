@@ -167,10 +167,10 @@ struct HomeTests {
                     try store.setValue([9], .card, [1])
                 }
                 old = try Data(contentsOf: URL(filePath: home.keystore))
-                #expect(try store.renewVaultKey(.keyFile))
+                #expect(try store.renewVaultKey())
                 #expect(try store.secret("a") == Secret([1]))
                 try store.transaction(.full) { try store.setSecret(Secret([2]), "b") }
-                #expect(try store.renewVaultKey(.keyFile))
+                #expect(try store.renewVaultKey())
             }
             let new = try Data(contentsOf: URL(filePath: home.keystore))
             #expect(new.count == old.count)

@@ -74,7 +74,7 @@ struct VaultTests {
                         let store = try SQLiteStore.open(
                             home: dying, unlock: from, cost: .interactiveForTests)
                         try store.protect(with: to)
-                        try store.renewVaultKey(to)
+                        try store.renewVaultKey()
                     } catch {}
                     let opened = [from, to].compactMap { unlock in
                         try? SQLiteStore.open(

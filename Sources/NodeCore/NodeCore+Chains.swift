@@ -1,0 +1,75 @@
+public import ParleyLedger
+import ParleyConversation
+import ParleyRoster
+public import ParleySealing
+public import ParleyWire
+
+/// Chains: made of an epoch's seed when the first envelope of it is sealed or opened, and kept a
+/// row each. Source: `Protocol/09-epochs.md`, "Chains".
+extension NodeCore {
+    /// The chain of a device in an epoch, or nil where it is not held any more.
+    ///
+    /// The first question about an epoch makes the chains of all its devices, and its seed is gone:
+    /// what one of them used cannot be computed again.
+    public mutating func chain(
+        of device: DeviceID, in epoch: OperationID, of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Chain? {
+        try expand(epoch, of: space, store)
+        return try store.secret(.chain, epoch.bytes + device.bytes, in: space.number)
+            .flatMap(Chain.init(stored:))
+    }
+
+    /// Keeps a chain that moved on, in place of what it was. Before an envelope leaves, the
+    /// transaction must survive a crash of the machine.
+    public func keep(
+        _ chain: Chain, of device: DeviceID, in epoch: OperationID, of space: SpaceRecord,
+        _ store: some Store
+    ) throws(StoreError) {
+        try store.setSecret(
+            chain.stored, .chain, epoch.bytes + device.bytes, in: space.number)
+    }
+
+    /// The keys of an epoch that all its devices share, or nil where they are not held.
+    public func keys(
+        of epoch: OperationID, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> EpochKeys? {
+        try store.secret(.epochKeys, epoch.bytes, in: space.number).flatMap { KeptEpoch($0)?.keys }
+    }
+
+    private mutating func expand(
+        _ epoch: OperationID, of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        guard let secret = try store.secret(.seed, epoch.bytes, in: space.number) else { return }
+        try prepare(space, store)
+        guard let known = judges[space.number]?.graph.epochs.first(where: { $0.id == epoch }),
+            let roster = judges[space.number]?.view(
+                LogView(first: 0, tips: ControlTips([known.place]).tips))
+        else { return }
+        let seed = EpochSeed(secret, space: space.id)
+        for device in roster.devices.map(\.device) {
+            try keep(seed.chain(of: device), of: device, in: epoch, of: space, store)
+        }
+        try store.setSecret(nil, .seed, epoch.bytes, in: space.number)
+    }
+
+    /// Lets go of the chains of devices that have gone on to an epoch of their own a day ago.
+    func dropChains(
+        _ graph: ControlGraph, _ opened: [OperationID: UInt64], in space: SpaceRecord,
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        var didDrop = false
+        for (name, _) in try store.secrets(.chain, in: space.number) {
+            guard let epoch = OperationID(name.prefix(32)),
+                let device = DeviceID(name.dropFirst(32)),
+                graph.hasLeft(epoch, device),
+                graph.epochs.contains(where: { newer in
+                    newer.author == device && newer.id != epoch
+                        && opened[newer.id].map { now.wall > $0 + Self.day } == true
+                })
+            else { continue }
+            try store.setSecret(nil, .chain, name, in: space.number)
+            didDrop = true
+        }
+        return didDrop
+    }
+}

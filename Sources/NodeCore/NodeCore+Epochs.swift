@@ -1,0 +1,329 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Epochs: made with every change of a roster, opened when they come, and chosen among when
+/// envelopes are sealed. Source: `Protocol/09-epochs.md`.
+extension NodeCore {
+    /// Seeds of one author's epochs that are kept before a chain was made of them.
+    static let seedCountMax = 64
+    /// Whoever is about to write after another's change waits so long at most: somebody else may
+    /// make the epoch meanwhile.
+    static let mintDelayMax: UInt64 = 3_000
+    /// Faults about one author's epochs are written no more often.
+    static let faultInterval: UInt64 = 3_600_000
+
+    // MARK: Making
+
+    /// Makes an epoch for the roster of now, in the transaction at hand.
+    @discardableResult
+    mutating func mint(
+        in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        try prepare(space, store)
+        guard let roster = judges[space.number]?.roster, belongs(to: roster), try mayWrite(store)
+        else { return false }
+        let recipients = judges[space.number]?.leaves(besides: identity.device) ?? []
+        guard recipients.count < Limits.deviceCountMax else { return false }
+        let hedge = try hedge(store, &random)
+        let (device, id) = (identity.device, space.id)
+        var minted: MintedEpoch?
+        let applied = try writeControl(.epoch, in: space, at: now, store, &effects) { next in
+            let place = EpochPlace(
+                space: id, author: device, sequence: next.sequence, previous: next.previous,
+                dependencies: next.dependencies)
+            // A leaf that nothing can be sealed to is none for anybody, so there is none here.
+            minted = try? EpochBody.mint(
+                at: place, roster: roster.digest, recipients: recipients, hedge: hedge,
+                using: &random)
+            return minted?.body.bytes
+        }
+        guard let minted, let operation = applied.last?.operation else { return false }
+        try store.setSecret(
+            TimedLeaf(minted.leaf, time: now.wall).secret, .leaf, minted.leaf.key.bytes,
+            in: space.number)
+        try keep(minted.seed, of: operation.id, in: space, at: now, store)
+        epochs[space.number, default: EpochProgress()].isStale = true
+        epochs[space.number]?.outworn = nil
+        return true
+    }
+
+    /// Writes one operation of lane 0 whose payload depends on its place.
+    mutating func writeControl(
+        _ kind: OperationKind, in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect], payload: (NextPlace) -> [UInt8]?
+    ) throws(StoreError) -> [AppliedOperation] {
+        try write(in: space, at: now, store, &effects) { author throws(StoreError) in
+            try author.append(kind, to: store, payload: payload)
+        }
+    }
+
+    func mayWrite(_ store: some Store) throws(StoreError) -> Bool {
+        guard !identity.isRevoked, rejoin == nil else { return false }
+        return try !hasOwnFork(store)
+    }
+
+    /// A secret of this device alone that is mixed into every seed.
+    private func hedge(
+        _ store: some Store, _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> Secret {
+        if let hedge = try store.secret(.hedge, [], in: nil) { return hedge }
+        let hedge = Secret.random(using: &random)
+        try store.setSecret(hedge, .hedge, [], in: nil)
+        return hedge
+    }
+
+    private func keep(
+        _ seed: EpochSeed, of epoch: OperationID, in space: SpaceRecord, at now: Instant,
+        _ store: some Store
+    ) throws(StoreError) {
+        let kept = KeptEpoch(
+            keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
+        try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
+        try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)
+    }
+
+    private func ownContentEnd(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> UInt64 {
+        let log = OperationHash.log(space: space.id, device: identity.device, lane: .content)
+        return try store.log(LogTag(log), in: space.number)?.end ?? 0
+    }
+
+    // MARK: Opening
+
+    /// Opens what epochs came since the last look.
+    mutating func openEpochs(
+        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try prepare(space, store)
+        guard let judge = judges[space.number], belongs(to: judge.roster) else { return }
+        var progress = epochs[space.number] ?? EpochProgress()
+        defer { epochs[space.number] = progress }
+        progress.isStale = true
+        let all = judge.graph.epochs
+        let start = progress.start(in: all)
+        defer { progress.end(in: all) }
+        guard all[start...].contains(where: { $0.isSound && $0.author != identity.device }) else {
+            return
+        }
+        var opened = try keptEpochs(in: space, store)
+        for epoch in all[start...] where epoch.isSound && epoch.author != identity.device {
+            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, all, at: now) else {
+                continue
+            }
+            switch try open(epoch, in: space, store) {
+            case .seed(let seed):
+                try keep(seed, of: epoch.id, in: space, at: now, store)
+                opened[epoch.id] = now.wall
+                try dropSeeds(of: epoch.author, all, in: space, store)
+            case .unopenable: progress.unopenable[epoch.id] = epoch.author
+            case .payloadLost: continue
+            }
+        }
+        if progress.unopenable.keys.contains(where: { mayFault($0, judge, progress, at: now) }) {
+            set(.epoch(space.number), in: Self.mintDelayMax, at: now, &effects)
+        }
+    }
+
+    private enum Opened {
+        case seed(EpochSeed)
+        case unopenable
+        case payloadLost
+    }
+
+    private func open(
+        _ epoch: ControlEpoch, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Opened {
+        guard let log = try store.log(epoch.place.tag, in: space.number),
+            let stored = try store.operation(at: epoch.place.sequence, in: log.number),
+            let payload = stored.operation.payload,
+            // The graph has read it before: it is an epoch.
+            let body = try? EpochBody(bytes: payload)
+        else { return .payloadLost }
+        var previous = OperationID(reinterpreting: log.id)
+        if epoch.place.sequence > 0 {
+            let before = try store.operation(at: epoch.place.sequence - 1, in: log.number)
+            guard let before else { return .payloadLost }
+            previous = before.id
+        }
+        let place = EpochPlace(
+            space: space.id, author: epoch.author, sequence: epoch.place.sequence,
+            previous: previous, dependencies: stored.operation.header.dependencies)
+        guard let leaf = try leaf(for: body, in: space, store) else { return .unopenable }
+        do {
+            return .seed(try body.open(at: place, as: identity.device, with: leaf))
+        } catch { return .unopenable }
+    }
+
+    /// The private half of whatever key of this device the epoch is sealed to.
+    private func leaf(
+        for body: EpochBody, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> PrivateLeaf? {
+        let own = try store.secrets(.leaf, in: space.number) + store.secrets(.prekey, in: nil)
+        for (name, secret) in own {
+            guard let key = LeafKey(name), body.entry(for: key, of: identity.device) != nil else {
+                continue
+            }
+            return TimedLeaf(secret)?.leaf
+        }
+        return nil
+    }
+
+    /// Keeps no more seeds of one author than a flood of epochs may cost; the oldest go.
+    private func dropSeeds(
+        of author: DeviceID, _ all: [ControlEpoch], in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        let held = Set(try store.secrets(.seed, in: space.number).map(\.name))
+        let own = all.filter { $0.author == author && held.contains($0.id.bytes) }
+        guard own.count > Self.seedCountMax else { return }
+        for epoch in own.prefix(own.count - Self.seedCountMax) {
+            try store.setSecret(nil, .seed, epoch.id.bytes, in: space.number)
+            try store.setSecret(nil, .epochKeys, epoch.id.bytes, in: space.number)
+        }
+    }
+
+    /// When each epoch that is held was opened.
+    func keptEpochs(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [OperationID: UInt64] {
+        var opened: [OperationID: UInt64] = [:]
+        for (name, secret) in try store.secrets(.epochKeys, in: space.number) {
+            guard let id = OperationID(name), let kept = KeptEpoch(secret) else { continue }
+            opened[id] = kept.openedAt
+        }
+        return opened
+    }
+
+    // MARK: Choosing
+
+    /// The epoch that this device seals envelopes under; nil where one must be made first.
+    ///
+    /// It is for exactly the roster of now, its author is in it, this device can open it and has
+    /// not gone on from it, and nobody in the roster said that they cannot open it. Of several the
+    /// one with the greatest clock, then the smallest name.
+    public mutating func currentEpoch(
+        of space: SpaceRecord, in store: some Store
+    ) throws(StoreError) -> CurrentEpoch? {
+        try prepare(space, store)
+        guard let judge = judges[space.number] else { return nil }
+        if let progress = epochs[space.number], !progress.isStale { return progress.current }
+        var progress = epochs[space.number] ?? EpochProgress()
+        progress.current = try chosenEpoch(judge, in: space, store)
+        progress.isStale = false
+        epochs[space.number] = progress
+        return progress.current
+    }
+
+    private func chosenEpoch(
+        _ judge: Judge, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> CurrentEpoch? {
+        let roster = judge.roster
+        let fitting = judge.graph.epochs.filter { epoch in
+            epoch.isSound && epoch.rosterDigest == roster.digest && roster.contains(epoch.author)
+                && !judge.graph.hasLeft(epoch.id, identity.device)
+        }.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
+        var faulted: CurrentEpoch?
+        for epoch in fitting {
+            let isFaulted = judge.graph.faults(on: epoch.id).contains(where: roster.contains)
+            guard let secret = try store.secret(.epochKeys, epoch.id.bytes, in: space.number),
+                let kept = KeptEpoch(secret)
+            else { continue }
+            let found = CurrentEpoch(
+                id: epoch.id, author: epoch.author, madeAt: epoch.clock >> 16,
+                openedAt: kept.openedAt, isFaulted: isFaulted, ownEnd: kept.ownEnd)
+            guard isFaulted else { return found }
+            faulted = faulted ?? found
+        }
+        return faulted
+    }
+
+    /// Whether an epoch for the roster of now was made here lately: whoever says again and again
+    /// that they cannot open one makes nobody mint without end.
+    private func mintedLately(
+        in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let judge = judges[space.number] else { return false }
+        let opened = try keptEpochs(in: space, store)
+        return judge.graph.epochs.contains { epoch in
+            guard epoch.author == identity.device, epoch.rosterDigest == judge.roster.digest,
+                let time = opened[epoch.id]
+            else { return false }
+            return now.wall < time + Self.faultInterval
+        }
+    }
+
+    /// Whether this device should make another epoch before it goes on in this one.
+    private func isSpent(
+        _ epoch: CurrentEpoch, in space: SpaceRecord, ownEnd: UInt64, at now: Instant,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if epoch.isFaulted { return try !mintedLately(in: space, at: now, store) }
+        return try isOutworn(epoch, in: space, ownEnd: ownEnd, at: now, store)
+    }
+
+    /// Sees to it that there is an epoch when this device writes: after a while, for somebody else
+    /// may make it first.
+    mutating func considerEpoch(
+        after applied: [AppliedOperation], in space: SpaceRecord, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let log = applied.last(where: { $0.log.lane == .content })?.log else { return }
+        let current = try currentEpoch(of: space, in: store)
+        if let current {
+            guard try isSpent(current, in: space, ownEnd: log.end, at: now, store) else {
+                return
+            }
+            epochs[space.number, default: EpochProgress()].outworn = current.id
+        }
+        set(.epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
+    }
+
+    /// Says what cannot be opened, and makes an epoch where there is none for the roster of now.
+    mutating func mintIfNeeded(
+        _ number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(number), belongs(to: try roster(of: space, store)),
+            try mayWrite(store)
+        else { return }
+        try writeFaults(in: space, at: now, store, &effects)
+        let current = try currentEpoch(of: space, in: store)
+        guard current == nil || current?.id == epochs[number]?.outworn else { return }
+        try mint(in: space, at: now, store, &random, &effects)
+    }
+
+    // MARK: Faults
+
+    /// Whether others should hear that this device cannot open an epoch: while it might be used,
+    /// once, and not too often about one author.
+    private func mayFault(
+        _ epoch: OperationID, _ judge: Judge, _ progress: EpochProgress, at now: Instant
+    ) -> Bool {
+        guard let author = progress.unopenable[epoch], judge.roster.contains(author),
+            let known = judge.graph.epochs.first(where: { $0.id == epoch }),
+            known.rosterDigest == judge.roster.digest,
+            !judge.graph.faults(on: epoch).contains(identity.device)
+        else { return false }
+        return progress.faultedAt[author].map { now.monotonic >= $0 + Self.faultInterval } ?? true
+    }
+
+    private mutating func writeFaults(
+        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
+            guard let judge = judges[space.number], let progress = epochs[space.number],
+                mayFault(epoch, judge, progress, at: now)
+            else { continue }
+            _ = try writeControl(.fault, in: space, at: now, store, &effects) { _ in epoch.bytes }
+            if let author = progress.unopenable[epoch] {
+                epochs[space.number]?.faultedAt[author] = now.monotonic
+            }
+            epochs[space.number]?.isStale = true
+        }
+    }
+}

@@ -1,0 +1,300 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Keys that age: made anew in time, and let go of as soon as nothing can be sealed to them that
+/// this device still has to read. Source: `Protocol/09-epochs.md`, "Erasing".
+extension NodeCore {
+    /// Keys are looked at so often, in milliseconds.
+    static let keysInterval: UInt64 = 3_600_000
+    static let day: UInt64 = 24 * 3_600_000
+    /// A prekey is published for so long, and a leaf stays so long where nobody writes.
+    static let keyLifetime: UInt64 = 7 * day
+    /// A prekey is kept so long after another took its place, and an epoch after a newer one came.
+    static let keptLifetime: UInt64 = 30 * day
+    /// A leaf is kept so long after the next one was published, whoever has not seen that.
+    static let leafGrace: UInt64 = 14 * day
+    /// An epoch is replaced once this device has written so many operations of content in it.
+    static let epochOperationCountMax: UInt64 = 1_000
+    /// In small spaces an epoch is replaced with an answer, once it is so old.
+    static let answerAge: UInt64 = 15 * 60_000
+    static let smallDeviceCountMax = 8
+
+    /// Looks at all keys, and again after a while.
+    mutating func tendKeys(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        set(.keys, in: Self.keysInterval, at: now, &effects)
+        guard try mayWrite(store) else { return }
+        try renewPrekey(at: now, store, &random, &effects)
+        var didDrop = try dropPrekeys(at: now, store)
+        for space in try store.spaces() {
+            if belongs(to: try roster(of: space, store)) {
+                try openEpochs(in: space, at: now, store, &effects)
+                try renewLeaf(in: space, at: now, store, &random, &effects)
+                didDrop = try dropLeaves(in: space, at: now, store) || didDrop
+            }
+            didDrop = try dropEpochs(in: space, at: now, store) || didDrop
+        }
+        if didDrop {
+            effects.append(.commitFully)
+            effects.append(.forgetKeys)
+        }
+    }
+
+    // MARK: Prekeys
+
+    /// The prekeys of a person's devices, as their card names them.
+    func prekeys(of person: PersonID, _ store: some Store) throws(StoreError)
+        -> [PrekeyCertificate]
+    {
+        let card = try CardReader.kept(of: person, store)
+        return card?.parts.compactMap(\.prekeys.last) ?? []
+    }
+
+    /// Makes a prekey where there is none or the last one is old, and names it in the card.
+    mutating func renewPrekey(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let card = try CardReader.kept(of: identity.person, store)
+        let part = card?.parts.first { $0.device == identity.device }
+        let last = part?.prekeys.last
+        // A clock that was set back must not leave a prekey standing for years.
+        if let last, now.wall < last.notAfter, now.wall + Self.keyLifetime >= last.notBefore {
+            return
+        }
+        let leaf = PrivateLeaf.generate(using: &random)
+        let notAfter = now.wall + Self.keyLifetime
+        try store.setSecret(
+            TimedLeaf(leaf, time: notAfter).secret, .prekey, leaf.key.bytes, in: nil)
+        let prekey = PrekeyCertificate.make(
+            number: last.map { $0.number &+ 1 } ?? 1, notBefore: now.wall, notAfter: notAfter,
+            key: leaf.key, by: identity.key)
+        // The newest alone is of use to others.
+        try publishCard(
+            name: part?.name ?? "", addresses: part?.addresses ?? [], prekeys: [prekey], store)
+        effects.append(.commitFully)
+        for id in links.keys.sorted() where links[id]?.session != nil {
+            try introduce(on: id, invite: nil, store, &effects)
+        }
+    }
+
+    private func dropPrekeys(
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let own = try prekeys(of: identity.person, store)
+        let newest = own.last { $0.device == identity.device }?.key.bytes
+        var didDrop = false
+        for (name, secret) in try store.secrets(.prekey, in: nil) where name != newest {
+            guard let kept = TimedLeaf(secret), now.wall > kept.time + Self.keptLifetime else {
+                continue
+            }
+            try store.setSecret(nil, .prekey, name, in: nil)
+            didDrop = true
+        }
+        return didDrop
+    }
+
+    // MARK: Leaves
+
+    /// Where this device published its leaves of a space, in order.
+    private func publications(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [(leaf: LeafKey, place: ControlPlace, time: UInt64)] {
+        let id = OperationHash.log(space: space.id, device: identity.device, lane: .control)
+        guard let log = try store.log(LogTag(id), in: space.number), log.end > 0 else { return [] }
+        var found: [(leaf: LeafKey, place: ControlPlace, time: UInt64)] = []
+        for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max) {
+            guard let payload = stored.operation.payload else { continue }
+            let leaf: LeafKey?
+            switch stored.operation.header.kind {
+            // What is no epoch publishes nothing; this device wrote it and knows better.
+            case .epoch: leaf = (try? EpochBody(bytes: payload))?.newLeaf
+            case .leafUpdate: leaf = LeafKey(payload)
+            // Kinds are numbers, not an enumeration of ours.
+            default: leaf = nil
+            }
+            guard let leaf else { continue }
+            found.append(
+                (
+                    leaf, ControlPlace(tag: log.tag, sequence: stored.sequence),
+                    stored.operation.header.wallClock
+                ))
+        }
+        return found
+    }
+
+    /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
+    private mutating func renewLeaf(
+        in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let last = try publications(in: space, store).last?.time
+        let first = try keptEpochs(in: space, store).values.min()
+        let since = last ?? first ?? now.wall
+        if now.wall >= since + Self.keyLifetime {
+            let leaf = PrivateLeaf.generate(using: &random)
+            try store.setSecret(
+                TimedLeaf(leaf, time: now.wall).secret, .leaf, leaf.key.bytes, in: space.number)
+            _ = try writeControl(.leafUpdate, in: space, at: now, store, &effects) { _ in
+                leaf.key.bytes
+            }
+            return
+        }
+        guard try owesAcknowledgement(in: space, at: now, store) else { return }
+        let draft = Draft(
+            kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
+        _ = try write([draft], in: space, at: now, store, &random, &effects)
+    }
+
+    /// Whether others wrote more in lane 0 than that they had seen something, and this device has
+    /// said nothing there for a day.
+    private func owesAcknowledgement(
+        in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let graph = judges[space.number]?.graph else { return false }
+        let own = LogTag(
+            OperationHash.log(space: space.id, device: identity.device, lane: .control))
+        var ownLast: ControlPlace?
+        if let log = try store.log(own, in: space.number), log.end > 0 {
+            let last = try store.operation(at: log.end - 1, in: log.number)
+            guard let last, now.wall >= last.operation.header.wallClock + Self.day else {
+                return false
+            }
+            ownLast = ControlPlace(tag: own, sequence: log.end - 1)
+        }
+        for log in try store.agreedLogs(in: space.number)
+        where log.lane == .control && log.tag != own {
+            guard let place = try lastStatement(of: log, store) else { continue }
+            if ownLast.map({ !graph.isInPast(place, of: $0) }) ?? true { return true }
+        }
+        return false
+    }
+
+    /// The last operation of a log of lane 0 that says more than what its author had seen.
+    private func lastStatement(
+        of log: LogRecord, _ store: some Store
+    ) throws(StoreError) -> ControlPlace? {
+        var sequence = log.end
+        while sequence > 0 {
+            sequence -= 1
+            let stored = try store.operation(at: sequence, in: log.number)
+            switch stored?.operation.header.kind {
+            case .acknowledgement?, .merge?, nil: continue
+            // Kinds are numbers, not an enumeration of ours.
+            default: return ControlPlace(tag: log.tag, sequence: sequence)
+            }
+        }
+        return nil
+    }
+
+    /// Lets go of leaves that nobody can seal to any more: the next one was seen by everybody who
+    /// was ever in the space. Whoever is gone, or silent for long, is not waited for.
+    private mutating func dropLeaves(
+        in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let held = try store.secrets(.leaf, in: space.number).map(\.name)
+        guard held.count > 1, let judge = judges[space.number] else { return false }
+        let published = try publications(in: space, store)
+        let witnesses = try witnesses(judge, in: space, at: now, store)
+        var didDrop = false
+        for (leaf, next) in zip(published, published.dropFirst())
+        where held.contains(leaf.leaf.bytes) {
+            let isOver = now.wall > next.time + Self.leafGrace
+            guard isOver || witnesses.allSatisfy({ judge.graph.hasSeen($0, next.place) }) else {
+                continue
+            }
+            try store.setSecret(nil, .leaf, leaf.leaf.bytes, in: space.number)
+            didDrop = true
+        }
+        return didDrop
+    }
+
+    /// Who is waited for before a leaf is dropped: everybody who ever was in the space; those who
+    /// were removed for a while yet, for what they sealed before they knew may be on its way.
+    private func witnesses(
+        _ judge: Judge, in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> [DeviceID] {
+        var waitedFor: [DeviceID] = []
+        for device in judge.graph.devicesEver where device != identity.device {
+            let key = space.id.bytes + device.bytes
+            if judge.roster.contains(device) {
+                try store.setValue(nil, .departure, key)
+                waitedFor.append(device)
+                continue
+            }
+            var noticed = now.wall
+            if let bytes = try store.value(.departure, key), bytes.count == 8 {
+                noticed = bytes.reduce(0) { $0 << 8 | UInt64($1) }
+            } else {
+                var writer = ByteWriter()
+                writer.uint64(now.wall)
+                try store.setValue(writer.bytes, .departure, key)
+            }
+            if now.wall <= noticed + Self.leafGrace { waitedFor.append(device) }
+        }
+        return waitedFor
+    }
+
+    // MARK: Epochs
+
+    /// Whether this device should replace an epoch before it writes more in it.
+    func isOutworn(
+        _ epoch: CurrentEpoch, in space: SpaceRecord, ownEnd: UInt64, at now: Instant,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let roster = judges[space.number]?.roster else { return false }
+        let age = now.wall - min(now.wall, epoch.openedAt)
+        let hours = roster.settings.rotationHours.map { UInt64($0) * 3_600_000 }
+        if age >= min(hours ?? Self.keyLifetime, Self.keyLifetime) { return true }
+        if ownEnd - min(ownEnd, epoch.ownEnd) >= Self.epochOperationCountMax { return true }
+        guard age >= Self.answerAge, roster.devices.count <= Self.smallDeviceCountMax else {
+            return false
+        }
+        // An answer: what stands before the own message is another's.
+        let newest = try store.messages(in: space.number, before: nil, limit: 2)
+        guard let before = newest.last, newest.count == 2 else { return false }
+        return try store.log(before.log)?.device != identity.device
+    }
+
+    /// Whether a newer epoch has been in use for so long that this one serves nobody.
+    func isSuperseded(
+        _ epoch: ControlEpoch, _ opened: [OperationID: UInt64], _ all: [ControlEpoch],
+        at now: Instant
+    ) -> Bool {
+        all.contains { newer in
+            guard (newer.clock, epoch.id) > (epoch.clock, newer.id), let time = opened[newer.id]
+            else { return false }
+            return now.wall > time + Self.keptLifetime
+        }
+    }
+
+    private mutating func dropEpochs(
+        in space: SpaceRecord, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let opened = try keptEpochs(in: space, store)
+        try prepare(space, store)
+        guard !opened.isEmpty, let judge = judges[space.number] else { return false }
+        let all = judge.graph.epochs
+        let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
+        var didDrop = try dropChains(judge.graph, opened, in: space, at: now, store)
+        for (id, time) in opened.sorted(by: { $0.key < $1.key }) {
+            let isOver =
+                known[id].map { isSuperseded($0, opened, all, at: now) }
+                ?? (now.wall > time + Self.keptLifetime)
+            guard isOver else { continue }
+            try store.setSecret(nil, .epochKeys, id.bytes, in: space.number)
+            try store.setSecret(nil, .seed, id.bytes, in: space.number)
+            for (name, _) in try store.secrets(.chain, in: space.number)
+            where name.prefix(32).elementsEqual(id.bytes) {
+                try store.setSecret(nil, .chain, name, in: space.number)
+            }
+            didDrop = true
+        }
+        return didDrop
+    }
+}

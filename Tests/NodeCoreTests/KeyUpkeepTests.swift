@@ -1,0 +1,123 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@testable import ParleyNodeCore
+@testable import ParleySealing
+
+@Suite("Keys that age")
+struct KeyUpkeepTests {
+    private func current(_ node: SimulatedNode, _ space: SpaceID) throws -> CurrentEpoch? {
+        var keys = KeyUser(node)
+        return try keys.current(space)
+    }
+
+    @Test("prekeys are made anew each week, named in the card, and dropped after a month")
+    func prekeys() throws {
+        let world = World(seed: 1)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        try world.introduce(ann, ben)
+        func named(_ node: SimulatedNode, of other: SimulatedNode) throws -> [UInt32] {
+            let card = try #require(
+                try CardReader.kept(of: other.identity.person, node.store))
+            return card.parts.flatMap(\.prekeys).map(\.number)
+        }
+        #expect(try named(ann, of: ann) == [1] && named(ben, of: ann) == [1])
+        world.pass(days: 8)
+        #expect(try named(ann, of: ann) == [2] && named(ben, of: ann) == [2])
+        #expect(try KeyUser(ann).secretCount(.prekey, in: nil) == 2)
+        world.pass(days: 60)
+        // Those of the last 30 days and of the week before, and no more.
+        #expect((2...7).contains(try KeyUser(ann).secretCount(.prekey, in: nil)))
+    }
+
+    @Test("leaves are renewed each week and dropped once everybody has seen the next one")
+    func leaves() throws {
+        let trio = try Trio(seed: 2)
+        let first = try KeyUser(trio.ann).store.secrets(
+            .leaf, in: KeyUser(trio.ann).space(trio.group).number)
+        trio.world.pass(days: 12)
+        for node in trio.nodes {
+            #expect((1...2).contains(try KeyUser(node).secretCount(.leaf, in: trio.group)))
+        }
+        let now = try trio.ann.store.secrets(
+            .leaf, in: KeyUser(trio.ann).space(trio.group).number)
+        #expect(Set(now.map(\.name)).isDisjoint(with: first.map(\.name)))
+    }
+
+    @Test("Attack 44: who was sealed to by somebody long away says so, and all find another epoch")
+    func longAway() throws {
+        let trio = try Trio(seed: 3)
+        trio.world.pass(days: 10)
+        trio.world.partition([trio.cara], [trio.ann, trio.ben])
+        // Cara is away so long that nobody waits for her, and ann's and ben's old leaves are gone.
+        trio.world.pass(days: 40)
+        try trio.world.type("still there?", on: trio.cara, in: trio.group)
+        trio.world.run(for: 10_000)
+        let alone = try #require(try current(trio.cara, trio.group))
+        #expect(alone.author == trio.cara.identity.device)
+        trio.world.heal()
+        trio.world.run(for: 90_000)
+        for node in trio.nodes { try trio.world.type("\(node.name)", on: node, in: trio.group) }
+        trio.world.run(for: 60_000)
+        let chosen = try trio.nodes.map { try current($0, trio.group)?.id }
+        #expect(Set(chosen).count == 1 && chosen[0] != nil && chosen[0] != alone.id)
+        var (cara, ben) = (KeyUser(trio.cara), KeyUser(trio.ben))
+        #expect(try ben.open(cara.seal("I am back", in: trio.group)) == "I am back")
+        #expect(Set(try trio.nodes.map { try $0.digest(of: trio.group) }).count == 1)
+    }
+
+    @Test("Attack 29: a flood of epochs by one member costs a bounded number of secrets")
+    func flood29() throws {
+        let trio = try Trio(seed: 4)
+        let space = try KeyUser(trio.ben).space(trio.group)
+        var core = trio.ann.core
+        var random = SeededRandom(seed: 1)
+        var effects: [Effect] = []
+        let store = trio.ann.store
+        trio.world.partition([trio.ann], [trio.ben, trio.cara])
+        try store.begin(.full)
+        let own = try #require(try store.space(trio.group))
+        for step in 0..<150 {
+            let now = Instant(monotonic: 0, wall: World.epoch + UInt64(step))
+            try core.mint(in: own, at: now, store, &random, &effects)
+        }
+        try store.commit()
+        trio.world.restart(trio.ann)
+        trio.world.heal()
+        trio.world.run(for: 120_000)
+        let epochs = try trio.ben.store.logs(in: space.number).filter { $0.lane == .control }
+        #expect(epochs.contains { $0.end > 150 }, "the operations came")
+        #expect(try KeyUser(trio.ben).secretCount(.seed, in: trio.group) <= 2 * 64)
+        #expect(try KeyUser(trio.ben).secretCount(.epochKeys, in: trio.group) <= 2 * 64)
+        #expect(try KeyUser(trio.ben).secretCount(.leaf, in: trio.group) <= 3)
+    }
+
+    @Test("Attack 28: who says again and again that they cannot open makes nobody mint without end")
+    func faults28() throws {
+        let trio = try Trio(seed: 5)
+        let own = try #require(try trio.cara.store.space(trio.group))
+        var epochs: Set<OperationID> = []
+        for round in 0..<10 {
+            let current = try #require(try current(trio.ben, trio.group))
+            epochs.insert(current.id)
+            try trio.cara.store.begin(.full)
+            var core = trio.cara.core
+            var effects: [Effect] = []
+            let now = Instant(monotonic: 0, wall: World.epoch + 60_000 + UInt64(round))
+            _ = try core.writeControl(.fault, in: own, at: now, trio.cara.store, &effects) { _ in
+                current.id.bytes
+            }
+            try trio.cara.store.commit()
+            trio.world.restart(trio.cara)
+            trio.world.run(for: 20_000)
+            try trio.world.type("round \(round)", on: trio.ben, in: trio.group)
+            trio.world.run(for: 20_000)
+        }
+        #expect(epochs.count <= 3, "\(epochs.count)")
+    }
+}
