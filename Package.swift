@@ -102,8 +102,9 @@ let targets: [Target] = [
     room(
         "Simulate",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyConversation", "ParleyNodeCore",
-            "ParleyStorage", "ParleySimulation", "ParleySimulatedDisk", "ParleyCheckers",
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
+            "ParleyNodeCore", "ParleyStorage", "ParleySimulation", "ParleySimulatedDisk",
+            "ParleyCheckers",
         ], path: "Simulations/Simulate"),
     room(
         "Real",

@@ -45,7 +45,7 @@ final class CausesPresent: Checker {
         for cause in header.dependencies + header.references {
             checkCount += 1
             guard let named = try node.store.log(cause.tag, in: log.space),
-                cause.sequence < named.end || isAboveFork(cause, in: named)
+                cause.sequence < named.end || isBeyondBound(cause, in: named)
             else {
                 // What fills a hole comes after newer operations of its log, backwards.
                 let tip = try node.store.operation(at: log.end - 1, in: log.number)
@@ -83,9 +83,9 @@ final class CausesPresent: Checker {
                 + " what it follows")
     }
 
-    /// A branch that never comes is not waited for.
-    private func isAboveFork(_ cause: OperationReference, in log: LogRecord) -> Bool {
-        log.fork.map { cause.sequence >= $0.sequence } ?? false
+    /// What never comes is not waited for: another branch, or what a removal cut off.
+    private func isBeyondBound(_ cause: OperationReference, in log: LogRecord) -> Bool {
+        log.bound.map { cause.sequence >= $0.sequence } ?? false
     }
 
     func looked(at world: World) throws { try look(at: world, isSettled: false) }

@@ -106,7 +106,8 @@ public final class Jury {
         [
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
-            OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(), NoStorms(),
+            RostersAgree(), OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(),
+            NoStorms(),
             NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(),
         ]
     }

@@ -31,6 +31,11 @@ final class EvidenceSpreads: Checker {
     ) throws {
         for other in honest where other !== node {
             guard let space = try other.store.space(evidence.proof.space),
+                // Who is out hears of it no more.
+                try other.roster(of: space)?.contains(other.identity.device) ?? false,
+                try node.store.space(evidence.proof.space).flatMap({
+                    try node.roster(of: $0)
+                })?.contains(node.identity.device) ?? false,
                 let log = try other.store.log(LogTag(evidence.log), in: space.number)
             else { continue }
             guard log.fork == evidence.point else {

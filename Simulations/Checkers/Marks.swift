@@ -17,6 +17,7 @@ public struct Marks {
         "acknowledged", "dial-failed", "died", "edited-what-was-deleted", "hole-asked-for",
         "hung-up-duplicate", "imported-again", "introduced", "link-closed",
         "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
+        "fork-proven", "kind-2", "kind-3", "kind-4", "kind-5", "kind-9",
         "kind-112", "kind-113", "lost-power", "refused-while-rejoining", "rejoined", "step-undone",
     ]
 
@@ -73,6 +74,7 @@ public struct Marks {
     /// Adds what nodes turned away, which each of them counts, and what kinds they hold.
     mutating func settle(_ world: World) throws {
         for node in world.honestNodes {
+            if try !node.store.forks().isEmpty { hit("fork-proven") }
             for row in stride(from: 1, through: node.store.operationCount, by: 1) {
                 guard let stored = try node.store.operation(OperationNumber(Int64(row))) else {
                     continue

@@ -51,7 +51,9 @@ struct NaiveModel: Equatable {
 
     private struct Act {
         var operation: VerifiedOperation
-        var author: Member
+        /// Who wrote it, as they were by what they had seen.
+        var author: NaiveAuthor
+        var device: DeviceID
         var lane: Lane
 
         var kind: UInt64 { operation.operation.header.kind.rawValue }
@@ -65,32 +67,41 @@ struct NaiveModel: Equatable {
     }
 
     /// The model of all operations of a space that a store holds.
-    init(of space: SpaceRecord, roster: Roster, in store: any SimulatedStore) throws(StoreError) {
+    ///
+    /// - Parameter control: what its lane 0 comes to: only what counts by that is folded.
+    init(
+        of space: SpaceRecord, control: NaiveControl, in store: any SimulatedStore
+    ) throws(StoreError) {
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
-        for log in try store.logs(in: space.number) {
-            guard let member = roster.member(with: log.device) else { continue }
-            authors[log.tag] = member.person
+        for log in try store.logs(in: space.number) where log.lane != .control {
+            guard let person = control.now.person(of: log.device) else { continue }
+            authors[log.tag] = person
+            var judge = NaiveJudge(control, log)
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
                 let operation = VerifiedOperation(stored: stored, tag: log.tag)
-                acts.append(Act(operation: operation, author: member, lane: log.lane))
+                guard let author = judge.author(of: operation) else { continue }
+                acts.append(
+                    Act(operation: operation, author: author, device: log.device, lane: log.lane))
             }
         }
         acts.sort { $0.operation.orderKey < $1.operation.orderKey }
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
         if space.kind == .own { foldOwn(acts) }
-        let tags = roster.members.flatMap(\.devices).map(\.device).map {
+        let devices = Array(control.now.owners.keys) + control.now.former.keys
+        let tags = devices.map {
             LogTag(OperationHash.log(space: space.id, device: $0, lane: .content))
         }
-        foldReceipts(acts, about: Set(tags))
+        foldReceipts(
+            acts.filter { control.now.owners[$0.device] != nil }, about: Set(tags))
     }
 
     private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
         var edits: [Place: [(text: String, place: Place)]] = [:]
         var deleted: Set<Place> = []
         var toggles: [Place: [Act]] = [:]
-        for act in acts where act.lane == .content {
+        for act in acts where act.lane == .content && act.author.role >= .member {
             guard let target = act.target, let owner = authors[target.tag] else { continue }
             let isOwn = owner == act.author.person
             if act.kind == 65, isOwn, let edit = Payload.decode(PayloadEdit.self, act.payload) {
@@ -101,7 +112,8 @@ struct NaiveModel: Equatable {
             }
             if act.kind == 67 { toggles[target, default: []].append(act) }
         }
-        for act in acts where act.kind == 64 && act.lane == .content {
+        for act in acts
+        where act.kind == 64 && act.lane == .content && act.author.role >= .member {
             let place = act.place
             let isDeleted = deleted.contains(place)
             if isDeleted { erased += [place] + (edits[place] ?? []).map(\.place) }
@@ -139,7 +151,8 @@ struct NaiveModel: Equatable {
 
     private mutating func foldName(_ acts: [Act], isGroup: Bool) {
         let names = acts.filter {
-            $0.kind == 32 && $0.lane == .shared && (!isGroup || $0.author.role >= .admin)
+            $0.kind == 32 && $0.lane == .shared
+                && $0.author.role >= (isGroup ? .admin : .member)
         }
         let replaced = names.flatMap(\.operation.operation.header.references)
         let left = names.last { act in
@@ -185,8 +198,7 @@ struct NaiveModel: Equatable {
                 raise(true, Digest(reinterpreting: act.author.person), mark)
             }
             for mark in receipts.delivered where tags.contains(LogTag(mark.tag)) {
-                guard let device = act.author.devices.first?.device else { continue }
-                raise(false, Digest(reinterpreting: device), mark)
+                raise(false, Digest(reinterpreting: act.device), mark)
             }
         }
     }

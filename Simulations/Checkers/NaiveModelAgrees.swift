@@ -10,13 +10,12 @@ import ParleyWire
 final class NaiveModelAgrees: Checker {
     static let invariant = "I14"
     private(set) var checkCount = 0
+    private let book = NaiveBook()
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
             for (space, _) in try node.eachSpace() {
-                guard let roster = try RosterReader.roster(of: space, in: node.store) else {
-                    continue
-                }
+                guard let roster = try node.roster(of: space) else { continue }
                 try look(at: space, roster, of: node, world.liars)
             }
         }
@@ -25,7 +24,10 @@ final class NaiveModelAgrees: Checker {
     private func look(
         at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
     ) throws {
-        let model = try NaiveModel(of: space, roster: roster, in: node.store)
+        let control = try book.read(space, in: node.store)
+        // Nobody can choose between two branches of lane 0 before it is proven that there are two.
+        if control.rosters.isForked { return }
+        let model = try NaiveModel(of: space, control: control, in: node.store)
         try lookAtErased(model, in: space, of: node, liars)
         let timeline = Timeline(of: space, roster: roster, ownPerson: node.identity.person)
         let shown = try timeline.page(limit: .max, in: node.store).reversed().map(Self.line)
@@ -42,7 +44,7 @@ final class NaiveModelAgrees: Checker {
             throw violation(
                 "\(node.name) calls it \(name ?? "nothing"), the model \(model.name ?? "nothing")")
         }
-        guard try marks(in: space, of: node) == model.progress else {
+        guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }
         let person = node.identity.person
@@ -103,11 +105,17 @@ final class NaiveModelAgrees: Checker {
     }
 
     private func marks(
-        in space: SpaceRecord, of node: SimulatedNode
+        in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
     ) throws(StoreError) -> [NaiveModel.Progress: UInt64] {
         var marks: [NaiveModel.Progress: UInt64] = [:]
         for kind in [MarkKind.read, .delivered] {
             for mark in try node.store.marks(kind, in: space.number) {
+                // How far those were who are out is known here and there as it came.
+                let isOfMember =
+                    kind == .read
+                    ? roster.member(PersonID(reinterpreting: mark.actor)) != nil
+                    : roster.contains(DeviceID(reinterpreting: mark.actor))
+                guard isOfMember else { continue }
                 let key = NaiveModel.Progress(
                     isRead: kind == .read, actor: mark.actor, tag: mark.tag)
                 marks[key] = mark.sequence

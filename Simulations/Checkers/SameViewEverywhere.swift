@@ -20,6 +20,8 @@ final class SameViewEverywhere: Checker {
     private struct Held: Equatable {
         var tag: LogTag
         var spans: [Span]
+        /// Where it begins for a newcomer.
+        var base: UInt64
     }
 
     private struct Shown {
@@ -76,7 +78,8 @@ final class SameViewEverywhere: Checker {
                 let filled = logs.filter { !$0.spans.isEmpty }
                 guard isDue(filled.reduce(0) { $0 + $1.heldCount }) else { continue }
                 let holder = Holder(
-                    node: node, held: filled.map { Held(tag: $0.tag, spans: $0.spans) },
+                    node: node,
+                    held: filled.map { Held(tag: $0.tag, spans: $0.spans, base: $0.base) },
                     forks: filled.map(\.fork))
                 if let place = holders.firstIndex(where: { $0.space == space.id }) {
                     holders[place].all.append(holder)

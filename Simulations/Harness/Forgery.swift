@@ -11,15 +11,25 @@ struct Forgery {
     let space: SpaceRecord
     private let authority: UInt64
 
-    /// Nil where the liar does not belong to the space.
+    /// Nil where the liar never belonged to the space. One that was removed goes on under the
+    /// authority under which it last wrote.
     init?(_ liar: SimulatedNode, in id: SpaceID) throws(StoreError) {
         guard let space = try liar.store.space(id),
-            let roster = try RosterReader.roster(of: space, in: liar.store),
-            roster.contains(liar.identity.device)
+            let roster = try RosterReader.roster(of: space, in: liar.store)
         else { return nil }
         self.liar = liar
         self.space = space
-        authority = roster.authority
+        if roster.contains(liar.identity.device) {
+            authority = roster.authority
+        } else {
+            let tag = LogTag(
+                OperationHash.log(space: id, device: liar.identity.device, lane: .content))
+            guard let log = try liar.store.log(tag, in: space.number), log.end > 0,
+                let last = try liar.store.operation(at: log.end - 1, in: log.number),
+                let authority = last.operation.header.authority
+            else { return nil }
+            self.authority = authority
+        }
     }
 
     /// The liar's log of a lane; nil before its first operation.
@@ -35,8 +45,10 @@ struct Forgery {
     func causes(of lane: Lane) throws(StoreError) -> [OperationReference] {
         guard lane.isCausal else { return [] }
         let open = try liar.store.logs(in: space.number).filter { log in
-            log.lane.isCausal && log.end > log.coveredEnd
-                && log.device != liar.identity.device
+            guard log.device != liar.identity.device else { return false }
+            return lane == .control
+                ? log.lane == .control && log.end > log.controlCoveredEnd
+                : log.lane.isCausal && log.end > log.coveredEnd
         }
         return open.prefix(Limits.dependencyCountMax).map {
             OperationReference(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check)

@@ -104,6 +104,17 @@ public final class SimulatedNode {
         try store.commit()
     }
 
+    /// A node on a copy of another's disk, with its keys: the thief's. It lies by being there.
+    init(copying victim: SimulatedNode, name: String, seed: UInt64, index: Int) throws {
+        self.name = name
+        self.index = index
+        random = SeededRandom(seed: seed, purpose: "node \(index), core")
+        identity = victim.identity
+        store = try victim.store.copy()
+        core = NodeCore(identity: identity)
+        isHonest = false
+    }
+
     /// One input in one transaction, as every shell makes it: what was written here is durable
     /// before anybody hears of it.
     func step(_ input: Input, at now: Instant) -> StepOutcome {
@@ -252,8 +263,7 @@ extension SimulatedNode {
     public func messages(in space: SpaceID, limit: Int = 1000) throws -> [Message] {
         try checkMembership(of: space)
         return try observing {
-            guard let record = try store.space(space),
-                let roster = try RosterReader.roster(of: record, in: store)
+            guard let record = try store.space(space), let roster = try roster(of: record)
             else { return [] }
             let timeline = Timeline(of: record, roster: roster, ownPerson: identity.person)
             return try timeline.page(limit: limit, in: store).reversed()
@@ -271,8 +281,7 @@ extension SimulatedNode {
     /// One hash over all that members of a conversation see alike, or nil where it is unknown.
     public func digest(of space: SpaceID) throws -> Digest? {
         try observing {
-            guard let record = try store.space(space),
-                let roster = try RosterReader.roster(of: record, in: store)
+            guard let record = try store.space(space), let roster = try roster(of: record)
             else { return nil }
             return try ViewDigest.digest(of: record, roster: roster, in: store)
         }

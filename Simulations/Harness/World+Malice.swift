@@ -20,26 +20,35 @@ extension World {
     @discardableResult
     public func equivocate(_ liar: SimulatedNode, in space: SpaceID) throws -> Bool {
         try forge(liar, in: space) { forgery in
-            let causes = try forgery.causes(of: .content)
-            let (left, right) = (forgery.text("to some", now), forgery.text("to others", now))
-            guard let one = try forgery.run(left, at: wall(of: liar), naming: causes),
-                let other = try forgery.run(right, at: wall(of: liar), naming: causes)
-            else { return false }
-            let victims = victims(of: liar, forgery)
-            let deceived = victims.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
-            liar.disguise.hidden.append(
-                Disguise.Hidden(
-                    tag: LogTag(
-                        OperationHash.log(
-                            space: space, device: liar.identity.device, lane: .content)),
-                    place: one.first, victims: deceived.map(\.identity.device)))
-            try forgery.keep(one)
-            for victim in victims {
-                let isDeceived = deceived.contains { $0 === victim }
-                show(isDeceived ? other : one, of: space, from: liar, to: victim)
-            }
-            return !victims.isEmpty
+            try part(
+                forgery, forgery.text("to some", now), forgery.text("to others", now),
+                of: space)
         }
+    }
+
+    /// Signs two operations at the next place of a log, and shows each to some.
+    func part(
+        _ forgery: Forgery, _ left: Draft, _ right: Draft, of space: SpaceID
+    ) throws -> Bool {
+        let liar = forgery.liar
+        let causes = try forgery.causes(of: left.lane)
+        guard let one = try forgery.run(left, at: wall(of: liar), naming: causes),
+            let other = try forgery.run(right, at: wall(of: liar), naming: causes)
+        else { return false }
+        let victims = victims(of: liar, forgery)
+        let deceived = victims.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+        liar.disguise.hidden.append(
+            Disguise.Hidden(
+                tag: LogTag(
+                    OperationHash.log(
+                        space: space, device: liar.identity.device, lane: left.lane)),
+                place: one.first, victims: deceived.map(\.identity.device)))
+        try forgery.keep(one)
+        for victim in victims {
+            let isDeceived = deceived.contains { $0 === victim }
+            show(isDeceived ? other : one, of: space, from: liar, to: victim)
+        }
+        return !victims.isEmpty
     }
 
     /// Signs an operation with a clock of long ago.
@@ -198,7 +207,7 @@ extension World {
 
     // MARK: How a lie is told
 
-    private func publish(
+    func publish(
         _ liar: SimulatedNode, in space: SpaceID, _ text: String, at clock: UInt64,
         naming causes: ((Forgery) throws -> [OperationReference])? = nil
     ) throws -> Bool {
@@ -213,7 +222,7 @@ extension World {
         }
     }
 
-    private func forge(
+    func forge(
         _ liar: SimulatedNode, in space: SpaceID, _ lie: (Forgery) throws -> Bool
     ) throws -> Bool {
         guard !liar.isDown else { return false }
@@ -225,7 +234,7 @@ extension World {
         }
     }
 
-    private func victims(of liar: SimulatedNode, _ forgery: Forgery) -> [SimulatedNode] {
+    func victims(of liar: SimulatedNode, _ forgery: Forgery) -> [SimulatedNode] {
         let linked = wires.keys.sorted().compactMap { link -> Int? in
             guard let wire = wires[link], wire.near.link == link else { return nil }
             let ends = [wire.near.node, wire.far.node]
@@ -235,7 +244,7 @@ extension World {
         return Set(linked).sorted().map { nodes[$0] }
     }
 
-    private func show(
+    func show(
         _ run: Run, of space: SpaceID, from liar: SimulatedNode, to victim: SimulatedNode
     ) {
         inject(
@@ -243,5 +252,5 @@ extension World {
             to: victim)
     }
 
-    private func wall(of node: SimulatedNode) -> UInt64 { moment(of: node).wall }
+    func wall(of node: SimulatedNode) -> UInt64 { moment(of: node).wall }
 }

@@ -97,7 +97,7 @@ extension World {
     ) throws -> SpaceID? {
         try observe {
             for space in try second.conversations() where space.kind == .direct {
-                let roster = try RosterReader.roster(of: space, in: second.store)
+                let roster = try second.roster(of: space)
                 guard roster?.member(first.identity.person) != nil else { continue }
                 guard try first.knows(space.id) else { return nil }
                 let places = [first, second].compactMap(place)

@@ -118,9 +118,11 @@ extension World {
         at node: SimulatedNode, isShown: Bool, _ digests: DigestsOfNow
     ) throws -> Difference? {
         for space in try node.conversations() {
-            let roster = try RosterReader.roster(of: space, in: node.store)
+            // Who is out knows no more than that, and is equal to nobody.
+            guard let roster = try node.roster(of: space), roster.contains(node.identity.device)
+            else { continue }
             for other in honestNodes where other !== node {
-                guard roster?.member(other.identity.person) != nil else { continue }
+                guard roster.contains(other.identity.device) else { continue }
                 let detail =
                     isShown
                     ? try shownDifference(node, other, space, digests)
@@ -146,9 +148,11 @@ extension World {
             guard log.agreed.isWhole else { return "\(node.name) has holes in \(what)" }
             let held = try other.store.log(log.tag, in: record.number)
             guard held?.fork == log.fork else { return "not both know the fork of \(what)" }
-            if held?.agreed.spans ?? [] == log.agreed.spans { continue }
             if let held, !held.agreed.isWhole { return "\(other.name) has holes in \(what)" }
-            return "\(what) has \(log.end) operations at \(node.name) and \(held?.end ?? 0)"
+            // A newcomer's log begins later and ends alike.
+            let (left, right) = (log.agreed, held?.agreed)
+            if left.end == right?.end ?? 0, left.end == 0 || left.tip == right?.tip { continue }
+            return "\(what) has \(left.end) operations at \(node.name) and \(right?.end ?? 0)"
                 + " at \(other.name)"
         }
         return nil
@@ -158,11 +162,17 @@ extension World {
         _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord,
         _ digests: DigestsOfNow
     ) throws -> String? {
-        let isForked = try node.store.logs(in: space.number).contains { $0.fork != nil }
-        if isForked {
-            guard try honestLines(of: node, space.id) != honestLines(of: other, space.id) else {
-                return nil
-            }
+        guard let record = try other.store.space(space.id) else { return nil }
+        let logs = try node.store.logs(in: space.number)
+        var floors = Self.floors(of: logs)
+        let others = Self.floors(of: try other.store.logs(in: record.number))
+        let isAlike = floors == others
+        floors.merge(others, uniquingKeysWith: max)
+        if !isAlike || logs.contains(where: { $0.bound != nil }) {
+            guard
+                try honestLines(of: node, space.id, above: floors)
+                    != honestLines(of: other, space.id, above: floors)
+            else { return nil }
             return "they show another of what honest members wrote in \(label(of: space.id))"
         }
         guard try digests.digest(of: space.id, at: node) != digests.digest(of: space.id, at: other),
@@ -171,10 +181,20 @@ extension World {
         return "they hold the same of \(label(of: space.id)) and show another"
     }
 
-    /// What honest members wrote, edited and reacted with, as one node shows it.
-    private func honestLines(of node: SimulatedNode, _ space: SpaceID) throws -> [String] {
+    private static func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
+        var floors: [LogTag: UInt64] = [:]
+        for log in logs where log.base > 0 { floors[log.tag] = log.base }
+        return floors
+    }
+
+    /// What honest members wrote, edited and reacted with, as one node shows it, from these places on.
+    private func honestLines(
+        of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64]
+    ) throws -> [String] {
         let honest = Set(honestNodes.map(\.identity.person))
-        return try node.messages(in: space, limit: .max).filter { honest.contains($0.author) }.map {
+        return try node.messages(in: space, limit: .max).filter {
+            honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
+        }.map {
             // Without the liars', which decide with whom an emoji begins as well.
             let reactions = $0.reactions.compactMap { reaction -> String? in
                 let persons = reaction.persons.filter(honest.contains)

@@ -1,6 +1,7 @@
 import ParleyConversation
 public import ParleyLedger
 public import ParleyNodeCore
+import ParleyRoster
 public import ParleyWire
 
 /// Nodes, a network and a clock in one value: the same seed gives the same run, every time.
@@ -19,7 +20,7 @@ public import ParleyWire
 /// world does nothing, and the next call that can throws ``WorldError``.
 public final class World {
     /// The nodes, in the order in which they were added.
-    public private(set) var nodes: [SimulatedNode] = []
+    public internal(set) var nodes: [SimulatedNode] = []
     /// Milliseconds since the world began.
     public private(set) var now: UInt64 = 0
     /// How long a frame takes, in milliseconds, where no way of its own was set.
@@ -77,6 +78,9 @@ public final class World {
     var wayRandom: [Way: SeededRandom] = [:]
     var trace = Trace()
     let signatures = SignatureBook()
+    /// Rosters that were worked out, by what they follow from.
+    var rosters: [RosterKey: Roster?] = [:]
+    static let rosterCountMax = 1_024
     /// Conversations that a test made.
     var conversations: [SpaceID: KnownConversation] = [:]
     /// What a call that cannot throw found wrong.

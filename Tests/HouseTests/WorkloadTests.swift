@@ -14,11 +14,13 @@ struct WorkloadTests {
         let names = commands[start.upperBound..<end.lowerBound]
             .matches(of: /\n    case ([a-zA-Z]+)/).map { String($0.output.1) }
         #expect(names.count > 10, "found only \(names)")
-        let deeds = try #require(SourceTree.read("Simulations/Simulate/Play/Stage+Deeds.swift"))
-        // Simulated people have one device each, and stay in their groups, as yet.
+        let deeds = SourceTree.swift.filter {
+            $0.path.hasPrefix("Simulations/Simulate/Play/Stage")
+        }.map(\.text).joined()
+        // Simulated people have one device each, and are added by others, as yet.
         let awaited: Set = [
-            "addDevice", "revokeDevice", "renameDevice", "addMember", "removeMember", "setRole",
-            "leave", "changeSettings", "createGroupInvite", "endGroupInvite", "joinGroup",
+            "addDevice", "revokeDevice", "renameDevice", "createGroupInvite", "endGroupInvite",
+            "joinGroup",
         ]
         let missing = names.filter { !awaited.contains($0) && !deeds.contains(".\($0)(") }
         #expect(missing.isEmpty, "nobody in a simulated world ever does \(missing)")
@@ -26,7 +28,7 @@ struct WorkloadTests {
 
     /// What nobody in a simulated world writes yet.
     static let later: Set<String> = [
-        "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "35",
+        "6", "7", "8", "10", "11", "12", "14", "35",
     ]
 
     @Test("must write every kind of operation")

@@ -62,6 +62,31 @@ private struct Trial {
         }
     }
 
+    /// Ann sends an operation of her log of a lane, the first or the last, on a link that leads to
+    /// somebody.
+    func serve(_ lane: Lane, to other: SimulatedNode, isLast: Bool = false) throws {
+        let space = try #require(try ann.store.space(trip))
+        let log = try #require(
+            try ann.store.logs(in: space.number).first {
+                $0.lane == lane && $0.device == ann.identity.device
+            })
+        let place = isLast ? log.end - 1 : 0
+        let stored = try #require(try ann.store.operation(at: place, in: log.number))
+        let run = Run(
+            device: log.device, lane: lane, first: place, anchor: nil,
+            operations: [stored.operation], heads: [])
+        let link = LinkID(1_000_000)
+        let peer = LinkPeer(
+            person: other.identity.person, root: other.identity.root,
+            device: other.identity.device, identity: other.identity.operations,
+            handshakeHash: [], isInitiator: true)
+        let told = Operations(space: trip, endsAnswer: false, runs: [run])
+        world.onStep?(
+            StepReport(
+                node: ann, input: .linkOpened(link, peer),
+                effects: [.send(link, Frame.operations(told).encoded())], isLost: false))
+    }
+
     func number(of text: String, at node: SimulatedNode) throws -> OperationNumber {
         try #require(try node.messages(in: trip).first { $0.text == text }).number
     }
@@ -75,7 +100,7 @@ struct CheckersCanFailTests {
         #expect(
             Jury.invariants.sorted() == [
                 "I1", "I10", "I11", "I12", "I13", "I14", "I15", "I2", "I3", "I4", "I5", "I6", "I7",
-                "I8",
+                "I8", "I9",
             ])
     }
 
@@ -238,6 +263,67 @@ struct CheckersCanFailTests {
         trial.isBroken()
     }
 
+    @Test("RostersAgree: a resolver has forgotten somebody")
+    func forgetfulResolver() throws {
+        let trial = try Trial(of: "I9")
+        let checker = RostersAgree { space, store in
+            guard space.kind == .group else {
+                return try RosterReader.roster(of: space, in: store)
+            }
+            let other = try store.spaces().first { $0.kind == .direct }
+            return try other.flatMap { try RosterReader.roster(of: $0, in: store) }
+        }
+        #expect(throws: Violation.self) { try checker.looked(at: trial.world) }
+    }
+
+    @Test("RostersAgree: what was said in a group is sent to a stranger")
+    func servedToStranger() throws {
+        let trial = try Trial(of: "I9")
+        try trial.serve(.content, to: try trial.world.addNode("cara"))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who is in a group is told to a stranger")
+    func rosterServedToStranger() throws {
+        let trial = try Trial(of: "I9")
+        try trial.serve(.control, to: try trial.world.addNode("cara"))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who was taken out is sent what is written since")
+    func servedToRemoved() throws {
+        let trial = try Trial(of: "I9")
+        try trial.ann.perform(.removeMember(trial.trip, trial.ben.identity.person))
+        try trial.ann.type("now that we are alone", in: trial.trip)
+        try trial.serve(.content, to: trial.ben, isLast: true)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who was taken out is told of who came since")
+    func rosterServedToRemoved() throws {
+        let trial = try Trial(of: "I9")
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        try trial.ann.perform(.removeMember(trial.trip, trial.ben.identity.person))
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try trial.ann.perform(.addMember(trial.trip, cara.identity.person, .member))
+        try trial.serve(.control, to: trial.ben, isLast: true)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: a newcomer is sent what came before, though the group gives nothing")
+    func servedBelowHorizon() throws {
+        let trial = try Trial(of: "I9")
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        try trial.ann.perform(.addMember(trial.trip, cara.identity.person, .member))
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try trial.serve(.content, to: cara)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("QueuesStayBounded: more is under way on a link than any credit allows")
     func queuesStayBounded() throws {
         let trial = try Trial(of: "I12")
@@ -306,6 +392,28 @@ struct CheckersCanFailTests {
         try trial.meddle(with: trial.ann) { store, _ in
             try store.restore(VerifiedOperation(stored: stored, tag: log.tag), in: number)
         }
+        trial.isBroken()
+    }
+
+    @Test("NaiveModelAgrees: a message is shown whose author had been taken out")
+    func removedIsShown() throws {
+        let trial = try Trial(of: "I14")
+        let cara = try trial.world.addNode("cara")
+        let all = try trial.world.group("all", [trial.ann, trial.ben, cara])
+        trial.world.partition([trial.ann], [trial.ben, cara])
+        try trial.ben.type("still here", in: all)
+        trial.world.run(for: 5_000)
+        let space = try #require(try cara.store.space(all))
+        let row = try #require(
+            try cara.store.messages(in: space.number, before: nil, limit: 1).first)
+        try trial.ann.perform(.removeMember(all, trial.ben.identity.person))
+        trial.world.heal()
+        trial.world.run(for: 400_000)
+        #expect(try !cara.texts(in: all).contains("still here"))
+        try trial.jury.verify(isSettled: true)
+        try cara.store.begin(.full)
+        try cara.store.insert(row)
+        try cara.store.commit()
         trial.isBroken()
     }
 

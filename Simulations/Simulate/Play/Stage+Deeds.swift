@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .nameSelf, .invite, .verify, .ask, .answer, .uninvite:
+            .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
+            .govern:
             return try !node.isDown && person(node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
@@ -47,6 +48,7 @@ extension Stage {
             trouble(act.do, from: node, to: other)
         case .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
             return try machine(of: node, meets: act, jury)
+        case .steal, .impersonate: return try thief(of: node, does: act.do)
         }
         return true
     }
@@ -75,6 +77,9 @@ extension Stage {
         case .flood: try world.flood(liar, in: space)
         case .lieInFront: try world.lieInFront(liar, in: space)
         case .withhold: world.withhold(liar)
+        case .writeOn: try world.writeOn(liar, in: space)
+        case .backdateRoster: try world.backdateRoster(liar, in: space)
+        case .equivocateRoster: try world.equivocateRoster(liar, in: space)
         }
     }
 
@@ -198,6 +203,8 @@ extension Stage {
             return try OpenInvite.all(at: World.epoch + world.now, node.store).last.map {
                 [(node, .revokeInvite($0.number))]
             } ?? []
+        case .add, .remove, .promote, .quit, .govern:
+            return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }
@@ -219,7 +226,7 @@ extension Stage {
     }
 
     /// A conversation by its place: groups first, each kind in the order in which it came.
-    private func space(_ place: Int, of node: SimulatedNode) throws -> SpaceRecord? {
+    func space(_ place: Int, of node: SimulatedNode) throws -> SpaceRecord? {
         let all = try node.conversations().sorted {
             ($0.kind == .group ? 0 : 1, $0.number) < ($1.kind == .group ? 0 : 1, $1.number)
         }

@@ -21,6 +21,8 @@ struct Stage {
     /// Pairs that reach each other again at these moments, the soonest first.
     var joins: [(time: UInt64, pair: [String])] = []
     var copies: [String: (contents: StoreSnapshot, ownEnds: [LogTag: UInt64])] = [:]
+    /// Who runs a copy of somebody's disk, by the name of who was robbed.
+    var thieves: [String: SimulatedNode] = [:]
     var random: SeededRandom
 
     init(_ scenario: Scenario, _ world: World) {

@@ -56,6 +56,17 @@ public enum Deed: Codable, Equatable, Sendable {
     case uninvite
     /// Notes that safety numbers were compared.
     case verify(user: String)
+    /// Takes somebody into a group; roles are 0 for a reader up to 3 for an owner.
+    case add(space: Int, user: String, role: Int)
+    /// Takes somebody out of a group.
+    case remove(space: Int, user: String)
+    /// Lets somebody do more or less.
+    case promote(space: Int, user: String, role: Int)
+    /// Goes out of a group.
+    case quit(space: Int)
+    /// Decides how many days of what was written before a newcomer is given: 0 for nothing, and
+    /// below 0 for all.
+    case govern(space: Int, historyDays: Int)
     /// Misbehaves, as only a changed program can.
     case misbehave(Malice)
 
@@ -88,6 +99,10 @@ public enum Deed: Codable, Equatable, Sendable {
     case backUp
     /// The copy is put in the place of the disk, as from an old backup.
     case restore
+    /// Somebody copies the disk with all keys, and runs the node elsewhere as well.
+    case steal
+    /// Whoever copied the disk writes a message with it.
+    case impersonate(space: Int, text: String)
 }
 
 /// Where in a step a process dies.
@@ -122,4 +137,10 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case lieInFront
     /// Never serves some ranges.
     case withhold
+    /// Goes on writing under the roster that it was in, whoever removed it.
+    case writeOn
+    /// Signs changes of the roster as if it had seen nothing since some moment long past.
+    case backdateRoster
+    /// Signs two changes of the roster at one place, and shows each to others.
+    case equivocateRoster
 }

@@ -5,7 +5,8 @@ extension Scenario {
     ///
     /// Each class is on in half of all seeds, so that runs with few faults, in which much happens,
     /// are as common as runs in which everything breaks. One seed in ten runs on the production
-    /// store; one in four has a member who misbehaves.
+    /// store; in another one half of all that is done changes who is in a group; one in four has a
+    /// member who misbehaves.
     public static func drawn(seed: UInt64) -> Scenario {
         var random = SeededRandom(seed: seed, purpose: "scenario")
         let count = Int(2 + random.next() % 4)
@@ -43,17 +44,35 @@ extension Scenario {
             let drawn = [first, second].map { kinds[Int($0 % UInt64(kinds.count))] }
             nodes[count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
         }
+        let isStolen = seed % 20 == 13 && count >= 3 && nodes[count - 1].malicious == nil
         return Scenario(
             name: "seed-\(seed)", story: "Drawn from the seed \(seed).", seed: seed,
             store: seed % 10 == 0 ? .sqlite : .memory,
             isChaotic: random.next() % 2 == 0 ? true : nil,
             nodes: nodes, acquaintance: .everyone,
-            links: links, workload: Workload(actsPerMinute: rate, mix: nil, log: nil),
+            links: links,
+            workload: Workload(
+                actsPerMinute: rate, mix: seed % 10 == 3 ? Mix.membership : nil, log: nil),
             phases: [
-                Phase(for: .minutes(minutes), faults: faults),
+                Phase(
+                    for: .minutes(minutes), faults: faults,
+                    actions: isStolen ? theft(from: names[count - 1], minutes: minutes) : nil),
                 Phase(for: .minutes(15), heal: true),
             ],
             expect: Expectation(invariants: nil, marks: nil))
+    }
+
+    /// Somebody copies a disk, writes with it, and is put out in the end.
+    private static func theft(from user: String, minutes: UInt64) -> [Act] {
+        func act(_ tenths: UInt64, _ user: String, _ deed: Deed) -> Act {
+            Act(at: .milliseconds(minutes * 6_000 * tenths), node: user, do: deed)
+        }
+        return [act(3, user, .steal)]
+            + (4...6).map { act($0, user, .impersonate(space: 0, text: "\(user) it is, \($0)")) }
+            + [
+                act(7, "ann", .remove(space: 0, user: user)),
+                act(8, user, .impersonate(space: 0, text: "\(user) goes on")),
+            ]
     }
 
     /// What was drawn, in one line.
@@ -61,6 +80,7 @@ extension Scenario {
         var words = ["nodes \(nodes.count)", "acts/min \(workload.actsPerMinute)"]
         let delay = links.default.delayMs
         words.append("delay \(delay[0])-\(delay[1]) ms")
+        if workload.mix == Mix.membership { words.append("comings and goings") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {
@@ -75,6 +95,9 @@ extension Scenario {
         for phase in phases {
             words.append(phase.heal == true ? "heal \(phase.for)" : "\(phase.for)")
             words += phase.faults?.words ?? []
+            if phase.actions?.contains(where: { $0.do == .steal }) == true {
+                words.append("a thief")
+            }
         }
         return words.joined(separator: ", ")
     }

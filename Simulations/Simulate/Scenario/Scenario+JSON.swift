@@ -85,13 +85,13 @@ extension Deed {
         switch self {
         case .found(_, let members): members
         case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
-            .reset(let user), .stall(let user, _), .flip(let user, _):
+            .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
+            .remove(_, let user), .promote(_, let user, _):
             [user]
         case .part(let groups, _): groups.flatMap { $0 }
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
-            .backUp,
-            .restore:
+            .backUp, .restore, .quit, .govern, .steal, .impersonate:
             []
         }
     }
@@ -115,6 +115,11 @@ extension Deed {
         case .ask: "ask"
         case .answer: "answer"
         case .uninvite: "uninvite"
+        case .add: "add"
+        case .remove: "remove"
+        case .promote: "promote"
+        case .quit: "quit"
+        case .govern: "govern"
         case .misbehave: "misbehave"
         case .part: "part"
         case .heal: "heal"
@@ -129,6 +134,8 @@ extension Deed {
         case .jumpClock: "jumpClock"
         case .backUp: "backUp"
         case .restore: "restore"
+        case .steal: "steal"
+        case .impersonate: "impersonate"
         }
     }
 }

@@ -6,7 +6,15 @@ public enum Mix {
     public static let usual: [String: UInt64] = [
         "write": 560, "reply": 80, "react": 110, "edit": 60, "read": 80, "delete": 30,
         "rename": 10, "mute": 10, "bringIn": 14, "found": 4, "nameSelf": 4, "invite": 3,
-        "verify": 3, "ask": 3, "answer": 4, "uninvite": 1,
+        "verify": 3, "ask": 3, "answer": 4, "uninvite": 1, "add": 5, "remove": 3, "promote": 3,
+        "quit": 1,
+        "govern": 2,
+    ]
+
+    /// A group that never comes to rest: half of all that is done changes who is in it.
+    public static let membership: [String: UInt64] = [
+        "write": 340, "reply": 40, "react": 40, "edit": 30, "delete": 20, "read": 20, "rename": 10,
+        "add": 220, "remove": 120, "promote": 100, "quit": 20, "govern": 40,
     ]
 
     /// What somebody does who mostly reads.

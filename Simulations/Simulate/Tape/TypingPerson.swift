@@ -114,9 +114,21 @@ struct TypingPerson {
             let how = ["accept", "accept", "decline", "block"][Int(random.next() % 4)]
             return .answer(user: other(), how: how)
         case "uninvite": return .uninvite
+        case "add": return .add(space: group(), user: other(), role: role())
+        case "remove": return .remove(space: group(), user: other())
+        case "promote": return .promote(space: group(), user: other(), role: role())
+        case "quit": return .quit(space: group())
+        case "govern":
+            return .govern(space: group(), historyDays: [0, -1, 1][Int(random.next() % 3)])
         default: return .write(space: space, text: text())
         }
     }
+
+    /// The first group, mostly: those of two are fixed.
+    private mutating func group() -> Int { Int(random.next() % 4 / 3) }
+
+    /// Members mostly; more of those who may remove others than there should be.
+    private mutating func role() -> Int { [0, 1, 1, 1, 2, 2, 3, 3][Int(random.next() % 8)] }
 
     private mutating func other() -> String { others[Int(random.next() % UInt64(others.count))] }
 

@@ -1,0 +1,65 @@
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Who wrote an operation, by what they had seen.
+struct NaiveAuthor: Equatable {
+    var person: PersonID
+    var role: Role
+}
+
+/// Which operations of one log count, gone through from its beginning.
+///
+/// What an author had seen of lane 0 is all that their own log had named of it by then.
+/// Source: `Protocol/08-roster.md`, "Judging".
+struct NaiveJudge {
+    private let control: NaiveControl
+    private let log: LogRecord
+    private var seen: NaiveRosters.Acts = []
+    /// Whether all that the log named is known.
+    private var isComplete: Bool
+
+    init(_ control: NaiveControl, _ log: LogRecord) {
+        self.control = control
+        self.log = log
+        isComplete = log.spans.first?.first == 0
+    }
+
+    /// Who wrote the next operation of the log, or nil where it does not count.
+    mutating func author(of operation: VerifiedOperation) -> NaiveAuthor? {
+        let (now, rosters) = (control.now, control.rosters)
+        if log.lane == .receipts {
+            guard let person = now.person(of: log.device) else { return nil }
+            switch now.limit(of: log.device, .receipts, rosters) {
+            case .all: break
+            case .none: return nil
+            case .through(let last, _): guard operation.sequence <= last else { return nil }
+            }
+            return NaiveAuthor(person: person, role: now.seats[person]?.role ?? .reader)
+        }
+        for cause in operation.operation.header.dependencies {
+            if let more = rosters.seen(cause, among: control.held) { seen.formUnion(more) }
+        }
+        // Above a hole what was named below it is not known.
+        if !log.spans.isEmpty, operation.sequence > log.spans[0].last { isComplete = false }
+        guard let view = view(operation.operation.header.authority),
+            let person = view.owners[log.device], let seat = view.seats[person],
+            now.person(of: log.device) != nil
+        else { return nil }
+        let isOut = now.limit(of: log.device, log.lane, rosters) != .all
+        if isOut, let fork = log.fork, operation.sequence >= fork.sequence { return nil }
+        guard now.counts(log.device, log.lane, operation.sequence, seeing: view, rosters) else {
+            return nil
+        }
+        return NaiveAuthor(person: person, role: seat.role)
+    }
+
+    private func view(_ authority: UInt64?) -> NaiveRosters.Fold? {
+        let view = control.rosters.fold(seen)
+        if view.authority == authority { return view }
+        guard !isComplete, let authority,
+            let claimed = control.rosters.set(claiming: authority, within: control.held)
+        else { return nil }
+        return control.rosters.fold(claimed)
+    }
+}

@@ -1,0 +1,229 @@
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+extension NaiveRosters {
+    /// Where an operation is heard among all; the lowest first.
+    struct Key: Comparable {
+        /// The rank of who wrote it, by what they had seen.
+        var rank: Int
+        /// 1 for who comes by an invite, else 0.
+        var phase = 0
+        /// Of who comes by an invite: how much the author had seen.
+        var depth = 0
+        var id: OperationID
+
+        static func < (left: Self, right: Self) -> Bool {
+            (left.rank, left.phase, left.depth, left.id)
+                < (right.rank, right.phase, right.depth, right.id)
+        }
+    }
+
+    /// An operation that its author could write by what they had seen.
+    struct Admission {
+        /// By whose right it was written.
+        var author: PersonID
+        /// Who wrote it for somebody who comes by an invite.
+        var sponsor: PersonID?
+        var need = Role.reader
+        var key: Key
+        /// What gave the author the right; empty for what needs none.
+        var grants: Acts = []
+        /// What it says of persons' devices.
+        var identity: [PersonID: Set<IdentityOperation>] = [:]
+        /// The devices that it lets in.
+        var devices: [PersonID: Set<DeviceID>] = [:]
+    }
+
+    /// Judges an act by its past alone, so that its admission never changes. Nil for a refused one.
+    func admission(of number: Int) -> Admission? {
+        let act = acts[number]
+        guard let wish = act.wish else { return nil }
+        let view = fold(act.past)
+        switch wish {
+        case .genesis(let genesis): return self.genesis(genesis, act)
+        case .ident(let ident): return self.ident(ident, act, view)
+        case .redeem(let redeem): return self.redeem(redeem, act, view)
+        case .add, .remove, .setRole, .leave, .settings, .invite: break
+        }
+        guard let author = view.owners[act.device],
+            let need = need(of: wish, kind: view.kind), let seat = view.seats[author],
+            seat.role >= need
+        else { return nil }
+        switch wish {
+        case .add(let add):
+            guard view.seats[add.newcomer.person] == nil, seat.rank < 254 else { return nil }
+        case .remove(let remove):
+            guard let target = view.seats[remove.person], seat.rank < target.rank else {
+                return nil
+            }
+        case .setRole(let change):
+            guard let target = view.seats[change.person], seat.rank < target.rank, seat.rank < 254
+            else { return nil }
+        case .invite(.end(let id)):
+            guard let invite = self.number(of: id), act.past.contains(invite),
+                admissions[invite] != nil, case .invite(.open) = acts[invite].wish
+            else { return nil }
+        case .leave, .settings, .invite, .genesis, .ident, .redeem: break
+        }
+        var admission = Admission(author: author, need: need, key: Key(rank: seat.rank, id: act.id))
+        guard entitle(&admission, by: seat) else { return nil }
+        if case .add(let add) = wish {
+            guard prove(add.newcomer, view, &admission) else { return nil }
+        }
+        return admission
+    }
+
+    /// The role that something needs; nil where it cannot be in a space of this kind.
+    private func need(of wish: Wish, kind: SpaceKind?) -> Role? {
+        if case .settings = wish {
+            switch kind {
+            case .group: return .owner
+            case .direct: return .reader
+            case .own, nil: return nil
+            }
+        }
+        guard kind == .group else { return nil }
+        switch wish {
+        case .add(let add): return add.role >= .admin ? .owner : .admin
+        case .setRole(let change): return change.role >= .admin ? .owner : .admin
+        case .remove, .invite: return .admin
+        case .leave: return .reader
+        case .genesis, .ident, .redeem, .settings: return nil
+        }
+    }
+
+    /// Notes what gave the author the right: it must be heard before what it allows.
+    private func entitle(_ admission: inout Admission, by seat: Fold.Seat) -> Bool {
+        let (author, need, key) = (admission.author, admission.need, admission.key)
+        admission.grants = seat.heads.filter { head in
+            guard let granted = right(of: author, by: head), granted.role >= need else {
+                return false
+            }
+            return admissions[head].map { $0.key < key } ?? false
+        }
+        return !admission.grants.isEmpty
+    }
+
+    /// The role and the rank that an act gives to a person, or nil.
+    func right(of person: PersonID, by number: Int) -> (role: Role, rank: Int)? {
+        guard let rank = admissions[number]?.key.rank else { return nil }
+        func raised(_ role: Role) -> (role: Role, rank: Int) {
+            (role, role >= .admin ? rank + 1 : Member.plainRank)
+        }
+        switch acts[number].wish {
+        case .genesis(let genesis):
+            guard let founder = genesis.founders.first(where: { $0.person == person }) else {
+                return nil
+            }
+            if genesis.kind != .group || admissions[number]?.author == person {
+                return (founder.role, 0)
+            }
+            return (founder.role, founder.role >= .admin ? 1 : Member.plainRank)
+        case .add(let add) where add.newcomer.person == person: return raised(add.role)
+        case .setRole(let change) where change.person == person: return raised(change.role)
+        case .redeem(let redeem) where redeem.newcomer.person == person:
+            guard let invite = self.number(of: redeem.invite),
+                case .invite(.open(_, let role, _, _)) = acts[invite].wish
+            else { return nil }
+            return raised(role)
+        default: return nil
+        }
+    }
+
+    // MARK: Proof
+
+    /// Whether identity operations prove the newcomer's devices, with those that the author knew.
+    private func prove(
+        _ newcomer: Newcomer, _ view: Fold, _ admission: inout Admission,
+        revoking revoked: DeviceID? = nil
+    ) -> Bool {
+        let given = Set(newcomer.identity.compactMap(identity))
+        let known = view.identities[newcomer.person] ?? []
+        guard given.count == Set(newcomer.identity).count, let log = log(of: known.union(given)),
+            log.person == newcomer.person
+        else { return false }
+        admission.identity[newcomer.person] = given
+        if let revoked { return log.revoked.contains(revoked) }
+        guard known.isEmpty || log.operations.count <= 96 else { return false }
+        var devices: Set<DeviceID> = []
+        for case .addDevice(let device, _, _, _) in given.map(\.content)
+        where log.certificate(of: device) != nil { devices.insert(device) }
+        admission.devices[newcomer.person] = devices
+        return !devices.isEmpty
+    }
+
+    // MARK: Kinds with rules of their own
+
+    private func genesis(_ genesis: Genesis, _ act: Act) -> Admission? {
+        let persons = genesis.founders.map(\.person)
+        let isRightCount =
+            switch genesis.kind {
+            case .own: persons.count == 1
+            case .direct: persons.count == 2
+            case .group: !persons.isEmpty
+            }
+        guard act.past.isEmpty, act.sequence == 0, genesis.space == space,
+            genesis.creator == act.device, isRightCount, Set(persons).count == persons.count
+        else { return nil }
+        var admission = Admission(author: persons[0], key: Key(rank: -2, id: act.id))
+        var creators: [Founder] = []
+        for founder in genesis.founders {
+            let given = Set(founder.identity.compactMap(identity))
+            guard given.count == Set(founder.identity).count, let log = log(of: given),
+                log.person == founder.person
+            else { return nil }
+            if log.certificate(of: act.device) != nil { creators.append(founder) }
+            admission.identity[founder.person] = given
+            admission.devices[founder.person] = Set(log.devices.map(\.device))
+        }
+        guard creators.count == 1, creators[0].role == .owner else { return nil }
+        admission.author = creators[0].person
+        return admission
+    }
+
+    private func ident(_ ident: Ident, _ act: Act, _ view: Fold) -> Admission? {
+        guard let target = view.seats[ident.person] else { return nil }
+        let newcomer = Newcomer(person: ident.person, name: "", identity: ident.identity)
+        switch ident.change {
+        case .add:
+            var admission = Admission(
+                author: ident.person, key: Key(rank: target.rank, id: act.id))
+            guard prove(newcomer, view, &admission), entitle(&admission, by: target) else {
+                return nil
+            }
+            // A device that its person certified may let itself in.
+            let isOwn = admission.devices[ident.person]?.contains(act.device) ?? false
+            let author = view.owners[act.device] ?? (isOwn ? ident.person : nil)
+            return author == ident.person ? admission : nil
+        case .revoke(let device, _):
+            guard let author = view.owners[act.device], let seat = view.seats[author],
+                author == ident.person || seat.role >= .admin
+            else { return nil }
+            var admission = Admission(author: author, key: Key(rank: -1, id: act.id))
+            return prove(newcomer, view, &admission, revoking: device) ? admission : nil
+        }
+    }
+
+    private func redeem(_ redeem: Redeem, _ act: Act, _ view: Fold) -> Admission? {
+        guard view.kind == .group, let sponsor = view.owners[act.device],
+            view.seats[sponsor] != nil, view.seats[redeem.newcomer.person] == nil,
+            let invite = number(of: redeem.invite), view.live.contains(invite),
+            case .invite(.open(let key, _, _, _)) = acts[invite].wish,
+            view.usesLeft(of: invite, in: self) > 0, let made = admissions[invite],
+            let inviter = view.seats[made.author], inviter.role >= .admin,
+            redeem.isProven(in: space, by: key)
+        else { return nil }
+        var admission = Admission(
+            author: made.author, sponsor: sponsor, need: .admin,
+            key: Key(
+                rank: max(inviter.rank, made.key.rank), phase: 1,
+                depth: act.past.count { admissions[$0] != nil }, id: act.id))
+        guard prove(redeem.newcomer, view, &admission),
+            admission.devices[redeem.newcomer.person]?.contains(redeem.device) == true,
+            entitle(&admission, by: inviter)
+        else { return nil }
+        return admission
+    }
+}

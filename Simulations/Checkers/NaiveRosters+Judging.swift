@@ -1,0 +1,157 @@
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+
+extension NaiveRosters.Fold {
+    /// Whose a device is, or was.
+    func person(of device: DeviceID) -> PersonID? { owners[device] ?? former[device]?.person }
+
+    /// How much of a device's log counts.
+    func limit(of device: DeviceID, _ lane: Lane, _ rosters: NaiveRosters) -> LogLimit {
+        if lane == .control || owners[device] != nil { return .all }
+        guard let (person, ends) = former[device] else { return .none }
+        if ends.isEmpty { return .all }
+        let places = ends.compactMap {
+            rosters.cut(by: $0, of: device, person)?.place(of: device, lane)
+        }
+        return places.max { ($0.sequence, $0.operation) < ($1.sequence, $1.operation) }
+            .map { .through($0.sequence, $0.operation) } ?? .none
+    }
+
+    /// Whether a place of lane 1, 3 or 4 counts whose author could write it by what they had seen:
+    /// of the revocations that hit it unseen, one at least had seen so much.
+    func counts(
+        _ device: DeviceID, _ lane: Lane, _ sequence: UInt64, seeing view: Self,
+        _ rosters: NaiveRosters
+    ) -> Bool {
+        guard let person = person(of: device) else { return false }
+        let cuts = live.subtracting(view.live).compactMap { act -> Cut? in
+            if case .setRole(let change) = rosters.acts[act].wish, change.person == person,
+                change.role == .reader
+            {
+                return change.cut
+            }
+            return rosters.cut(by: act, of: device, person)
+        }
+        return cuts.isEmpty
+            || cuts.contains {
+                ($0.place(of: device, lane)?.sequence).map { $0 >= sequence } ?? false
+            }
+    }
+
+    /// What a device that is out may have of lane 0: what put it out, and what that follows from.
+    func departure(of device: DeviceID, _ rosters: NaiveRosters) -> NaiveRosters.Acts {
+        guard owners[device] == nil, let person = former[device]?.person else { return [] }
+        let ends = live.filter {
+            rosters.expels($0, person) || rosters.cut(by: $0, of: device, person) != nil
+        }
+        return ends.reduce(ends) { $0.union(rosters.acts[$1].past) }
+    }
+}
+
+extension NaiveRosters.Fold {
+    /// In what a roster differs from this one, or nil.
+    func difference(
+        from roster: Roster, _ rosters: NaiveRosters, about devices: [DeviceID]
+    ) -> String? {
+        let expected = seats.keys.sorted().compactMap { person in
+            seats[person].map { line(person, $0) }
+        }
+        let found = roster.members.map(Self.line)
+        if let (one, other) = zip(found, expected).first(where: { $0 != $1 }) {
+            return "\(one) and not \(other)"
+        }
+        if found.count != expected.count {
+            return "\(found.count) members and not \(expected.count)"
+        }
+        if roster.authority != authority { return "another authority" }
+        if roster.digest != digest { return "another digest" }
+        if roster.settings != settings { return "\(roster.settings) and not \(settings)" }
+        let invites = invites(rosters)
+        let others = roster.invites.map(Self.line).sorted()
+        if others != invites { return "invites \(others) and not \(invites)" }
+        for device in devices {
+            for lane in Lane.allCases where lane != .control {
+                let (one, other) = (
+                    roster.limit(of: device, lane: lane), limit(of: device, lane, rosters)
+                )
+                if one != other {
+                    return "\(lane) log of \(device) through \(one) and not \(other)"
+                }
+            }
+        }
+        return nil
+    }
+
+    private func line(_ person: PersonID, _ seat: Seat) -> String {
+        let devices = seat.devices.map { "\($0.device) \($0.noiseKey) \($0.rank)" }
+        return "\(person) \(seat.role) \(seat.rank) \(seat.name) \(devices)"
+            + " \(devices.isEmpty ? [] : seat.horizon.places)"
+    }
+
+    private static func line(_ member: Member) -> String {
+        let devices = member.devices.map { "\($0.device) \($0.noiseKey) \($0.rank)" }
+        return "\(member.person) \(member.role) \(member.rank) \(member.name) \(devices)"
+            + " \(member.devices.first?.horizon.places ?? [])"
+    }
+
+    private func invites(_ rosters: NaiveRosters) -> [String] {
+        live.compactMap { act -> String? in
+            guard case .invite(.open(let key, let role, _, let expires)) = rosters.acts[act].wish,
+                let inviter = rosters.admissions[act]?.author,
+                seats[inviter].map({ $0.role >= .admin }) ?? false
+            else { return nil }
+            let left = usesLeft(of: act, in: rosters)
+            let id = rosters.acts[act].id
+            return left == 0 ? nil : "\(id) \(inviter) \(key) \(role) \(left) \(expires)"
+        }.sorted()
+    }
+
+    private static func line(_ invite: LiveInvite) -> String {
+        "\(invite.operation) \(invite.inviter) \(invite.key) \(invite.role) \(invite.usesLeft)"
+            + " \(invite.expires)"
+    }
+}
+
+/// What the model makes of what one store holds of one space.
+struct NaiveControl {
+    let rosters: NaiveRosters
+    /// The acts that are held.
+    let held: NaiveRosters.Acts
+    /// What follows from them.
+    let now: NaiveRosters.Fold
+
+    /// Who stands in the graph of a space by what the author of an operation had seen.
+    func view(_ named: NaiveRosters.Acts) -> NaiveRosters.Fold { rosters.fold(named) }
+}
+
+/// The models of all spaces, so that what was worked out for one node need not be for another.
+final class NaiveBook {
+    private struct Name: Hashable {
+        var space: SpaceID
+        var forks: [LogTag: UInt64]
+    }
+
+    private var all: [Name: NaiveRosters] = [:]
+
+    /// The model of what a store holds of lane 0.
+    func read(
+        _ space: SpaceRecord, in store: any SimulatedStore
+    ) throws(StoreError) -> NaiveControl {
+        var forks: [LogTag: UInt64] = [:]
+        var held: [(operation: VerifiedOperation, device: DeviceID)] = []
+        for log in try store.logs(in: space.number) where log.lane == .control {
+            forks[log.tag] = log.fork?.sequence
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                held.append((VerifiedOperation(stored: stored, tag: log.tag), log.device))
+            }
+        }
+        let name = Name(space: space.id, forks: forks)
+        let rosters = all[name] ?? NaiveRosters(of: space.id, forks: forks)
+        all[name] = rosters
+        let acts = rosters.take(held)
+        return NaiveControl(rosters: rosters, held: acts, now: rosters.fold(acts))
+    }
+}

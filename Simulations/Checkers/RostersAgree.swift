@@ -1,0 +1,197 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I9: who is in a space is what an independent model makes of its control operations, and whoever
+/// is out is served nothing.
+///
+/// A device in the roster gets no content at or below its horizon, and of nobody's log more than
+/// the removals leave. A device that is out gets lane 0 up to and including what put it out; one
+/// that never was in gets nothing. Which frames leave is what counts, not what a node believes.
+final class RostersAgree: Checker {
+    static let invariant = "I9"
+    /// The first byte of OPS. Source: Protocol/06-sync.md, "Frames".
+    private static let operationsType: UInt8 = 4
+
+    private(set) var checkCount = 0
+    private let roster: (SpaceRecord, any SimulatedStore) throws -> Roster?
+    private let book = NaiveBook()
+    private var known: [DeviceID: Known] = [:]
+
+    /// What is known of a node between two looks.
+    private struct Known {
+        var peers: [LinkID: LinkPeer] = [:]
+        var rowCount = 0
+        var forkCount = 0
+        var spaces: [SpaceID: Control] = [:]
+        /// Spaces whose rosters were not compared since they changed.
+        var unseen: Set<SpaceID> = []
+    }
+
+    private struct Control {
+        /// As it was before the step that is looked at: what a step had begun to send it may send.
+        var before: NaiveControl?
+        var now: NaiveControl
+    }
+
+    /// - Parameter roster: tells who is in a space; as every node works it out where left out.
+    init(
+        roster: @escaping (SpaceRecord, any SimulatedStore) throws -> Roster? = {
+            try RosterReader.roster(of: $0, in: $1)
+        }
+    ) {
+        self.roster = roster
+    }
+
+    func observed(_ step: StepReport) throws {
+        let device = step.node.identity.device
+        switch step.input {
+        case .linkOpened(let link, let peer): known[device, default: Known()].peers[link] = peer
+        case .linkClosed(let link): known[device]?.peers[link] = nil
+        default: break
+        }
+        guard step.node.isHonest else { return }
+        try takeNote(of: step.node)
+        if step.isLost { return }
+        for case .send(let link, let bytes) in step.effects
+        where bytes.first == Self.operationsType {
+            guard let peer = known[device]?.peers[link],
+                case .operations(let operations) = try Frame.decode(bytes)
+            else { continue }
+            for run in operations.runs { try look(at: run, operations.space, to: peer, step.node) }
+        }
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws { forget(node) }
+
+    func wasSetBack(_ node: SimulatedNode) { forget(node) }
+
+    private func forget(_ node: SimulatedNode) { known[node.identity.device] = Known() }
+
+    /// Works the model of a space out anew where lane 0 has grown.
+    private func takeNote(of node: SimulatedNode) throws {
+        let device = node.identity.device
+        var known = known[device] ?? Known()
+        for space in known.spaces.keys { known.spaces[space]?.before = nil }
+        var changed: Set<SpaceNumber> = []
+        let count = node.store.operationCount
+        for row in stride(from: min(known.rowCount, count) + 1, through: count, by: 1) {
+            guard let stored = try node.store.operation(OperationNumber(Int64(row))),
+                let log = try node.store.log(stored.log), log.lane == .control
+            else { continue }
+            changed.insert(log.space)
+        }
+        known.rowCount = count
+        let forkCount = try node.store.forks().count
+        let isForked = known.forkCount != forkCount
+        known.forkCount = forkCount
+        if isForked || !changed.isEmpty {
+            for space in try node.store.spaces() where isForked || changed.contains(space.number) {
+                let control = try book.read(space, in: node.store)
+                known.spaces[space.id] = Control(
+                    before: known.spaces[space.id]?.now, now: control)
+                known.unseen.insert(space.id)
+            }
+        }
+        self.known[device] = known
+    }
+
+    // MARK: What is served
+
+    private func look(
+        at run: Run, _ space: SpaceID, to peer: LinkPeer, _ node: SimulatedNode
+    ) throws {
+        guard let control = known[node.identity.device]?.spaces[space] else { return }
+        checkCount += 1
+        guard let wrong = Self.wrong(with: run, to: peer, by: control.now) else { return }
+        if let before = control.before, Self.wrong(with: run, to: peer, by: before) == nil {
+            return
+        }
+        throw violation(
+            "\(node.name) sends \(owner(of: peer.device, node)) the \(run.lane) log of"
+                + " \(owner(of: run.device, node)) from \(run.first) to \(run.last), though \(wrong)"
+        )
+    }
+
+    private static func wrong(
+        with run: Run, to peer: LinkPeer, by control: NaiveControl
+    ) -> String? {
+        // Between two branches nobody can choose before it is proven that there are two.
+        if control.rosters.isForked { return nil }
+        let (now, rosters) = (control.now, control.rosters)
+        let isIn = now.owners[peer.device] == peer.person
+        if run.lane == .control {
+            if isIn { return nil }
+            let departure = now.departure(of: peer.device, rosters)
+            if departure.isEmpty { return "it never was a member" }
+            let tag = LogTag(
+                OperationHash.log(space: rosters.space, device: run.device, lane: .control))
+            let last = departure.filter { rosters.acts[$0].tag == tag }
+                .map { rosters.acts[$0].sequence }.max()
+            return last.map { run.last <= $0 } ?? false ? nil : "it was out by then"
+        }
+        guard isIn else { return "it is no member" }
+        if let person = now.owners[peer.device],
+            let place = now.seats[person]?.horizon.place(of: run.device, run.lane),
+            run.first <= place.sequence
+        {
+            return "it came after \(place.sequence)"
+        }
+        switch now.limit(of: run.device, run.lane, rosters) {
+        case .all: return nil
+        case .none: return "nothing of that counts"
+        case .through(let last, _):
+            return run.last <= last ? nil : "nothing of that counts beyond \(last)"
+        }
+    }
+
+    private func owner(of device: DeviceID, _ node: SimulatedNode) -> String {
+        let owner = node.world?.nodes.first { $0.identity.device == device }?.name
+        return owner ?? "a stranger"
+    }
+
+    // MARK: What nodes make of it
+
+    func glanced(at world: World) throws {
+        for node in world.honestNodes {
+            let unseen = known[node.identity.device]?.unseen ?? []
+            if unseen.isEmpty { continue }
+            for space in try node.store.spaces() where unseen.contains(space.id) {
+                guard let control = known[node.identity.device]?.spaces[space.id]?.now else {
+                    continue
+                }
+                try compare(space, control, of: node)
+            }
+            known[node.identity.device]?.unseen = []
+        }
+    }
+
+    func looked(at world: World) throws {
+        for node in world.honestNodes {
+            for space in try node.store.spaces() {
+                try compare(space, try book.read(space, in: node.store), of: node)
+            }
+        }
+    }
+
+    private func compare(
+        _ space: SpaceRecord, _ control: NaiveControl, of node: SimulatedNode
+    ) throws {
+        if control.rosters.isForked { return }
+        guard let roster = try roster(space, node.store) else {
+            guard control.now.seats.isEmpty else {
+                throw violation("\(node.name) knows nobody in a space that has members")
+            }
+            return
+        }
+        checkCount += 1
+        let devices = Set(control.now.owners.keys).union(control.now.former.keys)
+        let difference = control.now.difference(
+            from: roster, control.rosters, about: devices.sorted())
+        if let difference {
+            throw violation("\(node.name) takes for the roster of a space \(difference)")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import ParleyLedger
+import ParleyNodeCore
+public import ParleyRoster
+import ParleyWire
+
+/// What a roster follows from: how far each log of lane 0 is held, and what stands there.
+struct RosterKey: Hashable {
+    struct Log: Hashable {
+        var tag: LogTag
+        var end: UInt64
+        var tip: OperationID
+        var fork: UInt64?
+    }
+
+    var space: SpaceID
+    var logs: [Log]
+}
+
+extension SimulatedNode {
+    /// Who is in a space by what this node holds, as the production code works it out; nil where it
+    /// holds no beginning of the space.
+    ///
+    /// Worked out once for all nodes of a world that hold the same of lane 0.
+    public func roster(of space: SpaceRecord) throws(StoreError) -> Roster? {
+        guard let world else { return try RosterReader.roster(of: space, in: store) }
+        var key = RosterKey(space: space.id, logs: [])
+        for log in try store.logs(in: space.number) where log.lane == .control {
+            key.logs.append(
+                RosterKey.Log(
+                    tag: log.tag, end: log.end, tip: log.tip, fork: log.fork?.sequence))
+        }
+        if let known = world.rosters[key] { return known }
+        let roster = try RosterReader.roster(of: space, in: store)
+        if world.rosters.count >= World.rosterCountMax { world.rosters = [:] }
+        world.rosters[key] = .some(roster)
+        return roster
+    }
+}
