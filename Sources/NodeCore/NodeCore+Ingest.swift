@@ -37,7 +37,11 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
         if try store.space(operations.space) == nil {
-            guard let genesis = operations.runs.first,
+            // Logs come in the order of their names: it need not be the first.
+            let genesis = operations.runs.first {
+                $0.lane == .control && $0.operations.first?.header.kind == .genesis
+            }
+            guard let genesis,
                 try adopt(operations.space, from: genesis, on: id, store)
             else {
                 if !operations.runs.isEmpty { try count(.foreignSpace, store) }

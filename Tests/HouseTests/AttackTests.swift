@@ -33,6 +33,6 @@ struct AttackTests {
     }
 
     private static func isMe(_ file: SourceFile) -> Bool {
-        file.path.hasSuffix("/AttackTests.swift")
+        file.path == "Tests/HouseTests/AttackTests.swift"
     }
 }
