@@ -123,17 +123,22 @@ final class NaiveRosters {
 
     private static func wish(of operation: VerifiedOperation) -> Wish? {
         guard let payload = operation.operation.payload else { return nil }
-        // What cannot be read asks for nothing, whatever is wrong with it.
+        func read<Payload>(
+            _ decode: () throws -> Payload, _ wish: (Payload) -> Wish
+        ) -> Wish? {
+            // What cannot be read asks for nothing, whatever is wrong with it.
+            (try? decode()).map(wish)
+        }
         switch operation.operation.header.kind.rawValue {
-        case 1: return (try? Genesis(payload: payload)).map(Wish.genesis)
-        case 2: return (try? AddMember(payload: payload)).map(Wish.add)
-        case 3: return (try? RemoveMember(payload: payload)).map(Wish.remove)
-        case 4: return (try? SetRole(payload: payload)).map(Wish.setRole)
-        case 5: return (try? Leave(payload: payload)).map { _ in .leave }
-        case 6: return (try? Ident(payload: payload)).map(Wish.ident)
-        case 9: return (try? SpaceSettings(payload: payload)).map(Wish.settings)
-        case 10: return (try? GroupInvite(payload: payload)).map(Wish.invite)
-        case 11: return (try? Redeem(payload: payload)).map(Wish.redeem)
+        case 1: return read({ try Genesis(payload: payload) }, Wish.genesis)
+        case 2: return read({ try AddMember(payload: payload) }, Wish.add)
+        case 3: return read({ try RemoveMember(payload: payload) }, Wish.remove)
+        case 4: return read({ try SetRole(payload: payload) }, Wish.setRole)
+        case 5: return read({ try Leave(payload: payload) }, { _ in .leave })
+        case 6: return read({ try Ident(payload: payload) }, Wish.ident)
+        case 9: return read({ try SpaceSettings(payload: payload) }, Wish.settings)
+        case 10: return read({ try GroupInvite(payload: payload) }, Wish.invite)
+        case 11: return read({ try Redeem(payload: payload) }, Wish.redeem)
         default: return nil
         }
     }

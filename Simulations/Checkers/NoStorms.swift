@@ -45,9 +45,8 @@ public final class NoStorms: Checker {
             checkCount += 1
             let logs = try step.node.store.logs(in: space.number)
             // Who is out is told of lane 0 alone, and not of all of that.
-            guard logs.contains(where: { $0.lane != .control && tips[$0.tag] != nil }) else {
-                continue
-            }
+            let tellsContent = logs.contains { $0.lane != .control && tips[$0.tag] != nil }
+            guard tips.isEmpty || tellsContent else { continue }
             // What lies above a fork or a cut is nobody's business.
             for log in logs
             where log.end > 0 && log.bound == nil && tips[log.tag] != log.end - 1 {

@@ -74,7 +74,7 @@ final class RostersAgree: Checker {
     private func takeNote(of node: SimulatedNode) throws {
         let device = node.identity.device
         var known = known[device] ?? Known()
-        for space in known.spaces.keys { known.spaces[space]?.before = nil }
+        for space in known.spaces.keys.sorted() { known.spaces[space]?.before = nil }
         var changed: Set<SpaceNumber> = []
         let count = node.store.operationCount
         for row in stride(from: min(known.rowCount, count) + 1, through: count, by: 1) {

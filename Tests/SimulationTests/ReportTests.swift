@@ -99,12 +99,12 @@ struct RecordedRun {
 
     static let twoHalvesLines = [
         " time       ann        ben        cara       dan",
-        " 0:00:20.0  A 1        A 2        B 2        B 1        "
+        " 0:00:20.0  A 2        A 4        B 4        B 2        "
             + "== apart, all equal, ann ben | cara dan",
-        " 0:01:20.0  . 3        . 5-1      . 5-1      . 3        "
+        " 0:01:20.0  . 4        . 7-1      . 7-1      . 4        "
             + "== together, all reach each other",
-        " 0:01:40.0  = 3        = 8        = 8        = 3        all equal",
-        " 0:02:20.0  = 3        = 8        = 8        = 3        kept",
+        " 0:01:40.0  = 4        = 10       = 10       = 4        all equal",
+        " 0:02:20.0  = 4        = 10       = 10       = 4        kept",
     ]
 
     static func twoHalves(

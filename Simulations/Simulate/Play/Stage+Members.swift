@@ -48,10 +48,10 @@ extension Stage {
             guard let thief = thieves[node.name], !thief.isDown,
                 let space = try world.observe({ try space(place, of: thief) })
             else { return false }
+            let words = [TextMessage(text: text)]
             // Whether the stolen program still may does not matter.
-            return
-                (try? world.perform(
-                    .send(space.id, [TextMessage(text: text)], replyingTo: nil), on: thief)) != nil
+            let reply = try? world.perform(.send(space.id, words, replyingTo: nil), on: thief)
+            return reply != nil
         default: return false
         }
     }
