@@ -165,15 +165,18 @@ extension NodeCore {
             }
             return .everything(from: firsts)
         }
-        var ends: [LogTag: UInt64] = [:]
+        var ends: [LogTag: UInt64]?
         for device in [identity.device, peer.device] {
             guard let person = roster.person(of: device) else { return nil }
             guard roster.isFormer(device) else { continue }
             guard device == identity.device || person == peer.person else { return nil }
+            // Where both are out, each may hear only what the other may have as well.
+            var known: [LogTag: UInt64] = [:]
             for place in judge.graph.departure(of: device, person) {
-                ends[place.tag] = max(ends[place.tag] ?? 0, place.sequence + 1)
+                known[place.tag] = min(place.sequence + 1, ends.map { $0[place.tag] ?? 0 } ?? .max)
             }
+            ends = known
         }
-        return .control(below: ends)
+        return .control(below: ends ?? [:])
     }
 }
