@@ -315,6 +315,7 @@ extension NodeCore {
     private mutating func writeFaults(
         in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard hasMet(in: space) else { return }
         for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
             guard let judge = judges[space.number], let progress = epochs[space.number],
                 mayFault(epoch, judge, progress, at: now)

@@ -23,11 +23,8 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let roster = judges[space.number]?.roster else { return }
         try begin(space, by: roster, instead: former, store)
-        if !roster.judgesAlike(former) {
-            let mustFold = try changesJudgement(of: space, from: former, to: roster, store)
-            try bound(space, by: roster, store)
-            if mustFold { try refold(space, store, &effects) }
-        }
+        try bound(space, by: roster, store)
+        try refold(space, store, &effects)
         try share(space, store, &effects)
         for member in roster.members where former.member(member.person) == nil {
             try dialDevices(of: member.person, at: now, store, &effects)

@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyReconciliation
 import ParleyRoster
 import ParleySealing
 import ParleyWire
@@ -101,6 +102,13 @@ extension NodeCore {
 
     // MARK: Leaves
 
+    /// Whether somebody is there who would say that this device wrote more than it holds. What
+    /// nobody asked for waits for that, or a store that was set back as a whole would begin a second
+    /// history before it could notice.
+    func hasMet(in space: SpaceRecord) -> Bool {
+        links.values.contains { $0.session?.shares(space.number) == true }
+    }
+
     /// Where this device published its leaves of a space, in order.
     private func publications(
         in space: SpaceRecord, _ store: some Store
@@ -145,7 +153,7 @@ extension NodeCore {
             }
             return
         }
-        guard try owesAcknowledgement(in: space, at: now, store) else { return }
+        guard hasMet(in: space), try owesAcknowledgement(in: space, at: now, store) else { return }
         let draft = Draft(
             kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
         _ = try write([draft], in: space, at: now, store, &random, &effects)
