@@ -20,7 +20,7 @@ extension NodeCore {
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
             try publishCard(name: card?.name ?? "", addresses: [], store)
         }
-        try tendKeys(at: now, store, &random, &effects)
+        try tendKeys(isStarting: true, at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {

@@ -25,7 +25,8 @@ extension NodeCore {
 
     /// Looks at all keys, and again after a while.
     mutating func tendKeys(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        isStarting: Bool = false, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
         set(.keys, in: Self.keysInterval, at: now, &effects)
@@ -35,7 +36,7 @@ extension NodeCore {
         for space in try store.spaces() {
             if belongs(to: try roster(of: space, store)) {
                 try openEpochs(in: space, at: now, store, &effects)
-                try renewLeaf(in: space, at: now, store, &random, &effects)
+                try renewLeaf(in: space, isStarting, at: now, store, &random, &effects)
                 didDrop = try dropLeaves(in: space, at: now, store) || didDrop
             }
             didDrop = try dropEpochs(in: space, at: now, store) || didDrop
@@ -138,7 +139,7 @@ extension NodeCore {
 
     /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
     private mutating func renewLeaf(
-        in space: SpaceRecord, at now: Instant, _ store: some Store,
+        in space: SpaceRecord, _ isStarting: Bool, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         let last = try publications(in: space, store).last?.time
@@ -153,7 +154,8 @@ extension NodeCore {
             }
             return
         }
-        guard hasMet(in: space), try owesAcknowledgement(in: space, at: now, store) else { return }
+        guard hasMet(in: space) || !isStarting, try owesAcknowledgement(in: space, at: now, store)
+        else { return }
         let draft = Draft(
             kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
         _ = try write([draft], in: space, at: now, store, &random, &effects)
