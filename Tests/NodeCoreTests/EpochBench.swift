@@ -105,7 +105,7 @@ extension World {
         for _ in 0..<(days / step) {
             for node in nodes { node.clock.skew += Int64(step) * 24 * 3_600_000 }
             for node in nodes { restart(node) }
-            run(for: 40_000)
+            run(for: 3_640_000)
         }
     }
 }
