@@ -39,20 +39,14 @@ enum HomeNode {
         home: String, text: String, name: String, passphrase: [UInt8]?
     ) async throws -> RunningHome {
         let settings = NodeSettings(home: home, passphrase: passphrase)
-        let node = try await Node.join(settings, text: text, name: name)
-        return RunningHome(
-            node: node, start: { try await node.start(listen: $0) },
-            shutdown: { await node.shutdown() })
+        return RunningHome(try await Node.join(settings, text: text, name: name))
     }
 
     /// Opens it to run.
     static func openToRun(
         home: String, passphrase: @Sendable () throws -> [UInt8]?
     ) async throws -> RunningHome {
-        let node = try await node(home: home, passphrase: passphrase)
-        return RunningHome(
-            node: node, start: { try await node.start(listen: $0) },
-            shutdown: { await node.shutdown() })
+        RunningHome(try await node(home: home, passphrase: passphrase))
     }
 
     /// Asks for a passphrase only where the keys need one.
@@ -76,4 +70,10 @@ struct RunningHome: Sendable {
     var start: @Sendable (_ listen: [String]) async throws -> Void
     /// Ends links in good order and closes the home.
     var shutdown: @Sendable () async -> Void
+
+    init(_ node: Node) {
+        self.node = node
+        start = { try await node.start(listen: $0) }
+        shutdown = { await node.shutdown() }
+    }
 }

@@ -45,6 +45,19 @@ struct BackupCheck {
     /// Checks what belongs to the person of this recovery code.
     init(_ code: RecoveryCode) { root = code.rootKey.device }
 
+    /// Who made the backup, and the devices of that person as far as the backup and `found` know.
+    /// Known once the first item was read.
+    func maker(with found: FoundPerson?) throws -> (about: BackupAbout, identity: IdentityLog) {
+        guard let about, let identity else { throw BackupFault.outOfOrder }
+        guard let found else { return (about, identity) }
+        guard found.identity.person == identity.person else { throw BackupFault.anotherPerson }
+        do {
+            return (about, try identity.merging(found.identity.operations))
+        } catch {
+            throw BackupFault.unproven("the identity log")
+        }
+    }
+
     /// Reads the next item and proves it; nil once everything was read.
     mutating func next(from reader: BackupReader) throws -> Step? {
         guard let head = try reader.read(BackupItem.headByteCount) else {

@@ -10,6 +10,8 @@ import ParleyWire
 ///
 /// Logs only grow, so their records of that instant say what belongs to it while the node goes on.
 private struct BackupPlan: Sendable {
+    var person: PersonID
+    var name: String
     var about: BackupAbout
     var publicKey: BackupPublicKey
     var values: [BackupItem]
@@ -25,6 +27,8 @@ extension BackupPlan {
                 hint: "`parley recovery check` asks for the recovery code, once.")
         }
         publicKey = key
+        person = views.ownPerson
+        name = try CardReader.name(of: person, views.store)
         about = BackupAbout(
             device: views.core.node.device, time: SystemClock.now.wall,
             identity: views.core.node.operations)
@@ -61,7 +65,7 @@ extension Node {
         do {
             let writer = try BackupWriter(path: file, sealer: sealer)
             let counts = try await write(plan, to: writer)
-            return try await report(plan, counts, file: file, byteCount: writer.finish())
+            return BackupReport(plan, counts, file: file, byteCount: try writer.finish())
         } catch let error as HomeError {
             throw NodeError(error)
         } catch let error as StoreError {
@@ -119,22 +123,6 @@ extension Node {
         return count
     }
 
-    private func report(
-        _ plan: BackupPlan, _ counts: (logs: Int, operations: Int), file: String, byteCount: Int
-    ) async throws -> BackupReport {
-        let name = try await running.read { try CardReader.name(of: $0.ownPerson, $0.store) }
-        let own = plan.values.filter {
-            if case .value(.card, _, _) = $0 { true } else { false }
-        }
-        return BackupReport(
-            file: file, byteCount: byteCount, name: name,
-            person: plan.spaces.isEmpty ? "" : try await status().person,
-            device: plan.about.device.description, time: plan.about.time,
-            contactCount: max(0, own.count - 1),
-            conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
-            logCount: counts.logs, operationCount: counts.operations)
-    }
-
     /// Reads all of a backup and proves it: that nothing is cut off or changed, every chain, every
     /// signature. No node is needed, and none is touched.
     ///
@@ -164,20 +152,31 @@ extension Node {
     /// Turns what is wrong with a backup into what a person is told.
     static func explainingBackup<R>(_ file: String, _ body: () throws -> R) throws -> R {
         do {
-            return try body()
+            return try explaining(body)
         } catch let error as BackupRejection {
             throw NodeError(error, file: file)
         } catch let error as BackupFault {
             throw NodeError(error, file: file)
-        } catch let error as HomeError {
-            throw NodeError(error)
-        } catch let error as StoreError {
-            throw NodeError(error)
         }
     }
 }
 
 extension BackupReport {
+    fileprivate init(
+        _ plan: BackupPlan, _ counts: (logs: Int, operations: Int), file: String, byteCount: Int
+    ) {
+        let cards = plan.values.filter {
+            if case .value(.card, _, _) = $0 { true } else { false }
+        }
+        self.init(
+            file: file, byteCount: byteCount, name: plan.name, person: plan.person.description,
+            device: plan.about.device.description, time: plan.about.time,
+            // One's own is among them.
+            contactCount: max(0, cards.count - 1),
+            conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
+            logCount: counts.logs, operationCount: counts.operations)
+    }
+
     init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {
         self.init(
             file: file, byteCount: byteCount, name: name,

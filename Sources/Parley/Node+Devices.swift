@@ -16,12 +16,7 @@ extension Node {
     public static func join(
         _ settings: NodeSettings, text: String, name: String
     ) async throws -> Node {
-        let home = Home(settings.home)
-        guard !exists(at: settings.home) || home.isUnfinished else {
-            throw NodeError(
-                "exists", "There is a node in \(settings.home) already.",
-                hint: "A home belongs to one person. Use another folder with --home.")
-        }
+        try requireVacant(settings.home)
         let offer: DeviceOffer
         do {
             offer = try DeviceOffer(text: text)
@@ -35,23 +30,18 @@ extension Node {
                 "expired", "That text is over: it is good for five minutes.",
                 hint: "Make a new one there: parley device link. Are both clocks right?")
         }
-        return try await explaining {
-            var random = SystemRandom()
-            let key = DeviceSigningKey.generate(using: &random)
-            let noise = DeviceNoiseKey.generate(using: &random)
-            // Asked before anything is made, so that a refusal leaves nothing behind.
-            let (card, log) = try await DeviceCall.make(
-                offer, as: key, noise: noise, name: name,
-                network: NetworkID(named: settings.network))
-            try home.beginMaking()
-            let store = try openStore(settings)
+        var random = SystemRandom()
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        // Asked before anything is made, so that a refusal leaves nothing behind.
+        let (card, log) = try await DeviceCall.make(
+            offer, as: key, noise: noise, name: name, network: NetworkID(named: settings.network))
+        let node = try making(settings) { store in
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log, card: card, backupKey: nil, in: store)
-            try home.endMaking()
-            let node = try assemble(store, settings)
-            await node.begin()
-            return node
-        }
+        }.node
+        await node.begin()
+        return node
     }
 
     // MARK: The service
@@ -80,16 +70,7 @@ extension Node {
     /// Ends a device for good.
     public func revoke(device: String, recoveryCode: String?) async throws {
         let id = try await read { try $0.device(device) }
-        var root: DeviceSigningKey?
-        if let recoveryCode {
-            do throws(RecoveryCodeRejection) {
-                root = try RecoveryCode(typed: recoveryCode).rootKey
-            } catch {
-                throw NodeError(
-                    "bad-recovery-code", "That is no recovery code: a character is wrong.",
-                    hint: "It has fourteen groups of four characters.")
-            }
-        }
+        let root = try recoveryCode.map { try RecoveryCode(person: $0).rootKey }
         _ = try await running.perform(.revokeDevice(id, root: root))
     }
 

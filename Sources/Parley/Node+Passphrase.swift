@@ -30,16 +30,12 @@ extension Node {
     public static func setPassphrase(
         _ settings: NodeSettings, to choose: () throws -> [UInt8]?
     ) throws {
-        do {
+        try explaining {
             let store = try openStore(settings)
             let unlock: Unlock = try choose().map { .passphrase($0) } ?? .keyFile
             try store.protect(with: unlock)
             try store.renewVaultKey()
             try store.close()
-        } catch let error as HomeError {
-            throw NodeError(error)
-        } catch let error as StoreError {
-            throw NodeError(error)
         }
     }
 }

@@ -25,15 +25,11 @@ extension Node {
         progress: @Sendable (Int, Int) -> Void = { _, _ in }
     ) async throws -> (node: Node, report: RestoreReport) {
         let code = try RecoveryCode(person: recoveryCode)
-        let home = Home(settings.home)
-        let (node, report) = try making(home) {
-            try explainingBackup(file) {
+        let (node, report) = try explainingBackup(file) {
+            try making(settings) { store in
                 let reader = try BackupReader(path: absolute(file), key: code.backupKey)
-                let store = try openStore(settings)
                 var restoring = Restoring(code)
-                let report = try restoring.run(
-                    reader, into: store, found: found, keep: keep, progress)
-                return (try assemble(store, settings), report)
+                return try restoring.run(reader, into: store, found: found, keep: keep, progress)
             }
         }
         return try await begin(node, report, found)
@@ -50,20 +46,14 @@ extension Node {
         guard found.identity.root == code.rootKey.device else {
             throw NodeError("another-code", "That is the recovery code of somebody else.")
         }
-        let (node, report) = try making(Home(settings.home)) {
-            let store = try openStore(settings)
-            try store.begin(.normal)
-            do {
+        let (node, report) = try making(settings) { store in
+            try store.transact(.normal) {
                 try store.setValue(found.card.encoded, .card, found.card.person.bytes)
-                try store.commit()
-            } catch {
-                store.rollback()
-                throw error
             }
             var report = try NewDevice.make(
                 of: found.identity, keeping: keep, code: code, in: store)
             report.name = found.name
-            return (try assemble(store, settings), report)
+            return report
         }
         return try await begin(node, report, found)
     }
@@ -116,47 +106,20 @@ extension Node {
         return (node, report)
     }
 
-    /// The devices in a backup that are the person's as far as it knows, in hex, ascending, and
-    /// which of them made it. No node is needed, and none is touched.
+    /// The devices that are the person's as far as a backup and whoever was asked know, in hex,
+    /// ascending, and which of them made the backup. No node is needed, and none is touched.
     public static func devices(
-        inBackup file: String, recoveryCode: String
+        inBackup file: String, recoveryCode: String, found: FoundPerson? = nil
     ) throws -> (devices: [String], maker: String, time: UInt64) {
         let code = try RecoveryCode(person: recoveryCode)
         return try explainingBackup(file) {
             let reader = try BackupReader(path: absolute(file), key: code.backupKey)
             var check = BackupCheck(code)
             _ = try check.next(from: reader)
-            guard let about = check.about, let identity = check.identity else {
-                throw BackupFault.outOfOrder
-            }
+            let (about, identity) = try check.maker(with: found)
             return (
                 identity.devices.map(\.device.description), about.device.description, about.time
             )
-        }
-    }
-
-    /// Makes a home, and leaves nothing of it where that fails.
-    private static func making<R: Sendable>(_ home: Home, _ body: () throws -> R) throws -> R {
-        guard !home.isMade || home.isUnfinished else {
-            throw NodeError(
-                "exists", "There is a node in \(home.path) already.",
-                hint: "Use another folder with --home.")
-        }
-        do {
-            try home.beginMaking()
-        } catch {
-            throw NodeError(error)
-        }
-        do {
-            let result = try body()
-            try home.endMaking()
-            return result
-        } catch {
-            // What is left over is removed by the next try as well.
-            try? home.discard()
-            if let error = error as? HomeError { throw NodeError(error) }
-            if let error = error as? StoreError { throw NodeError(error) }
-            throw error
         }
     }
 }
@@ -209,17 +172,7 @@ private struct Restoring {
             store.rollback()
             throw error
         }
-        guard var identity = check.identity, let about = check.about else {
-            throw BackupFault.outOfOrder
-        }
-        if let found {
-            guard found.identity.person == identity.person else { throw BackupFault.anotherPerson }
-            do {
-                identity = try identity.merging(found.identity.operations)
-            } catch {
-                throw BackupFault.unproven("the identity log")
-            }
-        }
+        let (about, identity) = try check.maker(with: found)
         try foldSpaces(of: identity.person, store)
         store.expectBulk(false)
         var report = try NewDevice.make(
@@ -276,15 +229,10 @@ private struct Restoring {
     /// Everything that is shown follows from the operations, and is made anew here.
     private func foldSpaces(of person: PersonID, _ store: SQLiteStore) throws {
         for space in try store.spaces() {
-            try store.begin(.normal)
-            do {
+            try store.transact(.normal) {
                 guard try StoredSpace.fold(space, for: person, in: store) else {
                     throw BackupFault.unproven("a conversation")
                 }
-                try store.commit()
-            } catch {
-                store.rollback()
-                throw error
             }
         }
     }

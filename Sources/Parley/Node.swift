@@ -39,8 +39,18 @@ public final class Node: Sendable {
     /// Whether a node was made in this folder.
     public static func exists(at home: String) -> Bool { Home(home).isMade }
 
-    /// Whether a node was begun in this folder and never completed: it may be begun anew.
-    public static func isUnfinished(at home: String) -> Bool { Home(home).isUnfinished }
+    /// Refuses a folder that holds a node already; one that was begun and never completed may be
+    /// begun anew.
+    ///
+    /// - Throws: ``NodeError``.
+    public static func requireVacant(_ home: String) throws {
+        let home = Home(home)
+        guard !home.isMade || home.isUnfinished else {
+            throw NodeError(
+                "exists", "There is a node in \(home.path) already.",
+                hint: "Use another folder with --home, or just go on with that node.")
+        }
+    }
 
     /// Makes a new person with this device, in a folder that holds no node yet.
     ///
@@ -50,30 +60,22 @@ public final class Node: Sendable {
     public static func create(
         _ settings: NodeSettings, name: String
     ) async throws -> (node: Node, recoveryCode: String) {
-        guard !exists(at: settings.home) else {
-            throw NodeError(
-                "exists", "There is a node in \(settings.home) already.",
-                hint: "Use another folder with --home, or just go on with that node.")
-        }
         if let refusal = NodeCore.refusal(name: name) { throw NodeError(refusal) }
-        return try await Self.explaining {
-            var random = SystemRandom()
-            let store = try openStore(settings)
-            let code = RecoveryCode.generate(using: &random)
-            let root = code.rootKey
-            let key = DeviceSigningKey.generate(using: &random)
-            let noise = DeviceNoiseKey.generate(using: &random)
-            let log = try IdentityLog.founded(
-                root: root, device: key, noiseKey: noise.publicKey, time: SystemClock.now.wall,
-                using: &random)
+        var random = SystemRandom()
+        let code = RecoveryCode.generate(using: &random)
+        let key = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random)
+        let log = try IdentityLog.founded(
+            root: code.rootKey, device: key, noiseKey: noise.publicKey,
+            time: SystemClock.now.wall, using: &random)
+        let node = try making(settings) { store in
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log,
                 backupKey: code.backupKey.publicKey, in: store)
-            let node = try assemble(store, settings)
-            await node.begin()
-            _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
-            return (node, code.revealed())
-        }
+        }.node
+        await node.begin()
+        _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
+        return (node, code.revealed())
     }
 
     /// Opens the node in a folder.
@@ -89,21 +91,40 @@ public final class Node: Sendable {
         guard !Home(settings.home).isUnfinished else {
             throw NodeError(
                 "unfinished", "The node in \(settings.home) was never completed: it was cut off.",
-                hint: "Say the same `parley backup restore` or `parley recover` again.")
+                hint: "Say the command again that began it: `parley init`, `device accept-link`, "
+                    + "`backup restore` or `recover`.")
         }
-        return try await Self.explaining {
-            let node = try assemble(try openStore(settings), settings)
-            await node.begin()
-            return node
+        let node = try explaining { try assemble(openStore(settings), settings) }
+        await node.begin()
+        return node
+    }
+
+    /// Makes a home in a vacant folder, and leaves nothing of it where that fails.
+    static func making<R: Sendable>(
+        _ settings: NodeSettings, _ body: @Sendable (SQLiteStore) throws -> R
+    ) throws -> (node: Node, result: R) {
+        try requireVacant(settings.home)
+        let home = Home(settings.home)
+        return try explaining {
+            try home.beginMaking()
+            do {
+                let store = try openStore(settings)
+                let result = try body(store)
+                let node = try assemble(store, settings)
+                try home.endMaking()
+                return (node, result)
+            } catch {
+                // What is left over is removed by the next try as well.
+                try? home.discard()
+                throw error
+            }
         }
     }
 
     /// Turns errors of the rooms below into what a person is told.
-    static func explaining<R>(_ body: () async throws -> sending R) async throws
-        -> sending R
-    {
+    static func explaining<R>(_ body: () throws -> R) throws -> R {
         do {
-            return try await body()
+            return try body()
         } catch let error as HomeError {
             throw NodeError(error)
         } catch let error as StoreError {
@@ -156,77 +177,5 @@ public final class Node: Sendable {
     public func shutdown() async {
         await network.shutdown()
         await running.stop()
-    }
-}
-
-/// The keys of this device, as the store's vault keeps them.
-struct NodeKeys {
-    let identity: NodeIdentity
-    let noise: DeviceNoiseKey
-
-    private static let seedName = "signing seed"
-    private static let noiseName = "noise key"
-    private static let backupKeyName = Array("backup key".utf8)
-    private static let recoveryCheckName = Array("recovery check".utf8)
-
-    static func keep(
-        key: DeviceSigningKey, noise: DeviceNoiseKey, identity: IdentityLog,
-        card: Card? = nil, backupKey: BackupPublicKey?, in store: SQLiteStore
-    ) throws(StoreError) {
-        try store.begin(.full)
-        do {
-            try store.setSecret(key.seed, seedName)
-            try store.setSecret(noise.scalar, noiseName)
-            try NodeIdentity.keep(identity, in: store)
-            if let card { try store.setValue(card.encoded, .card, card.person.bytes) }
-            if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
-            try store.commit()
-        } catch {
-            store.rollback()
-            throw error
-        }
-    }
-
-    /// The keys, or nil where making the node was cut off.
-    init?(in store: SQLiteStore) throws {
-        guard let seed = try store.secret(Self.seedName),
-            let scalar = try store.secret(Self.noiseName),
-            let log = try NodeIdentity.log(in: store)
-        else { return nil }
-        noise = DeviceNoiseKey(secret: scalar)
-        identity = NodeIdentity(
-            log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
-    }
-
-    /// What backups are sealed to; nil where this device was never told.
-    static func backupKey(in store: SQLiteStore) throws -> BackupPublicKey? {
-        try store.value(.profile, backupKeyName).flatMap { BackupPublicKey($0) }
-    }
-
-    /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
-    static func recoveryCheckTime(in store: SQLiteStore) throws -> UInt64? {
-        guard let bytes = try store.value(.profile, recoveryCheckName) else { return nil }
-        var reader = ByteReader(bytes)
-        return try reader.uint64()
-    }
-
-    /// Notes that the recovery code was asked back. What backups are sealed to is noted where it
-    /// is not known yet, and never replaced.
-    static func noteRecoveryCheck(
-        backupKey: BackupPublicKey, at time: UInt64, in store: SQLiteStore
-    ) throws(StoreError) {
-        var writer = ByteWriter()
-        writer.uint64(time)
-        try store.begin(.full)
-        do {
-            if try store.value(.profile, backupKeyName) == nil {
-                try store.setValue(backupKey.bytes, .profile, backupKeyName)
-            }
-            try store.setValue(writer.bytes, .profile, recoveryCheckName)
-            try store.commit()
-        } catch {
-            store.rollback()
-            throw error
-        }
     }
 }

@@ -84,26 +84,28 @@ extension NodeError {
     /// The same of what is about one's own devices.
     private init(equipping refusal: CommandRefusal) {
         switch refusal {
-        case .unknownDevice: self = .unknownDevice
-        case .needsRecoveryCode: self = .needsRecoveryCode
+        case .unknownDevice:
+            self.init(
+                "unknown-device", "You have no such device.",
+                hint: "`parley device list` lists them.")
+        case .needsRecoveryCode:
+            self.init(
+                "needs-recovery-code",
+                "This device may not revoke that one, which is not its junior.",
+                hint: "Say it there, or add --code-file FILE with your recovery code.")
         case .wrongRecoveryCode:
             self.init("wrong-recovery-code", "That recovery code is of another identity.")
         case .tooManyDevices(let limit):
             self.init("too-many-devices", "An identity takes at most \(limit) such changes.")
-        case .revoked: self = .revoked
+        case .revoked:
+            self.init(
+                "revoked", "Another device of yours has revoked this one: it writes nothing more.",
+                hint: "What it holds can still be read. To write again, link a new home.")
         default: preconditionFailure("a refusal that is not about own devices")
         }
     }
 
-    private static let unknownDevice = NodeError(
-        "unknown-device", "You have no such device.", hint: "`parley device list` lists them.")
-    private static let needsRecoveryCode = NodeError(
-        "needs-recovery-code", "This device may not revoke that one, which is not its junior.",
-        hint: "Say it there, or add --code-file FILE with your recovery code.")
-    private static let revoked = NodeError(
-        "revoked", "Another device of yours has revoked this one: it writes nothing more.",
-        hint: "What it holds can still be read. To write again, link a new home.")
-    /// What a person is told of a refusal that is about other persons.
+    /// The same of what is about other persons.
     private init(meeting refusal: CommandRefusal) {
         switch refusal {
         case .unknownPerson:
@@ -132,7 +134,7 @@ extension NodeError {
             self.init(
                 "blocked", "You blocked that person.",
                 hint: "`parley contact unblock` ends that.")
-        default: self.init("refused", "That was refused.")
+        default: preconditionFailure("a refusal that is not about other persons")
         }
     }
 

@@ -156,7 +156,7 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var addresses: [String]
     /// Open links.
     public var links: [Link]
-    /// How many spaces, messages and operations are held.
+    /// Conversations held.
     public var conversationCount: Int
     /// Operations held.
     public var operationCount: Int
@@ -381,7 +381,8 @@ public struct RestoreReport: Codable, Equatable, Sendable {
 
 /// Something changed.
 public struct ChangeView: Codable, Equatable, Sendable {
-    /// `message`, `conversation`, `receipts`, `contact`, `link`.
+    /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
+    /// different), `contact`, `devices`, `link`.
     public var kind: String
     /// The conversation, in hex, where it concerns one.
     public var conversation: String?

@@ -41,31 +41,34 @@ final class RecoveryCall: ConnectionHandler {
                 // An address that a card holds and that is none is passed over.
                 guard let endpoint = try? Endpoint(text), let link = link(to: part, code, network)
                 else { continue }
-                let (stream, continuation) = AsyncStream.makeStream(of: Card?.self)
-                let call = RecoveryCall(
-                    link: link, root: code.rootKey.device, answer: continuation)
-                do {
-                    try await transport.dial(endpoint, within: patience, handler: call)
-                } catch {
-                    continue
-                }
-                wasReached = true
-                let timer = Task {
-                    // Cancelled as soon as there is an answer.
-                    try? await Task.sleep(for: patience)
-                    continuation.finish()
-                }
-                for await found in stream {
-                    timer.cancel()
-                    guard let found else { break }
-                    await transport.shutdown()
-                    return (found, true)
-                }
-                timer.cancel()
+                let (isReached, found) = await call(
+                    endpoint, link, for: code.rootKey.device, by: transport)
+                wasReached = wasReached || isReached
+                guard let found else { continue }
+                await transport.shutdown()
+                return (found, true)
             }
         }
         await transport.shutdown()
         return (nil, wasReached)
+    }
+
+    private static func call(
+        _ endpoint: Endpoint, _ link: Link, for root: DeviceID, by transport: Transport
+    ) async -> (isReached: Bool, card: Card?) {
+        let (stream, continuation) = AsyncStream.makeStream(of: Card?.self)
+        let call = RecoveryCall(link: link, root: root, answer: continuation)
+        do {
+            try await transport.dial(endpoint, within: patience, handler: call)
+        } catch { return (false, nil) }
+        let timer = Task {
+            // Cancelled as soon as there is an answer.
+            try? await Task.sleep(for: patience)
+            continuation.finish()
+        }
+        defer { timer.cancel() }
+        for await found in stream { return (true, found) }
+        return (true, nil)
     }
 
     private static func link(

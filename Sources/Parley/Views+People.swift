@@ -13,6 +13,7 @@ extension Views {
         var views: [ContactView] = []
         let linked = Set(core.linkedPeers.map(\.person))
         var known: Set<PersonID> = []
+        let notices = Dictionary(grouping: try Notice.all(in: store), by: \.person)
         let invited = Set(try store.values(.introduction).compactMap { PersonID($0.key) })
         if let own = core.ownSpace {
             for contact in try Overview.contacts(ownSpace: own.number, in: store) {
@@ -22,12 +23,14 @@ extension Views {
                 views.append(
                     try view(
                         contact.person, state: state, isVerified: contact.isVerified,
-                        linked: linked))
+                        linked: linked, notices[contact.person] ?? []))
             }
         }
         for person in invited where !known.contains(person) {
             views.append(
-                try view(person, state: "invited", isVerified: false, linked: linked))
+                try view(
+                    person, state: "invited", isVerified: false, linked: linked,
+                    notices[person] ?? []))
         }
         return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
     }
@@ -35,11 +38,7 @@ extension Views {
     /// The word for where two persons stand; nil where there is nothing to say.
     private static func state(_ contact: Contact, isInvited: Bool) -> String? {
         if contact.isBlocked { return "blocked" }
-        switch contact.state {
-        case .accepted: return "accepted"
-        case .none, .pending, .requested, .declined:
-            if isInvited { return "invited" }
-        }
+        if isInvited, contact.state != .accepted { return "invited" }
         switch contact.state {
         case .none: return contact.isVerified ? "known" : nil
         case .pending: return "pending"
@@ -50,14 +49,14 @@ extension Views {
     }
 
     private func view(
-        _ person: PersonID, state: String, isVerified: Bool, linked: Set<PersonID>
+        _ person: PersonID, state: String, isVerified: Bool, linked: Set<PersonID>,
+        _ notices: [Notice]
     ) throws -> ContactView {
         ContactView(
             person: person.description, name: try name(of: person), state: state,
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
-            notices: try Notice.all(in: store).filter { $0.person == person }
-                .map { try sentence($0) })
+            notices: try notices.map { try sentence($0) })
     }
 
     // MARK: Notices
@@ -106,7 +105,8 @@ extension Views {
         let id = person.description
         if let view = try contacts().first(where: { $0.person == id }) { return view }
         let linked = Set(core.linkedPeers.map(\.person))
-        return try view(person, state: "known", isVerified: false, linked: linked)
+        let notices = try Notice.all(in: store).filter { $0.person == person }
+        return try view(person, state: "known", isVerified: false, linked: linked, notices)
     }
 
     /// The person that an argument means: a contact, else somebody in a conversation.

@@ -17,7 +17,7 @@ extension Views {
             return try why(message: OperationNumber(number))
         }
         let spaces = try conversation.map { [try self.conversation($0)] } ?? groups()
-        if let device = try device(argument) { return try why(device: device, in: spaces) }
+        if let device = try deviceOfAnybody(argument) { return try why(device: device, in: spaces) }
         return try why(person: person(argument), in: spaces)
     }
 
@@ -184,7 +184,7 @@ extension Views {
     }
 
     /// The device whose identifier begins so, in any conversation; nil where none or several do.
-    private func device(_ argument: String) throws -> DeviceID? {
+    private func deviceOfAnybody(_ argument: String) throws -> DeviceID? {
         guard argument.count >= 4 else { return nil }
         var found: Set<DeviceID> = []
         for space in try store.spaces() {

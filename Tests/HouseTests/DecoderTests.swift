@@ -11,7 +11,7 @@ struct DecoderTests {
         "Sources/NodeCore/NodeIdentity.swift": 1,
         "Sources/NodeCore/Notice.swift": 2,
         "Sources/NodeCore/OpenInvite.swift": 1,
-        "Sources/Parley/Node.swift": 1,
+        "Sources/Parley/NodeKeys.swift": 1,
         "Sources/Parley/Views.swift": 1,
         "Sources/Storage/Guard.swift": 1,
         "Sources/Storage/Records.swift": 3,

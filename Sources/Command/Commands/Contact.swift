@@ -72,19 +72,28 @@ struct ContactRequest: NodeCommand {
     }
 }
 
+/// What a command about one person takes.
+struct PersonOptions: ParsableArguments {
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+
+    func validate() throws { try Check.name(person, "a name") }
+}
+
 /// A command that decides about one person.
 protocol DecidingCommand: NodeCommand {
     static var decision: ContactDecision { get }
-    var person: String { get }
-    var output: OutputOptions { get }
+    var options: PersonOptions { get }
 }
 
 extension DecidingCommand {
-    func validate() throws { try Check.name(person, "a name") }
+    var place: HomeOptions { options.place }
 
     func run(with node: any NodeService) async throws {
-        let contact = try await node.decide(about: person, Self.decision)
-        try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+        let contact = try await node.decide(about: options.person, Self.decision)
+        try Output.show(contact, json: options.output.json, as: Contacts.text([contact]))
     }
 }
 
@@ -100,10 +109,7 @@ struct ContactAccept: DecidingCommand {
               parley contact accept ben
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: PersonOptions
 }
 
 struct ContactDecline: DecidingCommand {
@@ -118,10 +124,7 @@ struct ContactDecline: DecidingCommand {
               parley contact decline ben
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: PersonOptions
 }
 
 struct ContactBlock: DecidingCommand {
@@ -138,10 +141,7 @@ struct ContactBlock: DecidingCommand {
               parley contact block ben
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: PersonOptions
 }
 
 struct ContactUnblock: DecidingCommand {
@@ -156,10 +156,7 @@ struct ContactUnblock: DecidingCommand {
               parley contact unblock ben
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: PersonOptions
 }
 
 struct ContactVerify: NodeCommand {
@@ -176,17 +173,15 @@ struct ContactVerify: NodeCommand {
               parley contact verify ben --equal
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: PersonOptions
     @Flag(name: .long, help: "note that both of you see the same number")
     var equal = false
     @Option(name: .long, help: "the code on the other person's screen")
     var code: String?
 
+    var place: HomeOptions { options.place }
+
     func validate() throws {
-        try Check.name(person, "a name")
         guard !equal || code == nil else {
             throw ValidationError("--equal and --code are two ways to say it: use one")
         }
@@ -194,11 +189,12 @@ struct ContactVerify: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
+        let (person, isJSON) = (options.person, options.output.json)
         if equal { try await node.markVerified(person: person) }
         var number = try await node.safetyNumber(person: person)
         if let code { number = try await node.verify(person: person, code: code) }
-        try Output.show(number, json: output.json, as: Self.text(number))
-        if !number.isVerified, !output.json {
+        try Output.show(number, json: isJSON, as: Self.text(number))
+        if !number.isVerified, !isJSON {
             World.current.say(
                 "not compared yet: parley contact verify NAME --equal once it was")
         }

@@ -50,7 +50,7 @@ struct GroupCreate: NodeCommand {
     }
 }
 
-struct GroupShow: NodeCommand {
+struct GroupShow: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "show who is in a group, and what holds there",
@@ -61,15 +61,11 @@ struct GroupShow: NodeCommand {
               parley group show trip
             """)
 
-    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: GroupOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
-
-    func validate() throws { try Check.name(group, "a group's name") }
 
     func run(with node: any NodeService) async throws {
-        let group = try await node.group(group)
+        let group = try await node.group(self.group)
         try Output.show(group, json: output.json, as: Self.text(group))
     }
 
@@ -104,23 +100,48 @@ struct GroupShow: NodeCommand {
     }
 }
 
+/// What a command about one group takes.
+struct GroupOptions: ParsableArguments {
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the group")
+    var group: String
+
+    func validate() throws { try Check.name(group, "a group's name") }
+}
+
+/// A command about one group.
+protocol OneGroupCommand: NodeCommand {
+    var options: GroupOptions { get }
+}
+
+extension OneGroupCommand {
+    var place: HomeOptions { options.place }
+    var group: String { options.group }
+}
+
+/// What a command about one person's place in a group takes.
+struct MemberOptions: ParsableArguments {
+    @OptionGroup var group: GroupOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "their name, or the start of their identifier")
+    var person: String
+
+    func validate() throws { try Check.name(person, "a name") }
+}
+
 /// A command that changes one person's place in a group.
 protocol MemberCommand: NodeCommand {
-    var group: String { get }
-    var person: String { get }
-    var output: OutputOptions { get }
-    func change(on node: any NodeService) async throws -> GroupView
+    var options: MemberOptions { get }
+    func change(_ person: String, in group: String, on node: any NodeService) async throws
+        -> GroupView
 }
 
 extension MemberCommand {
-    func validate() throws {
-        try Check.name(group, "a group's name")
-        try Check.name(person, "a name")
-    }
+    var place: HomeOptions { options.group.place }
 
     func run(with node: any NodeService) async throws {
-        let group = try await change(on: node)
-        try Output.show(group, json: output.json, as: GroupShow.text(group))
+        let group = try await change(options.person, in: options.group.group, on: node)
+        try Output.show(group, json: options.output.json, as: GroupShow.text(group))
     }
 }
 
@@ -141,16 +162,13 @@ struct GroupAdd: MemberCommand {
               parley group add trip dora --role reader
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
-    @Argument(help: "a contact, by name or by the start of the identifier")
-    var person: String
+    @OptionGroup var options: MemberOptions
     @Option(name: .long, help: "reader, member, admin or owner")
     var role = RoleWord.member
 
-    func change(on node: any NodeService) async throws -> GroupView {
+    func change(
+        _ person: String, in group: String, on node: any NodeService
+    ) async throws -> GroupView {
         try await node.addMember(conversation: group, person: person, role: role.rawValue)
     }
 }
@@ -167,14 +185,11 @@ struct GroupRemove: MemberCommand {
               parley group remove trip dora
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: MemberOptions
 
-    func change(on node: any NodeService) async throws -> GroupView {
+    func change(
+        _ person: String, in group: String, on node: any NodeService
+    ) async throws -> GroupView {
         try await node.removeMember(conversation: group, person: person)
     }
 }
@@ -190,21 +205,18 @@ struct GroupRole: MemberCommand {
               parley group role trip ben admin
             """)
 
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
-    @Argument(help: "their name, or the start of their identifier")
-    var person: String
+    @OptionGroup var options: MemberOptions
     @Argument(help: "reader, member, admin or owner")
     var role: RoleWord
 
-    func change(on node: any NodeService) async throws -> GroupView {
+    func change(
+        _ person: String, in group: String, on node: any NodeService
+    ) async throws -> GroupView {
         try await node.setRole(conversation: group, person: person, role: role.rawValue)
     }
 }
 
-struct GroupLeave: NodeCommand {
+struct GroupLeave: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "leave",
         abstract: "go out of a group",
@@ -215,18 +227,14 @@ struct GroupLeave: NodeCommand {
               parley group leave trip
             """)
 
-    @OptionGroup var place: HomeOptions
-    @Argument(help: "the group")
-    var group: String
-
-    func validate() throws { try Check.name(group, "a group's name") }
+    @OptionGroup var options: GroupOptions
 
     func run(with node: any NodeService) async throws {
         try await node.leave(conversation: group)
     }
 }
 
-struct GroupRename: NodeCommand {
+struct GroupRename: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
         abstract: "give a group another name",
@@ -237,23 +245,18 @@ struct GroupRename: NodeCommand {
               parley group rename trip "our trip"
             """)
 
-    @OptionGroup var place: HomeOptions
-    @Argument(help: "the group")
-    var group: String
+    @OptionGroup var options: GroupOptions
     @Argument(help: "its new name")
     var name: String
 
-    func validate() throws {
-        try Check.name(group, "a group's name")
-        try Check.name(name, "the new name")
-    }
+    func validate() throws { try Check.name(name, "the new name") }
 
     func run(with node: any NodeService) async throws {
         try await node.rename(conversation: group, to: name)
     }
 }
 
-struct GroupSettings: NodeCommand {
+struct GroupSettings: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
         abstract: "say what newcomers see, and how long keys live",
@@ -265,17 +268,14 @@ struct GroupSettings: NodeCommand {
               parley group settings trip --history 30d
             """)
 
-    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: GroupOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
     @Option(name: .long, help: "none, all, or days as 30d")
     var history: String?
     @Option(name: .long, help: "hours, 1 to 87600")
     var rotation: Int?
 
     func validate() throws {
-        try Check.name(group, "a group's name")
         if let history { try Check.name(history, "a rule for history") }
         if let rotation, !(1...87_600).contains(rotation) {
             throw ValidationError("--rotation is 1 to 87600")
@@ -292,7 +292,7 @@ struct GroupSettings: NodeCommand {
     }
 }
 
-struct GroupInviteCommand: NodeCommand {
+struct GroupInviteCommand: OneGroupCommand {
     static let configuration = CommandConfiguration(
         commandName: "invite",
         abstract: "make a link by which people come into a group",
@@ -305,10 +305,8 @@ struct GroupInviteCommand: NodeCommand {
               parley group invite trip --uses 3 --expires 7d
             """)
 
-    @OptionGroup var place: HomeOptions
+    @OptionGroup var options: GroupOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the group")
-    var group: String
     @Option(name: .long, help: "how many persons may come by it, 1 to 1000")
     var uses = 1
     @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
@@ -317,7 +315,6 @@ struct GroupInviteCommand: NodeCommand {
     var role = RoleWord.member
 
     func validate() throws {
-        try Check.name(group, "a group's name")
         guard (1...1000).contains(uses) else { throw ValidationError("--uses is 1 to 1000") }
         guard role == .member || role == .reader else {
             throw ValidationError("who comes by a link is a member or a reader")

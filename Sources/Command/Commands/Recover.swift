@@ -63,16 +63,14 @@ struct LostOptions: ParsableArguments {
         _ output: OutputOptions
     ) async throws {
         var settings = NodeSettings(home: place.path)
-        guard !Node.exists(at: settings.home) || Node.isUnfinished(at: settings.home) else {
-            throw NodeError(
-                "exists", "There is a node in \(settings.home) already.",
-                hint: "Use another folder with --home.")
-        }
+        try Node.requireVacant(settings.home)
         var found: FoundPerson?
         if let link { found = try await Node.find(recoveryCode: code, from: link) }
-        let known = try backup.map { try Node.devices(inBackup: $0, recoveryCode: code) }
-        let devices = Set((found?.devices ?? []) + (found == nil ? known?.devices ?? [] : []))
-        try agree(devices.sorted(), maker: known?.maker, time: known?.time ?? 0)
+        let known = try backup.map {
+            try Node.devices(inBackup: $0, recoveryCode: code, found: found)
+        }
+        try agree(
+            known?.devices ?? found?.devices ?? [], maker: known?.maker, time: known?.time ?? 0)
         settings.passphrase = try place.passphraseFile.map(Passphrase.read(file:))
         let (node, report) = try await make(settings, code, backup, found)
         await node.shutdown()

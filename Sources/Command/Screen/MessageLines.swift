@@ -29,10 +29,14 @@ struct MessageLines {
     /// The lines of one message, after the heading of its day where that is a new one.
     mutating func add(_ message: MessageView) -> [String] {
         widen(for: message)
-        let day = clock.day(message.time)
-        let heading = day == lastDay ? [] : [day]
-        lastDay = day
-        return heading + lines(message)
+        return heading(at: message.time) + lines(message)
+    }
+
+    /// The day, where it is another than that of the line before.
+    private mutating func heading(at time: UInt64) -> [String] {
+        let day = clock.day(time)
+        defer { lastDay = day }
+        return day == lastDay ? [] : [day]
     }
 
     /// All of them, and between them who came and went.
@@ -53,11 +57,8 @@ struct MessageLines {
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.
     mutating func add(_ event: MembershipView) -> [String] {
         guard let text = MembershipLines.text(event) else { return [] }
-        let day = clock.day(event.time)
-        let heading = day == lastDay ? [] : [day]
-        lastDay = day
         let gap = String(repeating: " ", count: max(numberColumns, 2))
-        return heading + ["  \(gap)  \(clock.time(event.time))  – \(text)"]
+        return heading(at: event.time) + ["  \(gap)  \(clock.time(event.time))  – \(text)"]
     }
 
     private func lines(_ message: MessageView) -> [String] {
