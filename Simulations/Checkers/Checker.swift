@@ -115,6 +115,12 @@ public final class Jury {
     /// The numbers of all promises that can be judged.
     public static let invariants = all(seed: 0).map { type(of: $0).invariant }
 
+    /// How often each promise was compared, by its number.
+    public var checkCounts: [String: Int] {
+        Dictionary(
+            checkers.map { (type(of: $0).invariant, $0.checkCount) }, uniquingKeysWith: +)
+    }
+
     /// An old copy was put in the place of a node's disk.
     public func wasSetBack(_ node: SimulatedNode) {
         for checker in checkers { checker.wasSetBack(node) }

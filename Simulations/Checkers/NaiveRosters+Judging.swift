@@ -122,9 +122,6 @@ struct NaiveControl {
     let held: NaiveRosters.Acts
     /// What follows from them.
     let now: NaiveRosters.Fold
-
-    /// Who stands in the graph of a space by what the author of an operation had seen.
-    func view(_ named: NaiveRosters.Acts) -> NaiveRosters.Fold { rosters.fold(named) }
 }
 
 /// The models of all spaces, so that what was worked out for one node need not be for another.

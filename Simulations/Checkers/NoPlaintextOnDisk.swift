@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyNodeCore
+import ParleySealing
 import ParleySimulation
 import ParleyWire
 
@@ -21,10 +22,13 @@ final class NoPlaintextOnDisk: Checker {
         case .createGroup(let name, _): add(name)
         case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
-        case .setProfile, .delete, .react, .markRead, .mute, .createInvite, .acceptInvite,
-            .markVerified, .revokeInvite, .createGroupInvite,
-            .endGroupInvite, .joinGroup, .requestContact, .answerContact, .addDevice,
-            .revokeDevice, .addMember, .removeMember, .setRole, .leave, .changeSettings:
+        case .setProfile(let name, _): add(name ?? "")
+        case .acceptInvite(_, let alias), .requestContact(_, let alias): add(alias)
+        case .addDevice(let request): add(request.name)
+        case .joinGroup(let link): add(link.name)
+        case .delete, .react, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
+            .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
+            .removeMember, .setRole, .leave, .changeSettings:
             break
         }
     }

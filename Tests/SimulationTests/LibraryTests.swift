@@ -140,18 +140,6 @@ struct LibraryTests {
         #expect(try ann.texts(in: trip) == ["again"])
     }
 
-    @Test("an old backup takes back what it forgot")
-    func backup() throws {
-        let trip = try world.group("trip", [ann, ben])
-        let copy = ann.backUp()
-        try ann.type("after the backup", in: trip)
-        world.run(for: .seconds(10))
-        world.restore(ann, from: copy)
-        #expect(try ann.texts(in: trip).isEmpty)
-        try world.runUntilEqual(within: .minutes(15))
-        #expect(try ann.texts(in: trip) == ["after the backup"])
-    }
-
     @Test("one direction may be slower than the other")
     func direction() throws {
         let trip = try world.group("trip", [ann, ben])

@@ -13,12 +13,12 @@ struct ReportTests {
     func strict() throws {
         let report = try RecordedRun.twoHalves().report(realMilliseconds: 10)
         let json = try report.json()
-        #expect(try RunReport(json: json) == report)
+        #expect(try Report(json: json) == report)
         let text = String(decoding: json, as: UTF8.self)
         let stranger = text.replacingOccurrences(of: "\"seed\"", with: "\"sea\" : 1, \"seed\"")
-        #expect(throws: DecodingError.self) { try RunReport(json: Data(stranger.utf8)) }
+        #expect(throws: ScenarioError.self) { try Report(json: Data(stranger.utf8)) }
         let lacking = text.replacingOccurrences(of: "\"seed\"", with: "\"sea\"")
-        #expect(throws: DecodingError.self) { try RunReport(json: Data(lacking.utf8)) }
+        #expect(throws: ScenarioError.self) { try Report(json: Data(lacking.utf8)) }
     }
 
     @Test("tells of each node what it wrote, holds and got")
@@ -109,7 +109,7 @@ struct RecordedRun {
 
     static func twoHalves(
         isRecorded: Bool = true, text: String = "hello",
-        verdict: RunReport.Verdict = .init(.kept)
+        verdict: Report.Verdict = .init(.kept)
     ) throws -> RecordedRun {
         let world = World(seed: 11)
         let nodes = try ["ann", "ben", "cara", "dan"].map { try world.addNode($0) }
@@ -152,7 +152,7 @@ struct RecordedRun {
                 """.utf8))
     }
 
-    func report(realMilliseconds: UInt64? = nil, name: String? = nil) throws -> RunReport {
+    func report(realMilliseconds: UInt64? = nil, name: String? = nil) throws -> Report {
         var scenario = try Self.scenario()
         if let name { scenario.name = name }
         return try recording.report(

@@ -7,12 +7,12 @@ public struct FailureRecord: Codable, Equatable, Sendable {
     /// What happened in it.
     public var tape: Tape
     /// How it ended.
-    public var verdict: Report.Verdict
+    public var verdict: Summary.Verdict
     /// The version of the program that saw it.
     public var version: String
 
     /// A record with these fields.
-    public init(scenario: Scenario, tape: Tape, verdict: Report.Verdict, version: String) {
+    public init(scenario: Scenario, tape: Tape, verdict: Summary.Verdict, version: String) {
         self.scenario = scenario
         self.tape = tape
         self.verdict = verdict

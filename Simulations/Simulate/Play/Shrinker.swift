@@ -136,10 +136,10 @@ public struct Shrinker {
         guard smaller != record, mayGoOn(runCount) else { return false }
         runCount += 1
         // A run that cannot even be played is no smaller failure.
-        guard let report = try? SimulationRun(smaller.scenario, tape: smaller.tape).run(),
-            report.verdict.invariant == invariant
+        guard let summary = try? SimulationRun(smaller.scenario, tape: smaller.tape).run(),
+            summary.verdict.invariant == invariant
         else { return false }
-        smaller.verdict = report.verdict
+        smaller.verdict = summary.verdict
         record = smaller
         if let step { say("\(step): \(record.tape.acts.count) acts left") }
         return true

@@ -54,7 +54,7 @@ public final class SimulationRun {
     public func record(onLine: @escaping (String) -> Void) { self.onLine = onLine }
 
     /// Plays all phases.
-    public func run() throws -> Report {
+    public func run() throws -> Summary {
         say("\(scenario.name), seed \(scenario.seed): \(scenario.line)")
         try stage.populate()
         if let onLine {
@@ -73,17 +73,17 @@ public final class SimulationRun {
             recording?.phase("\(place + 1): \(phase.title)")
             stage.begin(phase)
             if isHealed {
-                if let difference = try heal(until: end) { return report(.stuck(difference)) }
+                if let difference = try heal(until: end) { return summary(.stuck(difference)) }
             } else {
                 try pass(until: end, from: origin)
             }
             status(isHealed ? "healed" : "phase \(place + 1)")
-            if let verdict = jury.verdict { return report(.broken(verdict)) }
+            if let verdict = jury.verdict { return summary(.broken(verdict)) }
         }
         if isHealed { try settle() }
-        if let verdict = jury.verdict { return report(.broken(verdict)) }
+        if let verdict = jury.verdict { return summary(.broken(verdict)) }
         let missing = (scenario.expect.marks ?? []).filter { !jury.marks.counts.keys.contains($0) }
-        return report(missing.isEmpty ? .kept : .untried(missing.sorted()))
+        return summary(missing.isEmpty ? .kept : .untried(missing.sorted()))
     }
 
     // MARK: Phases
@@ -155,15 +155,12 @@ public final class SimulationRun {
 
     private var operationCount: Int { world.nodes.reduce(0) { $0 + $1.store.operationCount } }
 
-    private func report(_ verdict: Report.Verdict) -> Report {
-        recording?.verdict(RunReport.Verdict(of: verdict))
-        return Report(
+    private func summary(_ verdict: Summary.Verdict) -> Summary {
+        recording?.verdict(Report.Verdict(of: verdict))
+        return Summary(
             name: scenario.name, seed: scenario.seed, verdict: verdict, traceHash: world.traceHash,
             milliseconds: world.now, operationCount: operationCount,
-            checks: Dictionary(
-                jury.checkers.map { (type(of: $0).invariant, $0.checkCount) },
-                uniquingKeysWith: +),
-            marks: jury.marks.counts, deeds: stage.deedCounts)
+            checks: jury.checkCounts, marks: jury.marks.counts, deeds: stage.deedCounts)
     }
 }
 

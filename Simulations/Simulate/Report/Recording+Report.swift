@@ -1,5 +1,5 @@
 import Foundation
-public import ParleyCheckers
+import ParleyCheckers
 import ParleySimulation
 
 /// What a report tells of a run that its recording cannot know.
@@ -41,12 +41,12 @@ extension Scenario {
             // FNV-1a: it names a file, and guards nothing.
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
             for byte in try encoder.encode(self) { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-            return RunReport.hexadecimal(hash)
+            return Report.hexadecimal(hash)
         }
     }
 }
 
-extension RunReport {
+extension Report {
     static func hexadecimal(_ number: UInt64) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
@@ -55,30 +55,30 @@ extension RunReport {
 
 extension Recording {
     /// The report of the run. Call ``finish()`` before.
-    public func report(_ circumstances: RunCircumstances) throws -> RunReport {
+    public func report(_ circumstances: RunCircumstances) throws -> Report {
         let scenario = circumstances.scenario
         let speed = circumstances.realMilliseconds.map {
             (Double(world.now) / Double(max(1, $0)) * 10).rounded() / 10
         }
-        return RunReport(
-            format: RunReport.format, scenario: scenario.name, scenarioHash: try scenario.hash,
+        return Report(
+            format: Report.format, scenario: scenario.name, scenarioHash: try scenario.hash,
             seed: scenario.seed, version: circumstances.version,
-            traceHash: RunReport.hexadecimal(world.traceHash),
-            verdict: ending?.verdict ?? RunReport.Verdict(.kept),
+            traceHash: Report.hexadecimal(world.traceHash),
+            verdict: ending?.verdict ?? Report.Verdict(.kept),
             verdictAt: ending?.at ?? world.now, virtualMilliseconds: world.now,
             realMilliseconds: circumstances.realMilliseconds, speed: speed,
             nodes: nodes.map { report(of: $0, circumstances.databaseBytes[$0.name]) },
-            phases: phases.elements.map { RunReport.Phase(name: $0.name, at: $0.at) },
+            phases: phases.elements.map { Report.Phase(name: $0.name, at: $0.at) },
             acts: actCounts, refused: refusedCount, faults: faults, frames: traffic.kinds,
             links: linkCount, invariants: circumstances.invariants, marks: circumstances.marks,
             equalSince: isEqual ? equalities.elements.last?.at : nil, divergence: divergence,
             lastEvents: ending?.events ?? [],
-            leftOut: RunReport.LeftOut(
+            leftOut: Report.LeftOut(
                 acts: acts.leftOut, incidents: incidents.leftOut, reaches: reaches.leftOut))
     }
 
-    private func report(of node: NodeRecord, _ databaseBytes: Int?) -> RunReport.Node {
-        RunReport.Node(
+    private func report(of node: NodeRecord, _ databaseBytes: Int?) -> Report.Node {
+        Report.Node(
             name: node.name, isDishonest: dishonest.contains(node.name),
             written: node.writtenCount, held: node.held, lacking: node.lacking,
             received: node.receivedCount, duplicates: node.duplicateCount,
@@ -100,20 +100,9 @@ extension Recording {
     }
 }
 
-extension Jury {
-    /// How often each promise was compared, as a report tells it.
-    public var checkCounts: [String: Int] {
-        var counts: [String: Int] = [:]
-        for checker in checkers {
-            counts[type(of: checker).invariant, default: 0] += checker.checkCount
-        }
-        return counts
-    }
-}
-
-extension RunReport.Verdict {
+extension Report.Verdict {
     /// How a run ended, as its report tells it.
-    public init(of verdict: Report.Verdict) {
+    public init(of verdict: Summary.Verdict) {
         switch verdict {
         case .kept: self.init(.kept)
         case .stuck(let difference): self.init(.stuck, invariant: "I2", sentence: difference)

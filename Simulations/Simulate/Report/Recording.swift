@@ -28,7 +28,7 @@ public final class Recording {
     var sampleInterval = Recording.sampleEvery
     var equalities = Bounded<(at: UInt64, isEqual: Bool)>(10_000)
     var divergence: Happening?
-    var ending: (verdict: RunReport.Verdict, at: UInt64, events: [Happening])?
+    var ending: (verdict: Report.Verdict, at: UInt64, events: [Happening])?
     var actCounts: [String: Int] = [:]
     var refusedCount = 0
     var linkCount = 0
@@ -94,7 +94,7 @@ public final class Recording {
 
     /// A promise was broken, or the run is over. The first verdict counts, and with it what had
     /// happened until then: tell it at once.
-    public func verdict(_ verdict: RunReport.Verdict) {
+    public func verdict(_ verdict: Report.Verdict) {
         guard ending == nil else { return }
         let sentence = verdict.sentence ?? ""
         let concerned = nodes.filter { sentence.containsName($0.name) }

@@ -5,7 +5,7 @@ import Foundation
 /// The page is a single file that fetches nothing, reads well in light and dark, and is well
 /// formed XML too. Whatever a scenario says is shown as text and never obeyed.
 public struct Timeline {
-    private let report: RunReport
+    private let report: Report
     private let story: String
     private let model: TimelineModel
 
@@ -14,7 +14,7 @@ public struct Timeline {
     /// - Parameters:
     ///   - report: what ``Recording/report(_:)`` gave.
     ///   - story: what the scenario tells, in a sentence or two.
-    public init(of recording: Recording, report: RunReport, story: String = "") {
+    public init(of recording: Recording, report: Report, story: String = "") {
         self.report = report
         self.story = story
         model = TimelineModel(recording, report)

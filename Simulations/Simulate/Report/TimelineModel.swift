@@ -82,7 +82,7 @@ struct TimelineModel: Encodable {
     var incidents: [Broken]
     var bundles: [Messages]
 
-    init(_ recording: Recording, _ report: RunReport) {
+    init(_ recording: Recording, _ report: Report) {
         end = report.virtualMilliseconds
         outcome = report.verdict.outcome.rawValue
         sentence = [report.verdict.invariant, report.verdict.sentence].compactMap { $0 }

@@ -1,7 +1,7 @@
 public import Foundation
 import ParleyCheckers
 
-/// Why a file is no scenario, in a sentence for whoever wrote it.
+/// Why a file is no scenario, kept run or report, in a sentence for whoever wrote it.
 public struct ScenarioError: Error, Equatable, CustomStringConvertible {
     /// The sentence.
     public let description: String

@@ -194,7 +194,27 @@ enum Simulating {
     }
 
     static func write(_ record: FailureRecord, to file: String) throws {
-        try record.json().write(to: URL(fileURLWithPath: file), options: .atomic)
+        try write(try record.json(), to: file)
+    }
+
+    /// Writes a file, in a folder that is made where it is missing.
+    private static func write(_ bytes: Data, to file: String) throws {
+        let place = URL(fileURLWithPath: file)
+        try makeFolder(place.deletingLastPathComponent().path)
+        do {
+            try bytes.write(to: place, options: .atomic)
+        } catch {
+            throw misused("\(file) cannot be written")
+        }
+    }
+
+    static func makeFolder(_ folder: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw misused("\(folder) is no folder, and cannot be made one")
+        }
     }
 
     private static func misused(_ sentence: String) -> ExitCode {
@@ -213,26 +233,26 @@ enum Simulating {
         let isRecorded = !isQuiet || pages.html != nil || pages.json != nil
         if isRecorded { run.record { if !isQuiet { world.write($0) } } }
         let began = ContinuousClock.now
-        let report = try run.run()
+        let summary = try run.run()
         let elapsed = (ContinuousClock.now - began) / .milliseconds(1)
-        try write(pages, of: run, report, realMilliseconds: UInt64(max(1, elapsed)))
-        if report.verdict != .kept, let save {
+        try write(pages, of: run, summary, realMilliseconds: UInt64(max(1, elapsed)))
+        if summary.verdict != .kept, let save {
             var record = record
-            record.verdict = report.verdict
+            record.verdict = summary.verdict
             try write(record, to: save)
         }
         if isQuiet {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys]
-            world.write(String(decoding: try encoder.encode(report), as: UTF8.self))
+            world.write(String(decoding: try encoder.encode(summary), as: UTF8.self))
         } else {
-            world.write(report.line)
+            world.write(summary.line)
         }
-        if report.verdict != .kept { throw ExitCode(report.verdict.exitStatus) }
+        if summary.verdict != .kept { throw ExitCode(summary.verdict.exitStatus) }
     }
 
     private static func write(
-        _ pages: SimulatePages, of run: SimulationRun, _ outcome: Report,
+        _ pages: SimulatePages, of run: SimulationRun, _ summary: Summary,
         realMilliseconds: UInt64
     ) throws {
         guard let recording = run.recording else { return }
@@ -240,14 +260,14 @@ enum Simulating {
         let report = try recording.report(
             RunCircumstances(
                 scenario: run.scenario, version: version, realMilliseconds: realMilliseconds,
-                invariants: outcome.checks, marks: outcome.marks))
+                invariants: summary.checks, marks: summary.marks))
         if let json = pages.json {
-            try report.json().write(to: URL(fileURLWithPath: json), options: .atomic)
+            try write(try report.json(), to: json)
         }
         if let html = pages.html {
             let page = try Timeline(of: recording, report: report, story: run.scenario.story)
                 .html()
-            try Data(page.utf8).write(to: URL(fileURLWithPath: html), options: .atomic)
+            try write(Data(page.utf8), to: html)
         }
     }
 }

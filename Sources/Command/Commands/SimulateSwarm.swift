@@ -34,6 +34,7 @@ struct SimulateSwarm: AsyncParsableCommand {
 
     func run() async throws {
         guard seeds > 0, minutes > 0, jobs > 0 else { throw ExitCode(2) }
+        try Simulating.makeFolder(save)
         let base = seedBase ?? UInt64.random(in: 0..<1 << 40)
         World.current.write("seeds from \(base), \(jobs) at once")
         var swarm = Swarm(began: .now, save: save)
@@ -61,7 +62,7 @@ struct SimulateSwarm: AsyncParsableCommand {
 /// One seed in a process of its own.
 struct SeedRun: Sendable {
     let seed: UInt64
-    let report: Report?
+    let summary: Summary?
     let status: Int32
     /// Where the run is kept if it failed.
     let record: String
@@ -84,10 +85,10 @@ struct SeedRun: Sendable {
             process.waitUntilExit()
             let isCrash = process.terminationReason == .uncaughtSignal
             status = isCrash ? 127 : process.terminationStatus
-            // What a process that crashed has written is no report.
-            report = isCrash ? nil : try? JSONDecoder().decode(Report.self, from: data)
+            // What a process that crashed has written is no summary.
+            summary = isCrash ? nil : try? JSONDecoder().decode(Summary.self, from: data)
         } catch {
-            report = nil
+            summary = nil
             status = 127
         }
     }
@@ -111,15 +112,15 @@ private struct Swarm {
 
     mutating func add(_ run: SeedRun) {
         runs += 1
-        if let report = run.report {
-            World.current.write(report.line)
-            operations += report.operationCount
-            milliseconds += report.milliseconds
-            marks.merge(report.marks, uniquingKeysWith: +)
-            deeds.merge(report.deeds, uniquingKeysWith: +)
+        if let summary = run.summary {
+            World.current.write(summary.line)
+            operations += summary.operationCount
+            milliseconds += summary.milliseconds
+            marks.merge(summary.marks, uniquingKeysWith: +)
+            deeds.merge(summary.deeds, uniquingKeysWith: +)
         }
-        if run.status != 0 || run.report == nil {
-            if run.report == nil { World.current.write("seed \(run.seed) CRASHED") }
+        if run.status != 0 || run.summary == nil {
+            if run.summary == nil { World.current.write("seed \(run.seed) CRASHED") }
             failure = failure ?? run
         }
     }
@@ -140,11 +141,11 @@ private struct Swarm {
         world.write("acts: " + list(deeds))
         world.write("marks: " + list(marks))
         if let failure {
-            if failure.report != nil {
+            if failure.summary != nil {
                 world.say("again: parley simulate replay \(failure.record)")
             }
             world.say("again: parley simulate run --seed \(failure.seed)")
-            throw ExitCode(failure.report?.verdict.exitStatus ?? failure.status)
+            throw ExitCode(failure.summary?.verdict.exitStatus ?? failure.status)
         }
         let missed = SimulationRun.marks.filter { marks[$0] == nil }
         if runs >= 50, !missed.isEmpty {

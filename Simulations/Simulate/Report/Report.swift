@@ -2,7 +2,7 @@ public import Foundation
 
 /// What came of a run, for programs: see "The report" in `Simulations/README.md`, which is a
 /// contract. A field that is nil is left out.
-public struct RunReport: Codable, Equatable, Sendable {
+public struct Report: Codable, Equatable, Sendable {
     /// How a run ends.
     public struct Verdict: Codable, Equatable, Sendable {
         /// In one word.
@@ -141,27 +141,12 @@ public struct RunReport: Codable, Equatable, Sendable {
     public var leftOut: LeftOut
 
     /// The report as text: keys in order, and the same bytes for the same report.
-    public func json() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
-        return try encoder.encode(self) + Data([0x0a])
-    }
+    public func json() throws -> Data { try StrictJSON.encode(self) + Data([0x0a]) }
 }
 
-extension RunReport {
-    /// Reads what ``json()`` writes, and nothing else.
-    ///
-    /// - Throws: `DecodingError` where a key is missing, of another type, or not known.
-    public init(json: Data) throws {
-        let report = try JSONDecoder().decode(Self.self, from: json)
-        guard
-            let given = try JSONSerialization.jsonObject(with: json) as? NSDictionary,
-            let known = try JSONSerialization.jsonObject(with: report.json()) as? NSDictionary,
-            given == known
-        else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(codingPath: [], debugDescription: "keys nobody knows"))
-        }
-        self = report
+extension Report {
+    /// Reads what ``json()`` writes; keys that mean nothing are turned away.
+    public init(json: Data) throws(ScenarioError) {
+        self = try StrictJSON.decode(Self.self, from: json)
     }
 }

@@ -1,7 +1,7 @@
 public import ParleyCheckers
 
 /// What came of one run.
-public struct Report: Codable, Equatable, Sendable {
+public struct Summary: Codable, Equatable, Sendable {
     /// How a run ends.
     public enum Verdict: Codable, Equatable, Sendable {
         /// Every promise was kept.
@@ -52,7 +52,7 @@ public struct Report: Codable, Equatable, Sendable {
     /// Acts that were played, by their name.
     public var deeds: [String: Int]
 
-    /// The report in one line.
+    /// The summary in one line.
     public var line: String {
         let word =
             switch verdict {

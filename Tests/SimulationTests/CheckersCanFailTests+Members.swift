@@ -1,0 +1,95 @@
+import ParleyConversation
+import ParleyNodeCore
+import ParleyRoster
+import ParleyWire
+import Testing
+
+@testable import ParleyCheckers
+@testable import ParleyLedger
+@testable import ParleySimulation
+
+/// Promises about who is in a space, and who is out.
+extension CheckersCanFailTests {
+    @Test("RostersAgree: a resolver has forgotten somebody")
+    func forgetfulResolver() throws {
+        let trial = try Trial(of: "I9")
+        let checker = RostersAgree { space, store in
+            guard space.kind == .group else {
+                return try RosterReader.roster(of: space, in: store)
+            }
+            let other = try store.spaces().first { $0.kind == .direct }
+            return try other.flatMap { try RosterReader.roster(of: $0, in: store) }
+        }
+        #expect(throws: Violation.self) { try checker.looked(at: trial.world) }
+    }
+
+    @Test("RostersAgree: what was said in a group is sent to a stranger")
+    func servedToStranger() throws {
+        let trial = try Trial(of: "I9")
+        try trial.serve(.content, to: try trial.world.addNode("cara"))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who is in a group is told to a stranger")
+    func rosterServedToStranger() throws {
+        let trial = try Trial(of: "I9")
+        try trial.serve(.control, to: try trial.world.addNode("cara"))
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who was taken out is sent what is written since")
+    func servedToRemoved() throws {
+        let trial = try Trial(of: "I9")
+        try trial.ann.perform(.removeMember(trial.trip, trial.ben.identity.person))
+        try trial.ann.type("now that we are alone", in: trial.trip)
+        try trial.serve(.content, to: trial.ben, isLast: true)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: who was taken out is told of who came since")
+    func rosterServedToRemoved() throws {
+        let trial = try Trial(of: "I9")
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        try trial.ann.perform(.removeMember(trial.trip, trial.ben.identity.person))
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try trial.ann.perform(.addMember(trial.trip, cara.identity.person, .member))
+        try trial.serve(.control, to: trial.ben, isLast: true)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RostersAgree: a newcomer is sent what came before, though the group gives nothing")
+    func servedBelowHorizon() throws {
+        let trial = try Trial(of: "I9")
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        try trial.ann.perform(.addMember(trial.trip, cara.identity.person, .member))
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        try trial.serve(.content, to: cara)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("NaiveModelAgrees: a message is shown whose author had been taken out")
+    func removedIsShown() throws {
+        let trial = try Trial(of: "I14")
+        let cara = try trial.world.addNode("cara")
+        let all = try trial.world.group("all", [trial.ann, trial.ben, cara])
+        trial.world.partition([trial.ann], [trial.ben, cara])
+        try trial.ben.type("still here", in: all)
+        trial.world.run(for: 5_000)
+        let space = try #require(try cara.store.space(all))
+        let row = try #require(
+            try cara.store.messages(in: space.number, before: nil, limit: 1).first)
+        try trial.ann.perform(.removeMember(all, trial.ben.identity.person))
+        trial.world.heal()
+        trial.world.run(for: 400_000)
+        #expect(try !cara.texts(in: all).contains("still here"))
+        try trial.jury.verify(isSettled: true)
+        try cara.store.begin(.full)
+        try cara.store.insert(row)
+        try cara.store.commit()
+        trial.isBroken()
+    }
+}
