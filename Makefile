@@ -26,8 +26,10 @@ run: packages swift
 	swift build --product parley
 	exec "$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
 
-# All our tests are Swift Testing's; without this option XCTest runs first, on nothing.
+# All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
+# at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
 test: packages swift
+	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
 	exec swift test --disable-xctest
 
 # In a scratch folder of its own, since a test runs this while the usual one is locked; and with
