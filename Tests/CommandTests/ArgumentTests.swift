@@ -6,7 +6,7 @@ import Testing
 @testable import LocalAPITests
 @testable import parley
 
-@Suite("Arguments", .timeLimit(.minutes(1)))
+@Suite("Arguments", .timeLimit(.minutes(3)))
 struct ArgumentTests {
     static let long = String(repeating: "x", count: 40_000)
 

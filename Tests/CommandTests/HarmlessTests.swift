@@ -5,7 +5,7 @@ import Testing
 @testable import LocalAPITests
 @testable import parley
 
-@Suite("What others wrote", .timeLimit(.minutes(1)))
+@Suite("What others wrote", .timeLimit(.minutes(3)))
 struct HarmlessTests {
     static let hostile = "a\u{1B}[2J\u{1B}]0;t\u{7}b\u{9B}31m\rc\u{8}\u{202E}d\u{2028}e\u{7F}\u{0}"
 

@@ -6,7 +6,7 @@ import Testing
 @testable import ParleyImporting
 @testable import parley
 
-@Suite("parley import irc", .timeLimit(.minutes(1)))
+@Suite("parley import irc", .timeLimit(.minutes(3)))
 struct ImportCommandTests {
     static func file(_ home: TemporaryHome) throws -> String {
         let path = home.path + "/2004-12-25.log"

@@ -6,7 +6,7 @@ import Testing
 @testable import LocalAPITests
 @testable import parley
 
-@Suite("A session", .timeLimit(.minutes(1)))
+@Suite("A session", .timeLimit(.minutes(3)))
 struct SessionTests {
     @Test("messages are written, answered, changed and read")
     func messages() async {

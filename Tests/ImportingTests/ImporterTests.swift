@@ -7,7 +7,7 @@ import Testing
 
 @testable import LocalAPITests
 
-@Suite("An import", .timeLimit(.minutes(2)))
+@Suite("An import", .timeLimit(.minutes(4)))
 struct ImporterTests {
     static func source(_ name: String, lines: Int) throws -> ImportSource {
         let text = (0..<lines).map { "[10:\($0 % 60 < 10 ? "0" : "")\($0 % 60)] <a> \($0)\n" }

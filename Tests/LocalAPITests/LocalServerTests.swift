@@ -31,7 +31,7 @@ final class RawProgram: ConnectionHandler {
     func closed(_ reason: CloseReason) { continuation.finish() }
 }
 
-@Suite("The local socket", .timeLimit(.minutes(1)))
+@Suite("The local socket", .timeLimit(.minutes(3)))
 struct LocalServerTests {
     /// What comes back for these lines, one answer for each line that asks for one.
     static func answers(to lines: [String], count: Int) async throws -> [String] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ParleyLocalAPI
 
-@Suite("A node over its socket", .timeLimit(.minutes(1)))
+@Suite("A node over its socket", .timeLimit(.minutes(3)))
 struct NodeClientTests {
     /// Runs the body with a client of a fake node.
     static func withClient(

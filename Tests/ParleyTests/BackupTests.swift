@@ -224,7 +224,7 @@ struct RecoveryTests {
     }
 }
 
-@Suite("Coming back with the recovery code alone", .timeLimit(.minutes(2)))
+@Suite("Coming back with the recovery code alone", .timeLimit(.minutes(4)))
 struct RecoverTests {
     @Test("a friend tells who one was; the new device is certified, the lost one revoked")
     func friend() async throws {

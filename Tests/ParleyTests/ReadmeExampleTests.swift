@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The example in README.md")
 struct ReadmeExampleTests {
-    @Test("does what it says", .timeLimit(.minutes(1)))
+    @Test("does what it says", .timeLimit(.minutes(3)))
     func runs() async throws {
         let folder = try TemporaryFolder()
         let home = folder.home("ada")

@@ -20,7 +20,7 @@ final class TemporaryFolder: Sendable {
 
 /// Waits for something to become true, checking after every change of the node.
 func eventually(
-    _ what: String, on node: Node, within seconds: Double = 20,
+    _ what: String, on node: Node, within seconds: Double = 60,
     _ condition: @escaping @Sendable (Node) async throws -> Bool
 ) async throws {
     let changes = try await node.changes()

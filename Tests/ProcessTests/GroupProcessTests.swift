@@ -191,7 +191,7 @@ struct GroupProcessTests {
                 try await all.members(of: "open", on: all.ann).contains(name)
             }
         }
-        try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 60) {
+        try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 120) {
             try await all.client(all.ben).status().links.contains { $0.name == "cara" }
         }
         #expect(try await ann.contacts().isEmpty)

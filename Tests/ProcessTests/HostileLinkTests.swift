@@ -125,7 +125,7 @@ struct BesiegedNode {
     }
 }
 
-@Suite("A node that strangers knock at", .serialized, .timeLimit(.minutes(2)))
+@Suite("A node that strangers knock at", .serialized, .timeLimit(.minutes(4)))
 struct HostileLinkTests {
     /// The second message of the handshake on the stream.
     private static let answerByteCount = 50
@@ -191,7 +191,7 @@ struct HostileLinkTests {
         let start = ContinuousClock.now
         slow.send([1])
         try await slow.ends()
-        #expect(ContinuousClock.now - start < .seconds(15))
+        #expect(ContinuousClock.now - start < .seconds(60))
         try await node.stillTalks("after one was shown the door")
         var isRefused = false
         for _ in 0..<14 {

@@ -153,9 +153,9 @@ struct KilledNodeTests {
             _ = await (ann, ben)
         }
         try await imported
-        try await pair.agree(within: 60)
+        try await pair.agree(within: 120)
         try await pair.stopAndCheck()
-        try await pair.agree(within: 60)
+        try await pair.agree(within: 120)
         let claimed = saved.all
         print("\(claimed.count) messages were said to be saved")
         #expect(claimed.count > 300)
@@ -187,7 +187,7 @@ struct KilledNodeTests {
             await writing
             #expect(try await pair.ann.client?.status().readOnlyReason == nil)
         }
-        try await pair.agree(within: 60)
+        try await pair.agree(within: 120)
         try await pair.stopAndCheck()
         for node in [pair.ann, pair.ben] {
             let client = try #require(await node.client)

@@ -92,7 +92,7 @@ final class Program: Sendable {
 
     /// Waits until it has ended; returns how.
     @discardableResult
-    func ended(within seconds: Double = 60) async throws -> Int32 {
+    func ended(within seconds: Double = 120) async throws -> Int32 {
         try await eventually("the end of a process", within: seconds, after: [signals()]) {
             state.withLock { $0.status != nil && $0.hasSaidAll }
         }

@@ -112,7 +112,7 @@ final class RecordingProxy: Sendable {
     }
 }
 
-@Suite("Secrecy", .timeLimit(.minutes(2)))
+@Suite("Secrecy", .timeLimit(.minutes(4)))
 struct SecrecyTests {
     /// Words that occur nowhere else.
     enum Canary: String, CaseIterable {

@@ -103,7 +103,7 @@ struct SetBackPair {
     }
 }
 
-@Suite("A home that was set back", .serialized, .timeLimit(.minutes(2)))
+@Suite("A home that was set back", .serialized, .timeLimit(.minutes(4)))
 struct SetBackTests {
     static let texts = (1...700).map { "after the copy \($0)" }
 

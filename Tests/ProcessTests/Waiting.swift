@@ -9,7 +9,7 @@ struct Late: Error, CustomStringConvertible {
 
 /// Waits for something to become true: looks at once, and again after every signal.
 func eventually(
-    _ what: String, within seconds: Double = 30, after signals: [AsyncStream<Void>],
+    _ what: String, within seconds: Double = 120, after signals: [AsyncStream<Void>],
     _ condition: () async throws -> Bool
 ) async throws {
     let (wake, continuation) = AsyncStream.makeStream(
@@ -31,7 +31,7 @@ func eventually(
 
 /// Waits for something to become true of nodes, looking after every change of one of them.
 func eventually(
-    _ what: String, on nodes: [any NodeService], within seconds: Double = 30,
+    _ what: String, on nodes: [any NodeService], within seconds: Double = 120,
     _ condition: () async throws -> Bool
 ) async throws {
     var signals: [AsyncStream<Void>] = []
@@ -43,7 +43,7 @@ func eventually(
 ///
 /// A connection follows once, so each wait has connections of its own.
 func eventually(
-    _ what: String, on nodes: [NodeProcess], within seconds: Double = 30,
+    _ what: String, on nodes: [NodeProcess], within seconds: Double = 120,
     _ condition: () async throws -> Bool
 ) async throws {
     var followers: [NodeClient] = []

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ParleyReal
 
-@Suite("A real run", .serialized, .timeLimit(.minutes(2)))
+@Suite("A real run", .serialized, .timeLimit(.minutes(4)))
 struct RealRunTests {
     static let machine = Machine.probe()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ParleyTransport
 
-@Suite("A hostile peer", .timeLimit(.minutes(1)), .serialized)
+@Suite("A hostile peer", .timeLimit(.minutes(3)), .serialized)
 struct BoundsTests {
     private func listen(
         _ transport: Transport, _ guests: Guests, _ change: (inout TransportLimits) -> Void

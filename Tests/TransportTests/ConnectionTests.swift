@@ -2,7 +2,7 @@ import Testing
 
 @testable import ParleyTransport
 
-@Suite("A connection", .timeLimit(.minutes(1)), .serialized)
+@Suite("A connection", .timeLimit(.minutes(3)), .serialized)
 struct ConnectionTests {
     @Test("carries bytes both ways, whole and in order", arguments: [loopback, "::1"])
     func echo(host: String) async throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ParleyTransport
 
-@Suite("A listener", .timeLimit(.minutes(1)))
+@Suite("A listener", .timeLimit(.minutes(3)))
 struct ListenerTests {
     /// A fresh folder for one socket, removed afterwards.
     private func withFolder(_ body: (String) async throws -> Void) async throws {
