@@ -22,18 +22,18 @@ final class SameViewEverywhere: Checker {
         var spans: [Span]
         /// Where it begins for a newcomer.
         var base: UInt64
+        /// Where it is proven to have two histories: that decides what counts of it.
+        var fork: LogPoint?
     }
 
     private struct Shown {
         var held: [Held]
-        var forks: [LogPoint?]
         var digest: Digest?
     }
 
     private struct Holder {
         var node: SimulatedNode
         var held: [Held]
-        var forks: [LogPoint?]
     }
 
     /// Screens are out of date, as by a payload that came late.
@@ -79,8 +79,9 @@ final class SameViewEverywhere: Checker {
                 guard isDue(filled.reduce(0) { $0 + $1.heldCount }) else { continue }
                 let holder = Holder(
                     node: node,
-                    held: filled.map { Held(tag: $0.tag, spans: $0.spans, base: $0.base) },
-                    forks: filled.map(\.fork))
+                    held: filled.map {
+                        Held(tag: $0.tag, spans: $0.spans, base: $0.base, fork: $0.fork)
+                    })
                 if let place = holders.firstIndex(where: { $0.space == space.id }) {
                     holders[place].all.append(holder)
                 } else {
@@ -111,14 +112,11 @@ final class SameViewEverywhere: Checker {
 
     private func digest(of space: SpaceID, at holder: Holder) throws -> Digest? {
         let device = holder.node.identity.device
-        if let known = shown[device]?[space], known.held == holder.held,
-            known.forks == holder.forks
-        {
+        if let known = shown[device]?[space], known.held == holder.held {
             return known.digest
         }
         let digest = try holder.node.digest(of: space)
-        shown[device, default: [:]][space] = Shown(
-            held: holder.held, forks: holder.forks, digest: digest)
+        shown[device, default: [:]][space] = Shown(held: holder.held, digest: digest)
         return digest
     }
 }

@@ -127,11 +127,32 @@ extension World {
                     isShown
                     ? try shownDifference(node, other, space, digests)
                     : try heldDifference(node, other, space)
-                guard let detail else { continue }
+                guard let detail, try hears(of: other, node, in: roster) else { continue }
                 return Difference(pair: "\(node.name) and \(other.name)", detail: detail)
             }
         }
         return nil
+    }
+
+    /// Whether what one of two members of a space has comes to the other, directly or through other
+    /// honest members: nothing passes between those of whom one has blocked the other.
+    private func hears(
+        of one: SimulatedNode, _ other: SimulatedNode, in roster: Roster
+    ) throws -> Bool {
+        var found = [one]
+        var rest = honestNodes.filter { $0 !== one && roster.contains($0.identity.device) }
+        var place = 0
+        while place < found.count {
+            let near = found[place]
+            let linked = try rest.filter {
+                try !near.keepsAway($0.identity.person) && !$0.keepsAway(near.identity.person)
+            }
+            if linked.contains(where: { $0 === other }) { return true }
+            rest.removeAll { node in linked.contains { $0 === node } }
+            found += linked
+            place += 1
+        }
+        return false
     }
 
     private func heldDifference(
@@ -202,5 +223,13 @@ extension World {
             }.sorted()
             return "\($0.order) \($0.text ?? "-") \($0.history) \(reactions)"
         }
+    }
+}
+
+extension SimulatedNode {
+    /// Whether its person has blocked another.
+    fileprivate func keepsAway(_ person: PersonID) throws(StoreError) -> Bool {
+        guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }
+        return try Overview.contact(person, ownSpace: own.number, in: store)?.isBlocked == true
     }
 }
