@@ -51,7 +51,7 @@ struct World: Sendable {
         _ home: String, running: (NodeClient) async throws -> R,
         home open: (String) async throws -> R
     ) async throws -> R {
-        let deadline = ContinuousClock.now + .seconds(3)
+        let deadline = ContinuousClock.now + .seconds(10)
         while true {
             if let client = try await NodeClient.connect(home: home) {
                 return try await running(client)

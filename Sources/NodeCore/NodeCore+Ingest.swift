@@ -19,6 +19,8 @@ struct Ingested {
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
     var endsWaiting = false
+    /// From which place on nobody serves the logs of those who are out; once it was asked for.
+    var closedLogs: [LogTag: UInt64]?
 
     init(at now: Instant) { self.now = now.monotonic }
 }
@@ -63,6 +65,7 @@ extension NodeCore {
         }
         try admitWaiting(in: space, store, &ingested)
         try follow(space, at: now, store, &effects)
+        ingested.closedLogs = nil
         try openEpochs(in: space, at: now, store, &effects)
         let roster = judges[space.number]?.roster
         let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
@@ -180,7 +183,8 @@ extension NodeCore {
         var ready = run.operations.count
         var waitsForControl = false
         for (index, operation) in run.operations.enumerated() {
-            var missing = try missing(operation.operation.header, run, in: space, store)
+            var missing = try missing(
+                operation.operation.header, run, in: space, store, &ingested)
             if run.isBackfill || isOverdue, run.lane != .control { missing.remove(.content) }
             guard !missing.isEmpty else { continue }
             ready = index
@@ -199,7 +203,8 @@ extension NodeCore {
 
     /// What is missing before an operation may be applied.
     private func missing(
-        _ header: OperationHeader, _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store
+        _ header: OperationHeader, _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store,
+        _ ingested: inout Ingested
     ) throws(StoreError) -> Causality.Missing {
         var missing = try Causality.missing(header, in: space.number, store: store)
         guard let judge = judges[space.number] else { return [.control] }
@@ -210,11 +215,33 @@ extension NodeCore {
             return missing.isEmpty ? [] : [.control]
         }
         guard missing.contains(.unknown) else { return missing }
-        // Nothing says whether an unknown log is one of lane 0, but what it was written under.
         missing.remove(.unknown)
+        let closed = ingested.closedLogs ?? closedLogs(in: space)
+        ingested.closedLogs = closed
+        var isAwaited = false
+        for cause in header.dependencies + header.references
+        where closed[cause.tag].map({ cause.sequence < $0 }) ?? true {
+            if try store.log(cause.tag, in: space.number) == nil { isAwaited = true }
+        }
+        guard isAwaited else { return missing }
+        // Nothing says whether an unknown log is one of lane 0, but what it was written under.
         let isKnown = header.authority.map { judge.graph.tips(underAuthority: $0) != nil } ?? true
         missing.insert(isKnown ? .content : .control)
         return missing
+    }
+
+    /// From which place on nobody serves the logs of those who are out: what somebody wrote who had
+    /// not heard of it may name them, though nothing of them was ever held here.
+    private func closedLogs(in space: SpaceRecord) -> [LogTag: UInt64] {
+        guard let roster = judges[space.number]?.roster else { return [:] }
+        var closed: [LogTag: UInt64] = [:]
+        for device in roster.everyDevice where roster.isFormer(device) {
+            for lane in Lane.allCases where lane != .control {
+                let log = OperationHash.log(space: space.id, device: device, lane: lane)
+                closed[LogTag(log)] = roster.limit(of: device, lane: lane, log)?.sequence
+            }
+        }
+        return closed
     }
 
     /// Applies what waited for causes that have come, until nothing moves any more.

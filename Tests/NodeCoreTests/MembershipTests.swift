@@ -178,4 +178,24 @@ struct MembershipTests {
         }
         #expect(try village.frontiers(members) == 1)
     }
+
+    /// Dora answered cara, who wrote her first word after ann had removed her: dora's answer names
+    /// a log of which nobody serves anything, and ann showed it a minute late.
+    @Test("an answer to the first word of who was out by then is shown at once")
+    func answerToNobody() throws {
+        let village = try Village(seed: 8)
+        let world = village.world
+        world.partition([village.ann, village.ben], [village.cara, village.dora])
+        try village.remove(village.cara, by: village.ann)
+        try village.type("still here?", village.cara)
+        world.run(for: 2_000)
+        try village.type("yes, cara", village.dora)
+        world.run(for: 2_000)
+        #expect(try village.texts(village.dora) == ["still here?", "yes, cara"])
+        world.heal()
+        world.run(for: 30_000)
+        for node in [village.ann, village.ben, village.dora] {
+            #expect(try village.texts(node) == ["yes, cara"], "\(node.name)")
+        }
+    }
 }

@@ -113,6 +113,8 @@ final class Program: Sendable {
 actor NodeProcess {
     nonisolated let home: String
     nonisolated let address: String
+    /// The words that were printed when the home was made; nil where it was made otherwise.
+    nonisolated let recoveryCode: String?
     private var program: Program?
     private(set) var client: NodeClient?
     var processID: Int32? { program?.processID }
@@ -123,12 +125,16 @@ actor NodeProcess {
         address = "127.0.0.1:\(port)"
         let made = try await Program.run("init", "--home", home, "--name", name)
         guard made.status == 0 else { throw Late(description: made.output) }
+        recoveryCode = made.output.split(separator: "\n").map(String.init).first {
+            $0.split(separator: "-").count == 14
+        }
     }
 
     /// A home that was made before, or is yet to be.
     init(home: String, address: String) {
         self.home = home
         self.address = address
+        recoveryCode = nil
     }
 
     /// Runs it, and waits until it answers.
