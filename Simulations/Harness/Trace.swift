@@ -44,6 +44,7 @@ struct Trace {
         case .cards: add(9 << 56)
         case .keys: add(10 << 56)
         case .epoch(let space): add(11 << 56 | UInt64(bitPattern: space.rawValue))
+        case .upkeep(let space): add(12 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
 

@@ -64,7 +64,7 @@ public struct CommandID: Hashable, Sendable {
     public init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// What a timer is for. Setting one that is set moves it.
+/// What a timer is for. None is set again before it fired.
 public enum TimerID: Hashable, Sendable {
     /// Shows a link alive, or finds it dead.
     case heartbeat(LinkID)
@@ -88,6 +88,8 @@ public enum TimerID: Hashable, Sendable {
     case cards
     /// Makes keys anew that are old, and lets go of those that are no longer needed.
     case keys
+    /// The same for one space, soon after it was first heard of.
+    case upkeep(SpaceNumber)
     /// Makes an epoch for a space that has none for the roster of now, unless somebody else did.
     case epoch(SpaceNumber)
 }

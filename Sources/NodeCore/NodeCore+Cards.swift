@@ -24,10 +24,10 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store),
-            let card = try CardReader.own(of: identity, store), let part = card.parts.first
+        guard try mayWrite(store), let card = try CardReader.own(of: identity, store),
+            let part = card.parts.first
         else { return }
-        for space in try store.spaces() {
+        for space in try store.spaces() where heard.contains(space.number) {
             // Two devices tell each other on their link; a third is who else could tell.
             guard let roster = try roster(of: space, store), roster.contains(identity.device),
                 roster.members.reduce(0, { $0 + $1.devices.count }) > 2

@@ -20,7 +20,7 @@ extension NodeCore {
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
             try publishCard(name: card?.name ?? "", addresses: [], store)
         }
-        try tendKeys(isStarting: true, at: now, store, &random, &effects)
+        try tendKeys(at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
@@ -29,9 +29,7 @@ extension NodeCore {
         _ = try generation(store, &random)
         // A device that the recovery code has just made is in no space yet, and a change of devices
         // may have been cut off before every space knew of it.
-        if identity.log.operations.count > 2 {
-            set(.devices, in: Self.devicesDelay, at: now, &effects)
-        }
+        watchDevices(at: now, &effects)
         try dialEveryone(at: now, store, &effects)
         shareCard(at: now, &effects)
     }
@@ -41,13 +39,9 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator
     ) throws(StoreError) -> UInt64 {
         let key = Array("generation".utf8)
-        if let bytes = try store.value(.profile, key), bytes.count == 8 {
-            return bytes.reduce(0) { $0 << 8 | UInt64($1) }
-        }
+        if let generation = try store.number(.profile, key) { return generation }
         let generation = random.next()
-        var writer = ByteWriter()
-        writer.uint64(generation)
-        try store.setValue(writer.bytes, .profile, key)
+        try store.setNumber(generation, .profile, key)
         return generation
     }
 

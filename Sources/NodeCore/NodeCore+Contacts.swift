@@ -55,6 +55,8 @@ extension NodeCore {
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: now.wall)
         let applied = try author.append([genesis.draft()], to: store, using: &random)
+        // Nobody holds more of what was made a moment ago.
+        heard.insert(space.number)
         effects.append(.commitFully)
         effects.append(.changed([.conversation(space.number)]))
         guard let roster = try roster(of: space, store) else {

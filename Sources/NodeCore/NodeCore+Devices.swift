@@ -110,20 +110,28 @@ extension NodeCore {
         _ = try write([draft], in: ownSpace, at: now, store, &random, &effects)
     }
 
+    /// Looks soon whether every space knows the person's devices, if there are several to know.
+    mutating func watchDevices(at now: Instant, _ effects: inout [Effect]) {
+        guard identity.log.operations.count > 2 else { return }
+        set(.devices, in: Self.devicesDelay, at: now, &effects)
+    }
+
     /// Tells every space that this person is in of devices that came or were revoked.
     ///
-    /// - Parameter device: the device that is being revoked, which may be this very one: it says
-    ///   so itself, and nothing after that.
+    /// - Parameters:
+    ///   - device: the device that is being revoked, which may be this very one: it says so itself,
+    ///     and nothing after that.
+    ///   - isAsked: whether a person wants it now. Else spaces that were not heard of are left out;
+    ///     into one that this device is not in yet it has written nothing.
     mutating func spreadDevices(
-        ending device: DeviceID? = nil, at now: Instant, _ store: some Store,
+        ending device: DeviceID? = nil, isAsked: Bool = true, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard !identity.isRevoked || device == identity.device, rejoin == nil,
-            try !hasOwnFork(store)
-        else { return }
+        guard try device == identity.device ? !isHeldUp(store) : mayWrite(store) else { return }
         for space in try store.spaces() {
             guard let roster = try roster(of: space, store),
-                let own = roster.member(identity.person)
+                let own = roster.member(identity.person),
+                isAsked || heard.contains(space.number) || !belongs(to: roster)
             else { continue }
             let drafts = try drafts(after: own, in: space, store)
             guard !drafts.isEmpty else { continue }
@@ -161,22 +169,17 @@ extension NodeCore {
         return drafts
     }
 
-    /// Notes when a device was last linked; nobody else is told.
-    func wasSeen(
-        _ device: DeviceID, at now: Instant, _ store: some Store
-    ) throws(StoreError) {
-        var writer = ByteWriter()
-        writer.uint64(now.wall)
-        try store.setValue(writer.bytes, .lastSeen, device.bytes)
+    /// Notes when a device was last linked; nobody else is told. Of a person whose card is not kept
+    /// nothing is noted: strangers come in any number.
+    func wasSeen(_ peer: LinkPeer, at now: Instant, _ store: some Store) throws(StoreError) {
+        guard try store.value(.card, peer.person.bytes) != nil else { return }
+        try store.setNumber(now.wall, .lastSeen, peer.device.bytes)
     }
 
     /// When a device was last linked, in Unix milliseconds; nil for never.
     public static func lastSeen(
         _ device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> UInt64? {
-        guard let bytes = try store.value(.lastSeen, device.bytes), bytes.count == 8 else {
-            return nil
-        }
-        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+        try store.number(.lastSeen, device.bytes)
     }
 }

@@ -62,8 +62,14 @@ extension NodeCore {
     }
 
     func mayWrite(_ store: some Store) throws(StoreError) -> Bool {
-        guard !identity.isRevoked, rejoin == nil else { return false }
-        return try !hasOwnFork(store)
+        if identity.isRevoked { return false }
+        return try !isHeldUp(store)
+    }
+
+    /// Whether what this device wrote now would be a second history, or is one already.
+    func isHeldUp(_ store: some Store) throws(StoreError) -> Bool {
+        if rejoin != nil { return true }
+        return try hasOwnFork(store)
     }
 
     /// A secret of this device alone that is mixed into every seed.
@@ -312,10 +318,10 @@ extension NodeCore {
         return progress.faultedAt[author].map { now.monotonic >= $0 + Self.faultInterval } ?? true
     }
 
-    private mutating func writeFaults(
+    mutating func writeFaults(
         in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard hasMet(in: space) else { return }
+        guard heard.contains(space.number) else { return }
         for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
             guard let judge = judges[space.number], let progress = epochs[space.number],
                 mayFault(epoch, judge, progress, at: now)

@@ -73,63 +73,6 @@ extension NodeCore {
         }
     }
 
-    /// Whether anything that is held counts otherwise by the new roster.
-    ///
-    /// What an author had seen never changes, and a log's rows say what that was: so one look at the
-    /// ends of each of its stretches tells, and almost always at one.
-    private mutating func changesJudgement(
-        of space: SpaceRecord, from former: Roster, to roster: Roster, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        for log in try store.logs(in: space.number) where log.lane != .control {
-            let isChanged =
-                log.lane == .receipts
-                ? receiptsChange(in: log, from: former, to: roster)
-                : try contentChanges(in: log, of: space, from: former, to: roster, store)
-            if isChanged { return true }
-        }
-        return false
-    }
-
-    private func receiptsChange(
-        in log: LogRecord, from former: Roster, to roster: Roster
-    ) -> Bool {
-        guard let person = roster.person(of: log.device), roster.member(person) != nil else {
-            return false
-        }
-        let (before, after) = (former.limit(of: log), roster.limit(of: log))
-        guard before != after else { return false }
-        return min(before?.sequence ?? .max, after?.sequence ?? .max) < log.end
-    }
-
-    private mutating func contentChanges(
-        in log: LogRecord, of space: SpaceRecord, from former: Roster, to roster: Roster,
-        _ store: some Store
-    ) throws(StoreError) -> Bool {
-        let rows = try store.views(in: log.number, 0...UInt64.max)
-        for span in log.spans {
-            var first = span.first
-            while first <= span.last {
-                let row = rows.last { $0.first <= first }
-                let next = rows.first { $0.first > first }?.first ?? UInt64.max
-                let last = min(span.last, next - 1)
-                guard let seen = judges[space.number]?.view(row) else {
-                    first = last + 1
-                    continue
-                }
-                func counts(_ roster: Roster, _ place: UInt64) -> Bool {
-                    roster.person(of: log.device) != nil
-                        && roster.judges(log.device, log.lane, place, view: seen)
-                }
-                let before = (counts(former, first), counts(former, last))
-                let after = (counts(roster, first), counts(roster, last))
-                // In between it may change as well, where it is not the same all along.
-                if before != after || before.0 != before.1 { return true }
-                first = last + 1
-            }
-        }
-        return false
-    }
-
     // MARK: What passes on links
 
     /// Gives every link what its peer may have of a space, no more.

@@ -77,7 +77,7 @@ extension NodeCore {
             try introduce(on: id, invite: nil, store, &effects)
         }
         try dialDevices(of: log.person, at: now, store, &effects)
-        set(.devices, in: Self.devicesDelay, at: now, &effects)
+        watchDevices(at: now, &effects)
     }
 
     private mutating func changed(

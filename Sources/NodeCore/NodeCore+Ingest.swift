@@ -51,7 +51,7 @@ extension NodeCore {
             }
             effects.append(.linksChanged)
             // Whoever made it may not have known all of this person's devices.
-            set(.devices, in: Self.devicesDelay, at: now, &effects)
+            watchDevices(at: now, &effects)
         }
         guard let space = try store.space(operations.space),
             try mayBring(peer, to: space, store)

@@ -140,8 +140,8 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) -> Sponsored {
-        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store),
-            let peer = links[id]?.peer, let space = try store.space(join.space),
+        guard try mayWrite(store), let peer = links[id]?.peer,
+            let space = try store.space(join.space),
             let roster = try roster(of: space, store), belongs(to: roster)
         else { return .later }
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }

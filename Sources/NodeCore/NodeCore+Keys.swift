@@ -1,6 +1,5 @@
 import ParleyConversation
 import ParleyLedger
-import ParleyReconciliation
 import ParleyRoster
 import ParleySealing
 import ParleyWire
@@ -10,6 +9,9 @@ import ParleyWire
 extension NodeCore {
     /// Keys are looked at so often, in milliseconds.
     static let keysInterval: UInt64 = 3_600_000
+    /// And those of a space at least so long after it was first heard of, in milliseconds: many a
+    /// machine is not on for an hour.
+    static let upkeepDelay: UInt64 = 300_000
     static let day: UInt64 = 24 * 3_600_000
     /// A prekey is published for so long, and a leaf stays so long where nobody writes.
     static let keyLifetime: UInt64 = 7 * day
@@ -25,8 +27,7 @@ extension NodeCore {
 
     /// Looks at all keys, and again after a while.
     mutating func tendKeys(
-        isStarting: Bool = false, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
         set(.keys, in: Self.keysInterval, at: now, &effects)
@@ -34,18 +35,36 @@ extension NodeCore {
         try renewPrekey(at: now, store, &random, &effects)
         var didDrop = try dropPrekeys(at: now, store)
         for space in try store.spaces() {
-            if belongs(to: try roster(of: space, store)) {
-                try openEpochs(in: space, at: now, store, &effects)
-                try renewLeaf(in: space, isStarting, at: now, store, &random, &effects)
-                didDrop = try dropLeaves(in: space, at: now, store) || didDrop
-            }
-            didDrop = try dropEpochs(in: space, at: now, store) || didDrop
+            didDrop = try tend(space, at: now, store, &random, &effects) || didDrop
         }
-        if didDrop {
-            effects.append(.commitFully)
-            effects.append(.forgetKeys)
-        }
+        if didDrop { forget(&effects) }
     }
+
+    /// Looks at the keys of one space, before the next look at all of them.
+    mutating func tendKeys(
+        of number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try mayWrite(store), let space = try store.space(number) else { return }
+        if try tend(space, at: now, store, &random, &effects) { forget(&effects) }
+    }
+
+    /// - Returns: whether something was let go of.
+    private mutating func tend(
+        _ space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        var didDrop = false
+        if belongs(to: try roster(of: space, store)) {
+            try openEpochs(in: space, at: now, store, &effects)
+            try writeFaults(in: space, at: now, store, &effects)
+            try renewLeaf(in: space, at: now, store, &random, &effects)
+            didDrop = try dropLeaves(in: space, at: now, store)
+        }
+        return try dropEpochs(in: space, at: now, store) || didDrop
+    }
+
+    private func forget(_ effects: inout [Effect]) { effects += [.commitFully, .forgetKeys] }
 
     // MARK: Prekeys
 
@@ -103,13 +122,6 @@ extension NodeCore {
 
     // MARK: Leaves
 
-    /// Whether somebody is there who would say that this device wrote more than it holds. What
-    /// nobody asked for waits for that, or a store that was set back as a whole would begin a second
-    /// history before it could notice.
-    func hasMet(in space: SpaceRecord) -> Bool {
-        links.values.contains { $0.session?.shares(space.number) == true }
-    }
-
     /// Where this device published its leaves of a space, in order.
     private func publications(
         in space: SpaceRecord, _ store: some Store
@@ -138,10 +150,11 @@ extension NodeCore {
     }
 
     /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
-    private mutating func renewLeaf(
-        in space: SpaceRecord, _ isStarting: Bool, at now: Instant, _ store: some Store,
+    mutating func renewLeaf(
+        in space: SpaceRecord, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard heard.contains(space.number) else { return }
         let last = try publications(in: space, store).last?.time
         let first = try keptEpochs(in: space, store).values.min()
         let since = last ?? first ?? now.wall
@@ -154,8 +167,7 @@ extension NodeCore {
             }
             return
         }
-        guard hasMet(in: space) || !isStarting, try owesAcknowledgement(in: space, at: now, store)
-        else { return }
+        guard try owesAcknowledgement(in: space, at: now, store) else { return }
         let draft = Draft(
             kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
         _ = try write([draft], in: space, at: now, store, &random, &effects)
@@ -237,15 +249,9 @@ extension NodeCore {
                 waitedFor.append(device)
                 continue
             }
-            var noticed = now.wall
-            if let bytes = try store.value(.departure, key), bytes.count == 8 {
-                noticed = bytes.reduce(0) { $0 << 8 | UInt64($1) }
-            } else {
-                var writer = ByteWriter()
-                writer.uint64(now.wall)
-                try store.setValue(writer.bytes, .departure, key)
-            }
-            if now.wall <= noticed + Self.leafGrace { waitedFor.append(device) }
+            let noticed = try store.number(.departure, key)
+            if noticed == nil { try store.setNumber(now.wall, .departure, key) }
+            if now.wall <= (noticed ?? now.wall) + Self.leafGrace { waitedFor.append(device) }
         }
         return waitedFor
     }

@@ -52,7 +52,7 @@ extension NodeCore {
             effects.append(.hangUp(id, .revoked))
             return
         }
-        try wasSeen(peer.device, at: now, store)
+        try wasSeen(peer, at: now, store)
         if let other = links.first(where: { $0.value.peer.device == peer.device }) {
             // Both sides decide alike: the link whose initiator has the smaller key stays.
             guard initiator(of: peer) <= initiator(of: other.value.peer) else {
@@ -104,7 +104,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
-        try wasSeen(link.peer.device, at: now, store)
+        try wasSeen(link.peer, at: now, store)
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, at: now, store, &effects)
         }

@@ -55,15 +55,32 @@ extension NodeCore {
                 ends[entry.tag] = entry.sequence + 1
             }
             if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
-            if frontier.isComplete { try heardFromPeer(store) }
-        case .spaces:
-            let spaces = try store.spaces().filter { $0.kind != .own }
-            if spaces.contains(where: { links[id]?.session?.isEqual($0.number) == true }) {
-                try heardFromPeer(store)
+            guard frontier.isComplete else { return }
+            hear(of: space, at: now, &effects)
+            try heardFromPeer(store)
+        case .spaces, .heartbeat:
+            for space in try store.spaces()
+            where links[id]?.session?.isEqual(space.number) == true {
+                hear(of: space, at: now, &effects)
+                if space.kind != .own { try heardFromPeer(store) }
             }
         default:
             return
         }
+    }
+
+    /// A peer has shown what it holds of a space. What waited for that is done soon.
+    private mutating func hear(
+        of space: SpaceRecord, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard heard.insert(space.number).inserted else { return }
+        watchDevices(at: now, &effects)
+        shareCard(at: now, &effects)
+        // Not all at once: everybody who was let in together hears together.
+        let delay = Self.upkeepDelay + identity.device.prefix % Self.upkeepDelay
+        set(.upkeep(space.number), in: delay, at: now, &effects)
+        guard unreceipted.contains(space.number) else { return }
+        set(.receipts, in: Self.receiptDelay, at: now, &effects)
     }
 
     private func ownTags(in space: SpaceID) -> Set<LogTag> {

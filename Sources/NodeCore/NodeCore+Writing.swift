@@ -50,8 +50,9 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard !identity.isRevoked, rejoin == nil, try !hasOwnFork(store) else { return }
-        for number in unreceipted.sorted() {
+        guard try mayWrite(store) else { return }
+        for number in unreceipted.sorted() where heard.contains(number) {
+            unreceipted.remove(number)
             guard let space = try store.space(number),
                 belongs(to: try roster(of: space, store))
             else { continue }
@@ -71,7 +72,6 @@ extension NodeCore {
                 [Receipts(delivered: delivered).draft()], in: space, at: now, store, &random,
                 &effects)
         }
-        unreceipted.removeAll()
     }
 
     // MARK: What is refused before anything is written

@@ -40,6 +40,12 @@ public struct NodeCore: Sendable {
     var claims: [DeviceID: OwnClaim] = [:]
     /// Devices whose claim came to nothing: they are not believed again.
     var doubted: Set<DeviceID> = []
+    /// Spaces of which a peer has shown since the start what it holds.
+    ///
+    /// A store may have been set back as a whole: then what this device writes begins a second
+    /// history, and nobody but a peer can tell. A person's word is written all the same. What nobody
+    /// asked for, as receipts, cards, new keys and the word that something was seen, waits for this.
+    var heard: Set<SpaceNumber> = []
     /// Whether operations are known whose payload did not come along.
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.
@@ -125,9 +131,10 @@ public struct NodeCore: Sendable {
         case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
-        case .devices: try spreadDevices(at: now, store, &random, &effects)
+        case .devices: try spreadDevices(isAsked: false, at: now, store, &random, &effects)
         case .cards: try writeCards(at: now, store, &random, &effects)
         case .keys: try tendKeys(at: now, store, &random, &effects)
+        case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
         }
     }
@@ -143,14 +150,7 @@ public struct NodeCore: Sendable {
     /// Counts a refusal; `status` shows the counts.
     func count(_ refusal: Refusal, _ store: some Store) throws(StoreError) {
         let key = Array(refusal.rawValue.utf8)
-        let before = try store.value(.refusal, key).flatMap { bytes in
-            var reader = ByteReader(bytes)
-            // The value is our own; if it ever were not, counting begins anew.
-            return try? reader.uint64()
-        }
-        var writer = ByteWriter()
-        writer.uint64((before ?? 0) + 1)
-        try store.setValue(writer.bytes, .refusal, key)
+        try store.setNumber((try store.number(.refusal, key) ?? 0) + 1, .refusal, key)
     }
 }
 

@@ -1,6 +1,7 @@
 public import ParleyConversation
 public import ParleyLedger
 public import ParleySealing
+import ParleyWire
 
 /// A small sealed table of the node itself: one byte string per key.
 /// The numbers are stored: never reuse one.
@@ -37,6 +38,21 @@ public protocol NodeStore: AnyObject {
     func setValue(_ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]) throws(StoreError)
     /// All of a table, ascending by key.
     func values(_ table: ValueTable) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
+}
+
+extension NodeStore {
+    /// The number under this key, or nil.
+    public func number(_ table: ValueTable, _ key: [UInt8]) throws(StoreError) -> UInt64? {
+        guard let bytes = try value(table, key), bytes.count == 8 else { return nil }
+        return bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Keeps a number under this key.
+    func setNumber(_ number: UInt64, _ table: ValueTable, _ key: [UInt8]) throws(StoreError) {
+        var writer = ByteWriter()
+        writer.uint64(number)
+        try setValue(writer.bytes, table, key)
+    }
 }
 
 /// What a secret in the store is for. The numbers are stored: never reuse one.

@@ -19,6 +19,8 @@ struct SpaceExchange: Sendable {
     private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
     private var peerEnds: [LogTag: UInt64]?
+    /// All of it is being sent unasked, and not at its end yet.
+    private var isIntroducing = false
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
     private var unsent: Set<LogTag> = []
     /// Logs that grew through others and were not announced yet.
@@ -87,7 +89,7 @@ struct SpaceExchange: Sendable {
 
     /// Whether anything may be there to send: most often nothing is.
     var mayHaveOperations: Bool {
-        !answers.isEmpty || (!unsent.isEmpty && peerEnds != nil)
+        !answers.isEmpty || (peerEnds != nil && (!unsent.isEmpty || isIntroducing))
     }
 
     // MARK: What the peer holds
@@ -130,12 +132,14 @@ struct SpaceExchange: Sendable {
             if frontier.asksForMissing {
                 peerEnds = ends
                 try planSending(store: store)
-            } else {
+            } else if unsent.isEmpty || peerEnds == nil {
                 // Somebody else serves it; only what is new from now on is sent.
                 for log in try logs(store) {
                     ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
                 }
                 peerEnds = ends
+            } else {
+                peerEnds?.merge(ends, uniquingKeysWith: max)
             }
         } else if peerEnds != nil {
             peerEnds = ends
@@ -157,7 +161,14 @@ struct SpaceExchange: Sendable {
     /// The peer knows nothing of the space.
     mutating func assumeMissing(store: some LogStore) throws(StoreError) {
         peerEnds = [:]
+        isIntroducing = true
         try planSending(store: store)
+    }
+
+    /// Whether this is the end of an introduction.
+    mutating func endIntroducing() -> Bool {
+        defer { isIntroducing = false }
+        return isIntroducing
     }
 
     mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
@@ -218,11 +229,11 @@ struct SpaceExchange: Sendable {
 
     /// The next frame of operations for the peer, or nil where it lacks nothing that is known.
     mutating func nextOperations(store: some LogStore) throws(StoreError) -> Operations? {
-        if let ends = peerEnds {
+        if peerEnds != nil {
             var runs: [Run] = []
             var room = Limits.operationsFrameByteCount
             for log in try unsentLogs(store: store) {
-                while room > 0, let run = try nextRun(of: log, after: ends, room, store: store) {
+                while room > 0, let run = try nextRun(of: log, room, store: store) {
                     runs.append(run)
                     room -= run.byteCount
                 }
@@ -245,7 +256,7 @@ struct SpaceExchange: Sendable {
     }
 
     private mutating func nextRun(
-        of log: LogRecord, after _: [LogTag: UInt64], _ room: Int, store: some LogStore
+        of log: LogRecord, _ room: Int, store: some LogStore
     ) throws(StoreError) -> Run? {
         var first = max(peerEnds?[log.tag] ?? 0, scope.first(of: log.tag))
         if let window = windows[log.tag], window > first { first = window }

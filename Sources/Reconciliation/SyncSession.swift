@@ -67,7 +67,7 @@ public struct SyncSession: Sendable {
 
     private var phase: Phase = .greeting
     var isOpen: Bool { phase == .open }
-    private let salt: UInt64
+    let salt: UInt64
     /// The spaces that both belong to.
     var shared: [SpaceNumber: SpaceExchange] = [:]
     /// Bytes of operations that may still be sent.
@@ -156,7 +156,12 @@ public struct SyncSession: Sendable {
         case .fork(let proof):
             return .success([.forked(proof)])
         case .heartbeat(let digest):
-            guard try digest != root(store) else { return .success([]) }
+            guard try digest != root(store) else {
+                for number in shared.keys.sorted() where shares(number) {
+                    try shared[number]?.isEqual(store: store)
+                }
+                return .success([])
+            }
             return .success([.send(.spaces(try summary(store)))])
         }
     }
@@ -214,7 +219,9 @@ public struct SyncSession: Sendable {
     }
 
     /// Whether the peer showed the very digests that this node had.
-    public func isEqual(_ space: SpaceNumber) -> Bool { shared[space]?.wasEqual == true }
+    public func isEqual(_ space: SpaceNumber) -> Bool {
+        shares(space) && shared[space]?.wasEqual == true
+    }
 
     /// How many spaces both belong to.
     public var sharedCount: Int { shared.count }
@@ -222,7 +229,8 @@ public struct SyncSession: Sendable {
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space]?.scope.isEverything == true }
 
-    /// Takes it that the peer holds nothing of a space, and sends all of it, control first.
+    /// Takes it that the peer holds nothing of a space, and sends all of it, control first, and then
+    /// its tips.
     public mutating func assumeMissing(
         _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) {
@@ -274,6 +282,10 @@ public struct SyncSession: Sendable {
             while credit > 0 {
                 guard sent < byteCount else { return (outputs, true) }
                 guard let operations = try shared[number]?.nextOperations(store: store) else {
+                    // Who was introduced to all of it hears that this is all.
+                    if shared[number]?.endIntroducing() == true {
+                        outputs += try tell(number, store: store)
+                    }
                     break
                 }
                 let size = operations.byteCount
@@ -289,104 +301,4 @@ public struct SyncSession: Sendable {
 extension Operations {
     /// How many bytes it counts for credit, on both sides.
     var byteCount: Int { runs.reduce(64) { $0 + $1.byteCount } }
-}
-
-extension SyncSession {
-    private func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
-        var entries: [Spaces.Entry] = []
-        for number in shared.keys.sorted() {
-            guard let exchange = shared[number] else { continue }
-            entries.append(
-                Spaces.Entry(
-                    hash: Self.hash(exchange.space.id, salt: salt),
-                    digests: try FrontierDigests(of: number, exchange.scope, in: store)))
-        }
-        entries.sort { $0.hash < $1.hash }
-        return Spaces(salt: salt, entries: Array(entries.prefix(Limits.spaceCountMax)))
-    }
-
-    private static func hash(_ space: SpaceID, salt: UInt64) -> UInt64 {
-        var hash = LabelledHash(.spaces)
-        hash.update(salt)
-        hash.update(space)
-        let digest: Digest = hash.finalize()
-        return digest.prefix
-    }
-
-    private func root(_ store: some LogStore) throws(StoreError) -> Digest {
-        var hash = LabelledHash(.spaces)
-        // Spaces that one of the two was removed from stay out: it may have forgotten them.
-        let exchanges = shared.values.filter(\.scope.isEverything)
-        for space in exchanges.map(\.space).sorted(by: { $0.id < $1.id }) {
-            let digests = try FrontierDigests(of: space.number, in: store)
-            hash.update(space.id)
-            for check in [digests.control, digests.content, digests.receipts] {
-                hash.update(check.high)
-                hash.update(check.low)
-            }
-        }
-        return hash.finalize()
-    }
-
-    private mutating func received(
-        _ spaces: Spaces, store: some LogStore
-    ) throws(StoreError) -> [SessionOutput] {
-        var outputs: [SessionOutput] = []
-        let listed = Dictionary(
-            spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
-        for number in shared.keys.sorted() {
-            guard let exchange = shared[number] else { continue }
-            guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
-                if exchange.scope.isEverything { outputs.append(.introduceSpace(number)) }
-                continue
-            }
-            if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
-                try shared[number]?.isEqual(store: store)
-                if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
-                    outputs.append(.missing(number))
-                }
-            } else {
-                outputs.append(.missing(number))
-            }
-        }
-        return outputs
-    }
-
-    private mutating func received(
-        _ frontier: Frontier, store: some LogStore
-    ) throws(StoreError) -> [SessionOutput] {
-        guard let space = try store.space(frontier.space),
-            let isBehind = try shared[space.number]?.received(frontier, store: store)
-        else { return [] }
-        let questions = nextForkQuestion(space.number)
-        if isBehind { return questions + [.missing(space.number)] }
-        // Digests that were equal here and not there: the peer must know as well what to send.
-        return questions + (frontier.isComplete ? try tell(space.number, store: store) : [])
-    }
-
-    private mutating func received(
-        _ want: Want, store: some LogStore
-    ) throws(StoreError) -> [SessionOutput] {
-        guard let space = try store.space(want.space) else { return [] }
-        shared[space.number]?.received(want)
-        return []
-    }
-
-    private mutating func received(
-        _ operations: Operations, store: some LogStore
-    ) throws(StoreError) -> [SessionOutput] {
-        guard let space = try store.space(operations.space) else { return [.ingest(operations)] }
-        shared[space.number]?.receivedOperations()
-        let isEmpty = operations.runs.isEmpty
-        var operations = operations
-        var outputs: [SessionOutput] = []
-        let proof = try shared[space.number]?.takeAnswers(in: &operations, store: store)
-        if let proof { outputs.append(.forked(proof)) }
-        outputs.append(.ingest(operations))
-        guard operations.endsAnswer else { return outputs }
-        if shared[space.number]?.answered(isEmpty: isEmpty) == true {
-            outputs.append(.answered(space.number))
-        }
-        return outputs + nextForkQuestion(space.number)
-    }
 }

@@ -14,10 +14,4 @@ extension Roster {
     public var everyDevice: [DeviceID] {
         (Array(standings.persons.keys) + standings.former.keys).sorted()
     }
-
-    /// Whether both say the same of everything that anybody wrote.
-    public func judgesAlike(_ other: Roster) -> Bool {
-        standings.revocations == other.standings.revocations
-            && standings.former == other.standings.former
-    }
 }

@@ -6,13 +6,48 @@ import ParleySimulation
 import ParleyWire
 import Testing
 
+/// Ann's laptop and phone.
+private struct Household {
+    let world: World
+    let laptop: SimulatedNode
+    let phone: SimulatedNode
+
+    init(seed: UInt64) throws {
+        let world = World(seed: seed)
+        try self.init(world, world.addNode("laptop"))
+    }
+
+    private init(_ world: World, _ laptop: SimulatedNode) throws {
+        self.world = world
+        self.laptop = laptop
+        phone = try world.addDevice("phone", of: laptop)
+        world.run(for: 5_000)
+    }
+
+    /// The same, with the conversation that ann had with ben before there was a phone.
+    static func withBen(
+        seed: UInt64
+    ) throws -> (home: Household, ben: SimulatedNode, space: SpaceID) {
+        let world = World(seed: seed)
+        let laptop = try world.addNode("laptop")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(laptop, ben)
+        let home = try Household(world, laptop)
+        world.run(for: 25_000)
+        return (home, ben, space)
+    }
+
+    func revokePhone() throws {
+        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+    }
+}
+
 @Suite("The devices of a person")
 struct DeviceTests {
     @Test("find each other, and know each other's names")
     func meet() throws {
-        let world = World(seed: 1)
-        let laptop = try world.addNode("laptop")
-        let phone = try world.addDevice("phone", of: laptop)
+        let home = try Household(seed: 1)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         world.run(for: 5_000)
         #expect(phone.identity.person == laptop.identity.person)
         #expect(laptop.core.linkedPeers.map(\.device) == [phone.identity.device])
@@ -22,9 +57,8 @@ struct DeviceTests {
 
     @Test("survive a restart: what an identity log learnt is kept")
     func restart() throws {
-        let world = World(seed: 2)
-        let laptop = try world.addNode("laptop")
-        let phone = try world.addDevice("phone", of: laptop)
+        let home = try Household(seed: 2)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         for node in [laptop, phone] {
             world.crash(node, losingPower: true, downFor: .seconds(1))
         }
@@ -54,9 +88,8 @@ struct DeviceTests {
 
     @Test("that is asked for twice is added once")
     func twice() throws {
-        let world = World(seed: 4)
-        let laptop = try world.addNode("laptop")
-        let phone = try world.addDevice("phone", of: laptop)
+        let home = try Household(seed: 4)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         let proof = IdentityOperation.proofOfPossession(
             to: laptop.identity.person, by: phone.identity.key,
             noiseKey: phone.identity.noiseKey)
@@ -69,11 +102,10 @@ struct DeviceTests {
 
     @Test("that are revoked are refused by all who know, and write nothing once they know")
     func revoked() throws {
-        let world = World(seed: 5)
-        let laptop = try world.addNode("laptop")
-        let phone = try world.addDevice("phone", of: laptop)
+        let home = try Household(seed: 5)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         world.run(for: 5_000)
-        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        try home.revokePhone()
         world.run(for: 30_000)
         #expect(laptop.core.linkedPeers.isEmpty)
         #expect(phone.core.node.isRevoked)
@@ -84,9 +116,8 @@ struct DeviceTests {
 
     @Test("revoke their juniors; who is not needs the recovery code")
     func ranks() throws {
-        let world = World(seed: 6)
-        let laptop = try world.addNode("laptop")
-        let phone = try world.addDevice("phone", of: laptop)
+        let home = try Household(seed: 6)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         let other = try world.addNode("other")
         #expect(throws: CommandRefusal.needsRecoveryCode) {
             try world.perform(.revokeDevice(laptop.identity.device, root: nil), on: phone)
@@ -102,14 +133,10 @@ struct DeviceTests {
 
     @Test("Attack 6: a revoked device that hides it is refused by a contact who heard of it")
     func hidden() throws {
-        let world = World(seed: 7)
-        let laptop = try world.addNode("laptop")
-        let ben = try world.addNode("ben")
-        let space = try world.introduce(laptop, ben)
-        let phone = try world.addDevice("phone", of: laptop)
-        world.run(for: 20_000)
+        let (home, ben, space) = try Household.withBen(seed: 7)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         world.partition([phone], [laptop, ben])
-        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        try home.revokePhone()
         world.run(for: 100_000)
         try world.type("after", on: ben, in: space)
         world.heal()
@@ -155,17 +182,13 @@ struct DeviceTests {
 
     @Test("that are revoked read nothing new, and nobody takes anything new from them")
     func silenced() throws {
-        let world = World(seed: 11)
-        let laptop = try world.addNode("laptop")
-        let ben = try world.addNode("ben")
-        let space = try world.introduce(laptop, ben)
-        let phone = try world.addDevice("phone", of: laptop)
-        world.run(for: 30_000)
+        let (home, ben, space) = try Household.withBen(seed: 11)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         try world.type("before", on: phone, in: space)
         world.run(for: 5_000)
         world.partition([phone], [laptop, ben])
         try world.type("thief", on: phone, in: space)
-        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        try home.revokePhone()
         world.run(for: 5_000)
         try world.type("secret", on: ben, in: space)
         world.run(for: 5_000)
@@ -182,18 +205,14 @@ struct DeviceTests {
 
     @Test("that are revoked and then set back to an old copy take nothing from before")
     func setBack() throws {
-        let world = World(seed: 12)
-        let laptop = try world.addNode("laptop")
-        let ben = try world.addNode("ben")
-        let space = try world.introduce(laptop, ben)
-        let phone = try world.addDevice("phone", of: laptop)
-        world.run(for: 30_000)
+        let (home, ben, space) = try Household.withBen(seed: 12)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
         try world.type("first", on: phone, in: space)
         world.run(for: 5_000)
         let copy = phone.store.snapshot()
         try world.type("second", on: phone, in: space)
         world.run(for: 20_000)
-        _ = try world.perform(.revokeDevice(phone.identity.device, root: nil), on: laptop)
+        try home.revokePhone()
         world.run(for: 20_000)
         world.restore(phone, from: copy)
         world.run(for: 300_000)
@@ -247,6 +266,33 @@ struct DeviceTests {
         #expect(notices.map(\.added) == [[phone.identity.device], []])
         #expect(notices.map(\.revoked) == [[], [phone.identity.device]])
         #expect(try Notice.all(in: cleo.store).isEmpty)
+    }
+
+    /// Whoever calls was once noted with the time of it: strangers come in any number.
+    @Test(
+        "of strangers that call leave nothing behind, those of contacts when they were last there")
+    func lastSeen() throws {
+        let world = World(seed: 14)
+        let ben = try world.addNode("ben")
+        let ann = try world.addNode("ann")
+        try world.introduce(ben, ann)
+        world.cut(ann, ben)
+        world.run(for: 100_000)
+        #expect(try NodeCore.lastSeen(ann.identity.device, in: ben.store) != nil)
+        let mallory = try world.addNode("mallory")
+        let peer = LinkPeer(
+            person: mallory.identity.person, root: mallory.identity.root,
+            device: mallory.identity.device, identity: mallory.identity.operations,
+            handshakeHash: [], isInitiator: false)
+        var core = ben.core
+        var random = SeededRandom(seed: 9, purpose: "a step")
+        try ben.store.begin(.normal)
+        for input in [Input.linkOpened(LinkID(1 << 40), peer), .linkClosed(LinkID(1 << 40))] {
+            _ = try core.step(
+                input, at: Instant(monotonic: world.now, wall: 7), in: ben.store, using: &random)
+        }
+        #expect(try NodeCore.lastSeen(mallory.identity.device, in: ben.store) == nil)
+        try ben.store.commit()
     }
 
     @Test("Attack 21: an identity log of somebody else changes nobody's devices")

@@ -34,6 +34,31 @@ struct RejoinTests {
         #expect(try ben.store.forks().isEmpty)
     }
 
+    /// Its guard went back with it, so nothing here could notice, and a week had gone by: it
+    /// published a new leaf and said what it had seen, each in place of another that ben held.
+    @Test(
+        "Attack 34: a home that was set back as a whole writes nothing unasked before it met anybody"
+    )
+    func unasked() throws {
+        let world = World(seed: 45)
+        let ann = try world.addNode("ann")
+        let ben = try world.addNode("ben")
+        let space = try world.introduce(ann, ben)
+        let copy = ann.store.snapshot()
+        world.pass(days: 10)
+        try world.type("what ben holds", on: ann, in: space)
+        world.run(for: 5_000)
+        world.cut(ann, ben)
+        ann.setBack(to: copy)
+        world.restart(ann)
+        world.run(for: 3 * 3_600_000)
+        world.heal()
+        world.run(for: 3 * 3_600_000)
+        #expect(try ben.store.forks().isEmpty && ann.store.forks().isEmpty)
+        #expect(try ann.texts(in: space) == ["what ben holds"])
+        #expect(try ann.digest(of: space) == ben.digest(of: space))
+    }
+
     /// The store noticed nothing; the peer's frontier tells.
     @Test("Attack 34: a peer that holds more of a node's own log stops it from writing")
     func toldByPeer() throws {

@@ -28,8 +28,12 @@ final class End {
         random = SeededRandom(seed: seed)
         key = DeviceSigningKey.generate(using: &random)
         session = SyncSession(salt: seed)
+        for number in 1...count { try addSpace(number) }
+    }
+
+    func addSpace(_ number: Int) throws {
         try store.begin(.normal)
-        for number in 1...count { _ = try store.addSpace(Self.spaceID(number), kind: .group) }
+        _ = try store.addSpace(Self.spaceID(number), kind: .group)
         try store.commit()
     }
 

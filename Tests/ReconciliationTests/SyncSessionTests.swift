@@ -37,6 +37,22 @@ struct SyncSessionTests {
         #expect(operationCount(pair.ben.sent) == 50)
     }
 
+    @Test("who is introduced to a space hears at its end that it was all")
+    func introduction() throws {
+        let pair = try Pair(seed: 4)
+        try pair.ann.addSpace(2)
+        try pair.ann.write(700, in: 2)
+        try pair.open()
+        guard case .frontier(let frontier)? = pair.ann.sent.last else {
+            Issue.record("it ends otherwise")
+            return
+        }
+        #expect(frontier.space == End.spaceID(2))
+        #expect(frontier.isComplete && !frontier.asksForMissing)
+        #expect(frontier.entries.map(\.sequence) == [699])
+        #expect(operationCount(pair.ann.sent) == 700)
+    }
+
     @Test("what is written while the link is up goes at once")
     func live() throws {
         let pair = try Pair(seed: 5)

@@ -1,0 +1,104 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What the frames about spaces lead to.
+extension SyncSession {
+    func summary(_ store: some LogStore) throws(StoreError) -> Spaces {
+        var entries: [Spaces.Entry] = []
+        for number in shared.keys.sorted() {
+            guard let exchange = shared[number] else { continue }
+            entries.append(
+                Spaces.Entry(
+                    hash: Self.hash(exchange.space.id, salt: salt),
+                    digests: try FrontierDigests(of: number, exchange.scope, in: store)))
+        }
+        entries.sort { $0.hash < $1.hash }
+        return Spaces(salt: salt, entries: Array(entries.prefix(Limits.spaceCountMax)))
+    }
+
+    private static func hash(_ space: SpaceID, salt: UInt64) -> UInt64 {
+        var hash = LabelledHash(.spaces)
+        hash.update(salt)
+        hash.update(space)
+        let digest: Digest = hash.finalize()
+        return digest.prefix
+    }
+
+    func root(_ store: some LogStore) throws(StoreError) -> Digest {
+        var hash = LabelledHash(.spaces)
+        // Spaces that one of the two was removed from stay out: it may have forgotten them.
+        let exchanges = shared.values.filter(\.scope.isEverything)
+        for space in exchanges.map(\.space).sorted(by: { $0.id < $1.id }) {
+            let digests = try FrontierDigests(of: space.number, in: store)
+            hash.update(space.id)
+            for check in [digests.control, digests.content, digests.receipts] {
+                hash.update(check.high)
+                hash.update(check.low)
+            }
+        }
+        return hash.finalize()
+    }
+
+    mutating func received(
+        _ spaces: Spaces, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        var outputs: [SessionOutput] = []
+        let listed = Dictionary(
+            spaces.entries.map { ($0.hash, $0.digests) }, uniquingKeysWith: { first, _ in first })
+        for number in shared.keys.sorted() {
+            guard let exchange = shared[number] else { continue }
+            guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
+                if exchange.scope.isEverything { outputs.append(.introduceSpace(number)) }
+                continue
+            }
+            if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
+                try shared[number]?.isEqual(store: store)
+                if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
+                    outputs.append(.missing(number))
+                }
+            } else {
+                outputs.append(.missing(number))
+            }
+        }
+        return outputs
+    }
+
+    mutating func received(
+        _ frontier: Frontier, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard let space = try store.space(frontier.space),
+            let isBehind = try shared[space.number]?.received(frontier, store: store)
+        else { return [] }
+        let questions = nextForkQuestion(space.number)
+        if isBehind { return questions + [.missing(space.number)] }
+        // Digests that were equal here and not there: the peer must know as well what to send.
+        return questions + (frontier.isComplete ? try tell(space.number, store: store) : [])
+    }
+
+    mutating func received(
+        _ want: Want, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard let space = try store.space(want.space) else { return [] }
+        shared[space.number]?.received(want)
+        return []
+    }
+
+    mutating func received(
+        _ operations: Operations, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard let space = try store.space(operations.space) else { return [.ingest(operations)] }
+        shared[space.number]?.receivedOperations()
+        let isEmpty = operations.runs.isEmpty
+        var operations = operations
+        var outputs: [SessionOutput] = []
+        let proof = try shared[space.number]?.takeAnswers(in: &operations, store: store)
+        if let proof { outputs.append(.forked(proof)) }
+        outputs.append(.ingest(operations))
+        guard operations.endsAnswer else { return outputs }
+        if shared[space.number]?.answered(isEmpty: isEmpty) == true {
+            outputs.append(.answered(space.number))
+        }
+        return outputs + nextForkQuestion(space.number)
+    }
+}
