@@ -60,9 +60,7 @@ public struct Judge: Sendable {
     }
 
     /// The leaves that an epoch of this moment is sealed to.
-    public mutating func leaves(
-        besides device: DeviceID
-    ) -> [EpochRecipient] {
+    public mutating func leaves(besides device: DeviceID) -> [EpochRecipient] {
         graph.leaves(besides: device, at: graph.tips())
     }
 
@@ -86,7 +84,7 @@ public struct Judge: Sendable {
 
     /// What a log had seen once one of its operations has named these causes besides.
     public func tips(_ tips: [LogTip], naming causes: [OperationReference]) -> [LogTip]? {
-        graph.merge(ControlTips(tips), causes).map(\.tips)
+        graph.merge(ControlTips(tips), causes)?.places
     }
 
     /// The roster by what stood in a row, or nil where it cannot be known yet.
@@ -94,7 +92,7 @@ public struct Judge: Sendable {
         var tips = view?.tips ?? []
         if let claimed = view?.claimed {
             guard let known = graph.tips(underAuthority: claimed) else { return nil }
-            tips = known.tips
+            tips = known.places
         }
         if let lastView, lastView.tips == tips { return lastView.roster }
         let roster = graph.roster(at: ControlTips(tips))
@@ -120,7 +118,9 @@ public struct Judge: Sendable {
     /// Receipts count as far as their log does now.
     private func current(_ sequence: UInt64, in log: LogRecord) -> Standing {
         guard let person = roster.person(of: log.device) else { return .void(.notAdmitted) }
-        guard roster.counts(sequence, in: log) else { return .void(.revoked) }
+        guard roster.limit(of: log.device, lane: log.lane).reaches(sequence) else {
+            return .void(.revoked)
+        }
         return .effective(Author(person: person, role: roster.member(person)?.role ?? .reader))
     }
 
@@ -149,28 +149,7 @@ public struct Judge: Sendable {
     }
 }
 
-extension ControlTips {
-    /// Tips as logs keep them.
-    public init(_ tips: [LogTip]) {
-        self.init(tips.map { ControlPlace(tag: $0.tag, sequence: $0.sequence) })
-    }
-
-    /// As logs keep them.
-    public var tips: [LogTip] {
-        places.map { LogTip(tag: $0.tag, sequence: $0.sequence) }
-    }
-}
-
 extension Roster {
-    /// Whether a place of a log counts for digests, and for receipts.
-    func counts(_ sequence: UInt64, in log: LogRecord) -> Bool {
-        switch limit(of: log.device, lane: log.lane) {
-        case .all: true
-        case .none: false
-        case .through(let last, _): sequence <= last
-        }
-    }
-
     /// Where a log ends that counts no further, or nil.
     public func limit(of log: LogRecord) -> LogPoint? {
         limit(of: log.device, lane: log.lane, log.id)

@@ -43,7 +43,7 @@ extension NodeCore {
         try prepare(space, store)
         guard let known = judges[space.number]?.graph.epochs.first(where: { $0.id == epoch }),
             let roster = judges[space.number]?.view(
-                LogView(first: 0, tips: ControlTips([known.place]).tips))
+                LogView(first: 0, tips: [known.place]))
         else { return }
         let seed = EpochSeed(secret, space: space.id)
         for device in roster.devices.map(\.device) {

@@ -43,7 +43,7 @@ extension NodeCore {
         }
         guard let minted, let operation = applied.last?.operation else { return false }
         try store.setSecret(
-            TimedLeaf(minted.leaf, time: now.wall).secret, .leaf, minted.leaf.key.bytes,
+            TimedLeaf(minted.leaf, time: now.wall).secret, .leaf, minted.leaf.publicKey.bytes,
             in: space.number)
         try keep(minted.seed, of: operation.id, in: space, at: now, store)
         epochs[space.number, default: EpochProgress()].isStale = true

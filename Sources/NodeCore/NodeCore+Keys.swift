@@ -91,10 +91,10 @@ extension NodeCore {
         let leaf = PrivateLeaf.generate(using: &random)
         let notAfter = now.wall + Self.keyLifetime
         try store.setSecret(
-            TimedLeaf(leaf, time: notAfter).secret, .prekey, leaf.key.bytes, in: nil)
+            TimedLeaf(leaf, time: notAfter).secret, .prekey, leaf.publicKey.bytes, in: nil)
         let prekey = PrekeyCertificate.make(
             number: last.map { $0.number &+ 1 } ?? 1, notBefore: now.wall, notAfter: notAfter,
-            key: leaf.key, by: identity.key)
+            key: leaf.publicKey, by: identity.key)
         // The newest alone is of use to others.
         try publishCard(
             name: part?.name ?? "", addresses: part?.addresses ?? [], prekeys: [prekey], store)
@@ -125,10 +125,10 @@ extension NodeCore {
     /// Where this device published its leaves of a space, in order.
     private func publications(
         in space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> [(leaf: LeafKey, place: ControlPlace, time: UInt64)] {
+    ) throws(StoreError) -> [(leaf: LeafKey, place: LogTip, time: UInt64)] {
         let id = OperationHash.log(space: space.id, device: identity.device, lane: .control)
         guard let log = try store.log(LogTag(id), in: space.number), log.end > 0 else { return [] }
-        var found: [(leaf: LeafKey, place: ControlPlace, time: UInt64)] = []
+        var found: [(leaf: LeafKey, place: LogTip, time: UInt64)] = []
         for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max) {
             guard let payload = stored.operation.payload else { continue }
             let leaf: LeafKey?
@@ -142,7 +142,7 @@ extension NodeCore {
             guard let leaf else { continue }
             found.append(
                 (
-                    leaf, ControlPlace(tag: log.tag, sequence: stored.sequence),
+                    leaf, LogTip(tag: log.tag, sequence: stored.sequence),
                     stored.operation.header.wallClock
                 ))
         }
@@ -161,9 +161,10 @@ extension NodeCore {
         if now.wall >= since + Self.keyLifetime {
             let leaf = PrivateLeaf.generate(using: &random)
             try store.setSecret(
-                TimedLeaf(leaf, time: now.wall).secret, .leaf, leaf.key.bytes, in: space.number)
+                TimedLeaf(leaf, time: now.wall).secret, .leaf, leaf.publicKey.bytes,
+                in: space.number)
             _ = try writeControl(.leafUpdate, in: space, at: now, store, &effects) { _ in
-                leaf.key.bytes
+                leaf.publicKey.bytes
             }
             return
         }
@@ -181,13 +182,13 @@ extension NodeCore {
         guard let graph = judges[space.number]?.graph else { return false }
         let own = LogTag(
             OperationHash.log(space: space.id, device: identity.device, lane: .control))
-        var ownLast: ControlPlace?
+        var ownLast: LogTip?
         if let log = try store.log(own, in: space.number), log.end > 0 {
             let last = try store.operation(at: log.end - 1, in: log.number)
             guard let last, now.wall >= last.operation.header.wallClock + Self.day else {
                 return false
             }
-            ownLast = ControlPlace(tag: own, sequence: log.end - 1)
+            ownLast = LogTip(tag: own, sequence: log.end - 1)
         }
         for log in try store.agreedLogs(in: space.number)
         where log.lane == .control && log.tag != own {
@@ -200,7 +201,7 @@ extension NodeCore {
     /// The last operation of a log of lane 0 that says more than what its author had seen.
     private func lastStatement(
         of log: LogRecord, _ store: some Store
-    ) throws(StoreError) -> ControlPlace? {
+    ) throws(StoreError) -> LogTip? {
         var sequence = log.end
         while sequence > 0 {
             sequence -= 1
@@ -208,7 +209,7 @@ extension NodeCore {
             switch stored?.operation.header.kind {
             case .acknowledgement?, .merge?, nil: continue
             // Kinds are numbers, not an enumeration of ours.
-            default: return ControlPlace(tag: log.tag, sequence: sequence)
+            default: return LogTip(tag: log.tag, sequence: sequence)
             }
         }
         return nil

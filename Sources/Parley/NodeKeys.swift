@@ -33,7 +33,7 @@ struct NodeKeys {
             let scalar = try store.secret(Self.noiseName),
             let log = try NodeIdentity.log(in: store)
         else { return nil }
-        noise = DeviceNoiseKey(secret: scalar)
+        noise = DeviceNoiseKey(scalar: scalar)
         identity = NodeIdentity(
             log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
     }

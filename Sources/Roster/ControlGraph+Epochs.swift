@@ -1,4 +1,4 @@
-import ParleyLedger
+public import ParleyLedger
 public import ParleySealing
 public import ParleyWire
 
@@ -9,7 +9,7 @@ public struct ControlEpoch: Hashable, Sendable {
     /// The device that made it.
     public let author: DeviceID
     /// Where it stands.
-    public let place: ControlPlace
+    public let place: LogTip
     /// The roster that it is for.
     public let rosterDigest: Digest
     /// Its clock: of several for one roster the greatest is used.
@@ -54,21 +54,15 @@ extension ControlGraph {
     }
 
     /// Whether a device has written something after it had seen a place.
-    public func hasSeen(_ device: DeviceID, _ place: ControlPlace) -> Bool {
+    public func hasSeen(_ device: DeviceID, _ place: LogTip) -> Bool {
         let tag = LogTag(OperationHash.log(space: space, device: device, lane: .control))
         guard let log = logNumbers[tag], let last = logs[log].nodes.last else { return false }
-        let own = ControlPlace(tag: tag, sequence: nodes[last].sequence)
+        let own = LogTip(tag: tag, sequence: nodes[last].sequence)
         return own == place || isInPast(place, of: own)
     }
 
     /// Every device that was ever let in by something that its author could write, ascending.
-    public var devicesEver: [DeviceID] {
-        var all: Set<DeviceID> = []
-        for node in authorities.index.nodes {
-            for testimony in node.testimonies { all.formUnion(testimony.devices) }
-        }
-        return all.sorted()
-    }
+    public var devicesEver: [DeviceID] { authorities.index.devices.sorted() }
 
     /// The key that an epoch written at these tips is sealed to for a device: its newest leaf
     /// since it came, else the newest prekey of its admission. Nil where it has none or is not in
@@ -158,7 +152,7 @@ extension ControlGraph {
         keys.epochs.append(
             ControlEpoch(
                 id: operation.id, author: nodes[number].device,
-                place: ControlPlace(tag: operation.tag, sequence: operation.sequence),
+                place: LogTip(tag: operation.tag, sequence: operation.sequence),
                 rosterDigest: body.rosterDigest, clock: operation.operation.header.clock,
                 isSound: isSound, node: number))
         guard isSound else { return }

@@ -1,3 +1,4 @@
+public import ParleyLedger
 public import ParleyWire
 
 /// What one control operation did to the roster, and why: what `why` tells.
@@ -29,7 +30,7 @@ public struct ControlReason: Hashable, Sendable {
     /// What it does.
     public let kind: OperationKind
     /// Where it stands.
-    public let place: ControlPlace
+    public let place: LogTip
     /// Who wrote it.
     public let device: DeviceID
     /// By whose right, where it was looked at: the author, or who made the invite.
@@ -64,7 +65,7 @@ extension ControlGraph {
         let index = authorities.index
         return ControlReason(
             operation: node.id, kind: node.kind,
-            place: ControlPlace(tag: logs[node.log].tag, sequence: node.sequence),
+            place: LogTip(tag: logs[node.log].tag, sequence: node.sequence),
             device: node.device, author: node.authority.map { index[$0].author },
             subject: node.subject ?? node.authority.flatMap { index[$0].subjects.first },
             wallClock: node.wallClock, outcome: outcome(node))

@@ -1,19 +1,16 @@
+public import ParleyLedger
 public import ParleyWire
 
 extension ControlGraph {
     /// Whether any operation admits the device, be it that it does not hold: its word in lane 0 is
     /// then kept, so that everybody holds the same whatever came first.
-    public func admits(_ device: DeviceID) -> Bool {
-        authorities.index.nodes.contains { node in
-            node.testimonies.contains { $0.devices.contains(device) }
-        }
-    }
+    public func admits(_ device: DeviceID) -> Bool { authorities.index.devices.contains(device) }
 
     /// What a device that is out may know of the control lane: the past of all that puts it out,
     /// that itself included.
     ///
     /// - Returns: the highest place of each log.
-    public func departure(of device: DeviceID, _ person: PersonID) -> [ControlPlace] {
+    public func departure(of device: DeviceID, _ person: PersonID) -> [LogTip] {
         let index = authorities.index
         var set = ClosedSet()
         for node in nodes {
@@ -24,7 +21,7 @@ extension ControlGraph {
             set.raise(node.log, to: Int(node.sequence) + 1)
         }
         return logs.indices.filter { set.count(of: $0) > 0 }.map {
-            ControlPlace(tag: logs[$0].tag, sequence: UInt64(set.count(of: $0)) - 1)
+            LogTip(tag: logs[$0].tag, sequence: UInt64(set.count(of: $0)) - 1)
         }
     }
 }

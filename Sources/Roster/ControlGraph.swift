@@ -77,11 +77,11 @@ public struct ControlGraph: Sendable {
     }
 
     /// A place as it counts: at or above a fork it stands for what is below. Nil for nothing.
-    private func below(_ named: OperationReference) -> ControlPlace? {
+    private func below(_ named: OperationReference) -> LogTip? {
         guard let fork = forks[named.tag], named.sequence >= fork else {
-            return ControlPlace(tag: named.tag, sequence: named.sequence)
+            return LogTip(tag: named.tag, sequence: named.sequence)
         }
-        return fork == 0 ? nil : ControlPlace(tag: named.tag, sequence: fork - 1)
+        return fork == 0 ? nil : LogTip(tag: named.tag, sequence: fork - 1)
     }
 
     private func include(_ log: Int, _ sequence: Int, in set: inout ClosedSet) {
@@ -122,7 +122,7 @@ public struct ControlGraph: Sendable {
                 id: operation.id, space: space, log: authorityLog,
                 index: logs[log].authoritySequences.count,
                 past: authoritySet(nodes[number].past),
-                place: ControlPlace(tag: operation.tag, sequence: operation.sequence),
+                place: LogTip(tag: operation.tag, sequence: operation.sequence),
                 device: nodes[number].device, wish: wish))
         nodes[number].authority = taken
         if logs[log].authorityLog == nil {
@@ -194,7 +194,7 @@ public struct ControlGraph: Sendable {
     public func tips() -> ControlTips {
         ControlTips(
             logs.filter { $0.nodes.count > $0.coveredEnd }.map {
-                ControlPlace(tag: $0.tag, sequence: UInt64($0.nodes.count - 1))
+                LogTip(tag: $0.tag, sequence: UInt64($0.nodes.count - 1))
             })
     }
 
@@ -202,18 +202,18 @@ public struct ControlGraph: Sendable {
     public func tips(underAuthority authority: UInt64) -> ControlTips? { frontiers[authority] }
 
     /// Whether the graph has an operation at this place.
-    public func contains(_ place: ControlPlace) -> Bool {
+    public func contains(_ place: LogTip) -> Bool {
         guard let log = logNumbers[place.tag] else { return false }
         return place.sequence < UInt64(logs[log].nodes.count)
     }
 
     /// Whether who has these tips has seen a place.
-    public func covers(_ tips: ControlTips, _ place: ControlPlace) -> Bool {
+    public func covers(_ tips: ControlTips, _ place: LogTip) -> Bool {
         tips.places.contains { $0 == place || isInPast(place, of: $0) }
     }
 
     /// Whether an operation follows from another; false where either is not in the graph.
-    public func isInPast(_ place: ControlPlace, of other: ControlPlace) -> Bool {
+    public func isInPast(_ place: LogTip, of other: LogTip) -> Bool {
         guard let log = logNumbers[other.tag], other.sequence < UInt64(logs[log].nodes.count),
             let earlier = logNumbers[place.tag], let index = Int(exactly: place.sequence)
         else { return false }

@@ -20,13 +20,7 @@ struct ControlLog: Sendable {
     }
 
     func authorityCount(below end: UInt64) -> Int {
-        var low = 0
-        var high = authoritySequences.count
-        while low < high {
-            let middle = (low + high) / 2
-            if authoritySequences[middle] < end { low = middle + 1 } else { high = middle }
-        }
-        return low
+        authoritySequences.firstIndex(afterAll: { $0 < end })
     }
 }
 

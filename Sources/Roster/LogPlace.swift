@@ -50,20 +50,10 @@ public struct LogPlaces: Hashable, Sendable {
 
     /// The place in this log, or nil where it is absent.
     public func place(of device: DeviceID, _ lane: Lane) -> LogPlace? {
-        var low = 0
-        var high = places.count
-        while low < high {
-            let middle = (low + high) / 2
-            if (places[middle].device, places[middle].lane) < (device, lane) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        guard low < places.count, places[low].device == device, places[low].lane == lane else {
-            return nil
-        }
-        return places[low]
+        let found = places.firstIndex(afterAll: { ($0.device, $0.lane) < (device, lane) })
+        guard found < places.count, places[found].device == device, places[found].lane == lane
+        else { return nil }
+        return places[found]
     }
 
     /// What two horizons withhold both: of each log that both list the lower place.
@@ -89,6 +79,15 @@ public enum LogLimit: Hashable, Sendable {
     case none
     /// What stands at or below this place, where this operation stands.
     case through(UInt64, OperationID)
+
+    /// Whether it takes in this place.
+    public func reaches(_ sequence: UInt64) -> Bool {
+        switch self {
+        case .all: true
+        case .none: false
+        case .through(let last, _): sequence <= last
+        }
+    }
 }
 
 extension LogPlaces {

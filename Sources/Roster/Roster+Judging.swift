@@ -44,23 +44,16 @@ extension Roster {
     /// by what it had seen.
     ///
     /// - Parameter view: the roster that the author had seen. Whether *that* lets the author do
-    ///   it is asked of ``allows(_:atLeast:under:)``.
+    ///   it is asked of ``member(with:)``.
     public func judges(
         _ device: DeviceID, _ lane: Lane, _ sequence: UInt64, view: Roster
     ) -> Bool {
         switch lane {
         case .control: return true
-        case .receipts:
-            switch limit(of: device, lane: lane) {
-            case .all: return true
-            case .none: return false
-            case .through(let last, _): return sequence <= last
-            }
+        case .receipts: return limit(of: device, lane: lane).reaches(sequence)
         case .content, .notes, .shared: break
         }
-        guard let person = standings.persons[device] ?? standings.former[device]?.person else {
-            return false
-        }
+        guard let person = person(of: device) else { return false }
         var isHit = false
         for revocation in standings.revocations
         where revocation.person == person && (revocation.device ?? device) == device
@@ -76,17 +69,8 @@ extension Roster {
 
     /// Whether the author had seen it: then who could write all the same had come back since.
     private func holds(_ revocation: Revocation) -> Bool {
-        var low = 0
-        var high = standings.revocations.count
-        while low < high {
-            let middle = (low + high) / 2
-            if standings.revocations[middle].id < revocation.id {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return low < standings.revocations.count
-            && standings.revocations[low].id == revocation.id
+        let found = standings.revocations.firstIndex(afterAll: { $0.id < revocation.id })
+        return found < standings.revocations.count
+            && standings.revocations[found].id == revocation.id
     }
 }

@@ -46,7 +46,8 @@ public struct Roster: Equatable, Sendable {
 
     /// The member who is this person, or nil.
     public func member(_ person: PersonID) -> Member? {
-        index(of: person).map { members[$0] }
+        let found = members.firstIndex(afterAll: { $0.person < person })
+        return found < members.count && members[found].person == person ? members[found] : nil
     }
 
     /// Whether the device belongs to a member.
@@ -60,21 +61,5 @@ public struct Roster: Equatable, Sendable {
     /// Every device, ascending.
     public var devices: [MemberDevice] {
         members.flatMap(\.devices).sorted { $0.device < $1.device }
-    }
-
-    /// Whether an operation of this device, written under this authority, has an effect.
-    public func allows(_ device: DeviceID, atLeast role: Role, under authority: UInt64?) -> Bool {
-        guard let member = member(with: device), authority == self.authority else { return false }
-        return member.role >= role
-    }
-
-    private func index(of person: PersonID) -> Int? {
-        var low = 0
-        var high = members.count
-        while low < high {
-            let middle = (low + high) / 2
-            if members[middle].person < person { low = middle + 1 } else { high = middle }
-        }
-        return low < members.count && members[low].person == person ? low : nil
     }
 }

@@ -70,7 +70,7 @@ public struct RecoveryCode: Equatable, Sendable, CustomStringConvertible {
 
     /// What opens the person's backups. Devices keep its public half alone.
     public var backupKey: BackupKey {
-        BackupKey(DeviceNoiseKey(secret: deriveSecret(key: secret, .recoveryBackup)))
+        BackupKey(DeviceNoiseKey(scalar: deriveSecret(key: secret, .recoveryBackup)))
     }
 
     /// The code to be written down: to be shown once, and kept in no file.

@@ -77,7 +77,7 @@ final class Replica {
 
     /// All is written under the first operation of the space.
     private func look(at log: LogRecord) throws {
-        let tips = judge.graph.tips().tips
+        let tips = judge.graph.tips().places
         try store.setView(LogView(first: 0, tips: tips), in: log.number)
     }
 

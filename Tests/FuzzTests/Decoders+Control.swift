@@ -28,7 +28,7 @@ private struct Deeds: Sendable {
             prekeys: [
                 PrekeyCertificate.make(
                     number: 1, notBefore: 0, notAfter: 1,
-                    key: PrivateLeaf.generate(using: &random).key, by: key)
+                    key: PrivateLeaf.generate(using: &random).publicKey, by: key)
             ], horizon: Horizon([place]))
         let invite = OperationID { $0[0] = 2 }
         let drafts = [

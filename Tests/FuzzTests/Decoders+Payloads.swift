@@ -51,11 +51,11 @@ extension Decoder {
         },
     ]
 
-    /// The payloads of the own space, which stand in one file.
+    /// The payloads of the own space, and cards.
     private static let own = Decoder(
         name: "own space and card payloads",
         sources: [
-            "Sources/Conversation/Features/Own.swift": 1,
+            "Sources/Conversation/Features/Mute.swift": 1,
             "Sources/Conversation/Features/DeviceName.swift": 1,
             "Sources/Conversation/Features/Contact.swift": 1,
             "Sources/Conversation/Features/SharedCard.swift": 1,

@@ -31,7 +31,7 @@ private struct Person: Sendable {
         let prekeys = (1...2 as ClosedRange<UInt32>).map { number in
             PrekeyCertificate.make(
                 number: number, notBefore: 1, notAfter: 2,
-                key: PrivateLeaf.generate(using: &random).key, by: key)
+                key: PrivateLeaf.generate(using: &random).publicKey, by: key)
         }
         let part = CardPart.make(
             version: 3, noiseKey: noiseKey.publicKey, name: "Ada",

@@ -60,7 +60,7 @@ struct RosterAttackTests {
         village.write(village.remove(1, cut: [Self.place(device, 1)]), by: 0)
         var graph = village.graph()
         let operation = village.written[old].operation
-        let tips = ControlTips([ControlPlace(tag: operation.tag, sequence: operation.sequence)])
+        let tips = ControlTips([LogTip(tag: operation.tag, sequence: operation.sequence)])
         let seen = graph.roster(at: tips)
         let view = try #require(seen)
         #expect(view.contains(device) && graph.tips(underAuthority: view.authority) == tips)

@@ -43,7 +43,7 @@ struct DeviceGraphTests {
         var graph = village.graph()
         var held = graph.leaf(of: device, at: graph.tips())
         #expect(held == village.people[1].prekeys[0].key)
-        let leaf = PrivateLeaf.generate(using: &village.draws).key
+        let leaf = PrivateLeaf.generate(using: &village.draws).publicKey
         let update = Draft(
             kind: .leafUpdate, lane: .control, payload: leaf.bytes, isErasable: false)
         village.write(update, by: 1)

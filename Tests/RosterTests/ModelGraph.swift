@@ -112,7 +112,7 @@ struct ModelGraph {
             }
         return Candidate(
             id: Self.identifier(row.order), space: SpaceID { _ in }, log: log, index: 0,
-            past: past, place: ControlPlace(tag: LogTag(UInt64(row.order)), sequence: 0),
+            past: past, place: LogTip(tag: LogTag(UInt64(row.order)), sequence: 0),
             device: device, wish: wish, author: Self.person(row.author), isProofAsked: false)
     }
 }

@@ -74,7 +74,7 @@ struct RandomRosterTests {
             let place = draws.below(village.written.count)
             let operation = village.written[place].operation
             let tips = ControlTips([
-                ControlPlace(tag: operation.tag, sequence: operation.sequence)
+                LogTip(tag: operation.tag, sequence: operation.sequence)
             ])
             let view = graph.roster(at: tips)
             let alone = village.roster(village.pasts[place].sorted())

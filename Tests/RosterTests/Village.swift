@@ -28,7 +28,7 @@ struct Villager {
     static func prekey(of device: DeviceSigningKey, _ draws: inout Draws) -> PrekeyCertificate {
         PrekeyCertificate.make(
             number: 1, notBefore: 0, notAfter: 1,
-            key: PrivateLeaf.generate(using: &draws).key, by: device)
+            key: PrivateLeaf.generate(using: &draws).publicKey, by: device)
     }
 
     /// A further device, certified by the first or by the root.

@@ -17,7 +17,7 @@ struct BackupTests {
         let digest: Hex
     }
 
-    private let key = BackupKey(DeviceNoiseKey(secret: Secret([UInt8](repeating: 7, count: 32))))
+    private let key = BackupKey(DeviceNoiseKey(scalar: Secret([UInt8](repeating: 7, count: 32))))
 
     /// What a backup of these bytes looks like, chunk by chunk.
     private func sealed(
@@ -122,7 +122,7 @@ struct BackupTests {
     @Test("another recovery code opens nothing, and is told apart from damage")
     func otherCode() throws {
         let other = BackupKey(
-            DeviceNoiseKey(secret: Secret([UInt8](repeating: 8, count: 32))))
+            DeviceNoiseKey(scalar: Secret([UInt8](repeating: 8, count: 32))))
         let (header, chunks) = try sealed([1], to: other)
         #expect(throws: BackupRejection.anotherCode) { try opened(header, chunks) }
     }

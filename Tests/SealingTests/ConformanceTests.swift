@@ -41,7 +41,7 @@ struct ConformanceTests {
     @Test("X25519, where an all-zero secret is refused")
     func x25519() throws {
         for test in try Vectors.cases("sealing/x25519.json", as: AgreementCase.self) {
-            let key = DeviceNoiseKey(secret: Secret(test.private.bytes))
+            let key = DeviceNoiseKey(scalar: Secret(test.private.bytes))
             let other = try #require(NoiseKey(test.public.bytes))
             let shared = key.agree(with: other)?.withKeyBytes { Array($0) }
             if test.shared.bytes.allSatisfy({ $0 == 0 }) {

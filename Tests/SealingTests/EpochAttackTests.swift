@@ -10,7 +10,7 @@ struct EpochMember {
     let hedge: Secret
 
     var device: DeviceID { signer.device }
-    var recipient: EpochRecipient { EpochRecipient(device: device, leaf: leaf.key) }
+    var recipient: EpochRecipient { EpochRecipient(device: device, leaf: leaf.publicKey) }
 
     init(using random: inout SeededRandom) {
         signer = .generate(using: &random)
@@ -59,7 +59,7 @@ struct EpochAttackTests {
         )
         let others = [ben.recipient, cleo.recipient]
         func fits(_ body: EpochBody) -> Bool {
-            body.fits(roster: roster, recipients: others, formerLeaves: [ada.leaf.key])
+            body.fits(roster: roster, recipients: others, formerLeaves: [ada.leaf.publicKey])
         }
         let sound = try mint(ada, for: [ben, cleo], &random).body
         #expect(fits(sound))
@@ -95,7 +95,7 @@ struct EpochAttackTests {
             EpochMember(using: &random), EpochMember(using: &random), EpochMember(using: &random)
         )
         let minted = try mint(ada, for: [ben, cleo], &random)
-        let victim = LeafID(device: ben.device, leaf: ben.leaf.key)
+        let victim = LeafID(device: ben.device, leaf: ben.leaf.publicKey)
         let body = copy(
             minted.body,
             entries: minted.body.entries.map {
@@ -121,12 +121,12 @@ struct EpochAttackTests {
         )
         let ephemeral = PrivateLeaf.generate(using: &random)
         let head = try EpochBody.seal(
-            real, ephemeral: ephemeral, newLeaf: ada.leaf.key, at: place(ada), roster: roster,
+            real, ephemeral: ephemeral, newLeaf: ada.leaf.publicKey, at: place(ada), roster: roster,
             recipients: [])
         // The attacker seals another seed under the very context of the honest one.
         let context = head.context(at: place(ada))
-        let shared = try #require(ephemeral.agree(with: ben.leaf.key))
-        let leaf = LeafID(device: ben.device, leaf: ben.leaf.key)
+        let shared = try #require(ephemeral.agree(with: ben.leaf.publicKey))
+        let leaf = LeafID(device: ben.device, leaf: ben.leaf.publicKey)
         let bound = context.bytes + withUnsafeBytes(of: leaf.value.bigEndian) { Array($0) }
         let sealed = ChaCha.seal(
             other.secret.withUnsafeBytes { Array($0) },
@@ -178,7 +178,7 @@ struct EpochAttackTests {
             one.body,
             entries: [
                 EpochEntry(
-                    leaf: LeafID(device: cleo.device, leaf: cleo.leaf.key),
+                    leaf: LeafID(device: cleo.device, leaf: cleo.leaf.publicKey),
                     sealedSeed: one.body.entries[0].sealedSeed)
             ])
         #expect(throws: EpochFailure.brokenSeal) {

@@ -14,7 +14,7 @@ struct PrekeyTests {
     @Test("a prekey comes back from its bytes, and holds")
     func roundTrip() throws {
         var random = SeededRandom(1)
-        let made = prekey(PrivateLeaf.generate(using: &random).key)
+        let made = prekey(PrivateLeaf.generate(using: &random).publicKey)
         #expect(made.bytes.count == PrekeyCertificate.byteCount)
         #expect(try PrekeyCertificate(bytes: made.bytes) == made && made.holds)
         for count in 0..<made.bytes.count {
@@ -36,7 +36,7 @@ struct PrekeyTests {
     @Test("another suite is unknown, and a key of small order holds nothing")
     func refusals() throws {
         var random = SeededRandom(1)
-        var bytes = prekey(PrivateLeaf.generate(using: &random).key).bytes
+        var bytes = prekey(PrivateLeaf.generate(using: &random).publicKey).bytes
         bytes[52] = 2
         #expect(throws: DecodingFailure.unknownVersion(2)) { try PrekeyCertificate(bytes: bytes) }
         let zero = LeafKey { _ in }
@@ -50,7 +50,8 @@ struct PrekeyTests {
         var random = SeededRandom(1)
         let ada = try TestDevice(1)
         let sound = PrekeyCertificate.make(
-            number: 1, notBefore: 0, notAfter: 1, key: PrivateLeaf.generate(using: &random).key,
+            number: 1, notBefore: 0, notAfter: 1,
+            key: PrivateLeaf.generate(using: &random).publicKey,
             by: ada.signer)
         let empty = PrekeyCertificate.make(
             number: 2, notBefore: 0, notAfter: 1, key: LeafKey { _ in }, by: ada.signer)

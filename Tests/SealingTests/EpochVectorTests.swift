@@ -49,19 +49,20 @@ struct EpochVectorTests {
             PrivateLeaf(scalar: Fixed.secret(0x33)), PrivateLeaf(scalar: Fixed.secret(0x22))
         )
         let recipient = EpochRecipient(
-            device: DeviceSigningKey(seed: Fixed.secret(2)).device, leaf: leaf.key)
+            device: DeviceSigningKey(seed: Fixed.secret(2)).device, leaf: leaf.publicKey)
         let place = EpochPlace(
             space: Fixed.space, author: Fixed.author.device, sequence: 9,
             previous: Fixed.identifier(0x77),
             dependencyBytes: [UInt8](repeating: 0x88, count: 32))
         let body = try EpochBody.seal(
-            Fixed.seed, ephemeral: ephemeral, newLeaf: PrivateLeaf(scalar: Fixed.secret(0x55)).key,
+            Fixed.seed, ephemeral: ephemeral,
+            newLeaf: PrivateLeaf(scalar: Fixed.secret(0x55)).publicKey,
             at: place, roster: Fixed.identifier(0x66), recipients: [recipient])
         #expect(body.seedCommitment.bytes == known.seedCommitment.bytes)
         let context = body.context(at: place)
         #expect(context.bytes == known.context.bytes)
         #expect(body.entries.map(\.leaf.description) == [hex(known.leaf.bytes)])
-        let shared = try #require(ephemeral.agree(with: leaf.key))
+        let shared = try #require(ephemeral.agree(with: leaf.publicKey))
         body.sealKey(shared, context, recipient).withKeyBytes {
             #expect(Array($0) == known.sealKey.bytes)
         }

@@ -46,7 +46,7 @@ struct IdentityVectorTests {
         let log = try IdentityLog.founded(
             root: code.rootKey,
             device: DeviceSigningKey(seed: Secret([UInt8](repeating: 1, count: 32))),
-            noiseKey: DeviceNoiseKey(secret: Secret([UInt8](repeating: 0x11, count: 32))).publicKey,
+            noiseKey: DeviceNoiseKey(scalar: Secret([UInt8](repeating: 0x11, count: 32))).publicKey,
             time: 1_700_000_000_000, using: &random)
         #expect(log.encoded == given.operations.map(\.bytes))
     }

@@ -110,7 +110,7 @@ struct LeafHistory {
     }
 
     private mutating func play() throws {
-        let prekeys = devices.map { $0.leaves[0].leaf.key }
+        let prekeys = devices.map { $0.leaves[0].leaf.publicKey }
         for now in 0..<400 {
             self.now = now
             try act(prekeys)
@@ -144,9 +144,9 @@ struct LeafHistory {
             try mint(device, prekeys)
         case 45..<50:
             let leaf = PrivateLeaf.generate(using: &random)
-            let step = emit(device, .leaf(leaf.key))
+            let step = emit(device, .leaf(leaf.publicKey))
             devices[device].leaves.append((leaf, now))
-            devices[device].published[leaf.key] = step
+            devices[device].published[leaf.publicKey] = step
         default: break
         }
     }
@@ -174,7 +174,7 @@ struct LeafHistory {
             }, hedge: devices[device].hedge, using: &random)
         let step = emit(device, .epoch(minted.body, place, recipients: recipients))
         devices[device].leaves.append((minted.leaf, now))
-        devices[device].published[minted.leaf.key] = step
+        devices[device].published[minted.leaf.publicKey] = step
         devices[device].opened.insert(step)
         count.epochs += 1
     }
@@ -185,7 +185,7 @@ struct LeafHistory {
             guard case .epoch(let body, let place, let recipients) = steps[step].kind,
                 let wanted = recipients[device]
             else { continue }
-            let held = devices[device].leaves.first { $0.leaf.key == wanted }?.leaf
+            let held = devices[device].leaves.first { $0.leaf.publicKey == wanted }?.leaf
             guard let held else {
                 count.lost += 1
                 continue
@@ -202,7 +202,7 @@ struct LeafHistory {
         let leaves = devices[device].leaves
         for (place, old) in leaves.enumerated().dropLast() {
             let next = leaves[place + 1]
-            guard let publication = devices[device].published[next.leaf.key] else { continue }
+            guard let publication = devices[device].published[next.leaf.publicKey] else { continue }
             let isSeen = waitedFor.allSatisfy { witness in
                 known.contains {
                     steps[$0].author == witness && steps[$0].past.contains(publication)
@@ -211,7 +211,7 @@ struct LeafHistory {
             var isOver = false
             if case .afterSteps(let count) = rule { isOver = now - next.made > count }
             if isSeen || isOver {
-                devices[device].leaves.removeAll { $0.leaf.key == old.leaf.key }
+                devices[device].leaves.removeAll { $0.leaf.publicKey == old.leaf.publicKey }
             }
         }
     }

@@ -76,8 +76,8 @@ struct NoiseTests {
         return HandshakeState(
             pattern, isInitiator: isInitiator,
             prologue: (isInitiator ? test.init_prologue : test.resp_prologue).bytes,
-            localStatic: own.map { DeviceNoiseKey(secret: Secret($0.bytes)) },
-            ephemeral: DeviceNoiseKey(secret: Secret(ephemeral.bytes)),
+            localStatic: own.map { DeviceNoiseKey(scalar: Secret($0.bytes)) },
+            ephemeral: DeviceNoiseKey(scalar: Secret(ephemeral.bytes)),
             remoteStatic: isInitiator
                 ? test.init_remote_static.flatMap { NoiseKey($0.bytes) } : nil,
             sharedKey: psk.map { Secret($0.bytes) })

@@ -34,7 +34,7 @@ struct TranscriptTests {
         let log = try IdentityLog(operations: identity.map(\.bytes))
         return LinkCredentials(
             person: log.person, device: DeviceSigningKey(seed: Secret(seed.bytes)).device,
-            noiseKey: DeviceNoiseKey(secret: Secret(noise.bytes)), identity: log.encoded)
+            noiseKey: DeviceNoiseKey(scalar: Secret(noise.bytes)), identity: log.encoded)
     }
 
     /// What an end wants sent, the frames apart.
@@ -100,7 +100,7 @@ struct TranscriptTests {
         let test = try #require(
             try Vectors.cases("identity/person.json", as: PersonCase.self).first)
         let device = DeviceSigningKey(seed: Secret(test.deviceSeed.bytes))
-        let noise = DeviceNoiseKey(secret: Secret(test.noise.bytes))
+        let noise = DeviceNoiseKey(scalar: Secret(test.noise.bytes))
         var fixed = FixedRandom(test.random.bytes)
         let log = try IdentityLog.founded(
             root: DeviceSigningKey(seed: Secret(test.rootSeed.bytes)), device: device,

@@ -101,11 +101,9 @@ enum ContactRule: MergeRule {
         guard context.space.kind == .own, let payload = applied.operation.operation.payload,
             let contact = Contact(payload: payload)
         else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .space, field: .contact,
-            element: try store.locator(contact.person.bytes), operation: applied.number,
-            order: applied.operation.orderKey, isOn: contact.isAccepted)
-        guard try LastWriter.put(entry, in: store) else { return [] }
-        return [.contact(contact.person)]
+        let isLast = try LastWriter.put(
+            .contact, of: contact.person.bytes, isOn: contact.isAccepted, by: applied, context,
+            in: store)
+        return isLast ? [.contact(contact.person)] : []
     }
 }

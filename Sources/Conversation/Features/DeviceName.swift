@@ -3,6 +3,16 @@ public import ParleyLedger
 import ParleyRoster
 public import ParleyWire
 
+extension OperationKind {
+    /// What the person calls a device of theirs.
+    public static let deviceName = OperationKind(rawValue: 35)
+}
+
+extension EntryField {
+    /// What devices are called, in the own space; one entry for each device.
+    static let deviceName = EntryField(rawValue: 7)
+}
+
 /// The payload that names a device of the person's own.
 ///
 /// It lies in the own space and not on the card: what the devices are called concerns nobody else.
@@ -47,12 +57,9 @@ enum DeviceNameRule: MergeRule {
         guard context.space.kind == .own, let payload = applied.operation.operation.payload,
             let name = DeviceName(payload: payload)
         else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .space, field: .deviceName,
-            element: try store.locator(name.device.bytes), operation: applied.number,
-            order: applied.operation.orderKey, isOn: true)
-        guard try LastWriter.put(entry, in: store) else { return [] }
-        return [.devices(context.ownPerson)]
+        let isLast = try LastWriter.put(
+            .deviceName, of: name.device.bytes, by: applied, context, in: store)
+        return isLast ? [.devices(context.ownPerson)] : []
     }
 }
 

@@ -58,21 +58,29 @@ enum ReactionRule: MergeRule {
             let payload = applied.operation.operation.payload,
             let reaction = Reaction(payload: payload)
         else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .operation(target.tag, target.sequence),
-            field: .reaction,
-            element: try store.locator(
-                context.author.person.bytes + reaction.emoji.utf8),
-            operation: applied.number, order: applied.operation.orderKey, isOn: reaction.isOn)
-        guard try LastWriter.put(entry, in: store) else { return [] }
+        guard
+            try LastWriter.put(
+                .reaction, of: context.author.person.bytes + reaction.emoji.utf8,
+                about: .operation(target.tag, target.sequence), isOn: reaction.isOn, by: applied,
+                context, in: store)
+        else { return [] }
         return try Target.change(target, context, in: store)
     }
 }
 
 /// One value with one owner: the greatest in order stays.
 enum LastWriter {
-    /// Keeps the entry if it is the last of its element. Returns whether it was.
-    static func put(_ entry: Entry, in store: some ConversationStore) throws(StoreError) -> Bool {
+    /// Keeps what an operation says of an element of a field if it is the last word on it. Returns
+    /// whether it was.
+    static func put(
+        _ field: EntryField, of element: [UInt8]? = nil, about object: EntryObject = .space,
+        isOn: Bool = true, by applied: AppliedOperation, _ context: MergeContext,
+        in store: some ConversationStore
+    ) throws(StoreError) -> Bool {
+        let entry = Entry(
+            space: context.space.number, object: object, field: field,
+            element: try element.map { bytes throws(StoreError) in try store.locator(bytes) } ?? 0,
+            operation: applied.number, order: applied.operation.orderKey, isOn: isOn)
         let rivals = try store.entries(
             about: entry.object, in: entry.space, field: entry.field
         ).filter { $0.element == entry.element }

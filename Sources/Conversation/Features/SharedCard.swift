@@ -50,11 +50,9 @@ enum SharedCardRule: MergeRule {
     ) throws(StoreError) -> [ViewChange] {
         guard let payload = applied.operation.operation.payload, SharedCard(payload: payload) != nil
         else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .space, field: .card,
-            element: try store.locator(applied.log.device.bytes), operation: applied.number,
-            order: applied.operation.orderKey)
-        return try LastWriter.put(entry, in: store) ? [.card(applied.number)] : []
+        let isLast = try LastWriter.put(
+            .card, of: applied.log.device.bytes, by: applied, context, in: store)
+        return isLast ? [.card(applied.number)] : []
     }
 }
 

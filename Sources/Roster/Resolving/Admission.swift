@@ -22,7 +22,7 @@ struct Candidate: Sendable {
     let log: Int
     let index: Int
     let past: ClosedSet
-    let place: ControlPlace
+    let place: LogTip
     let device: DeviceID
     let wish: Wish
     /// Whose device it is, where nothing has to prove that: tests of the rules alone say so.

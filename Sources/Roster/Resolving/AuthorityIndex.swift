@@ -15,6 +15,8 @@ struct AuthorityIndex: Sendable {
     private(set) var written: [PersonID: [Int]] = [:]
     private(set) var writtenBy: [DeviceID: [Int]] = [:]
     private(set) var testimonies: [PersonID: [Int]] = [:]
+    /// Every device that any of them lets in.
+    private(set) var devices: Set<DeviceID> = []
     private(set) var revocations: [PersonID: [Int]] = [:]
     private(set) var redemptions: [Int: [Int]] = [:]
     private(set) var endings: [Int: [Int]] = [:]
@@ -71,6 +73,7 @@ struct AuthorityIndex: Sendable {
         }
         for testimony in node.testimonies {
             testimonies[testimony.person, default: []].append(number)
+            devices.formUnion(testimony.devices)
         }
         written[node.author, default: []].append(number)
         if let sponsor = node.sponsor, sponsor != node.author {
@@ -97,22 +100,10 @@ struct AuthorityIndex: Sendable {
 
     private mutating func place(_ number: Int) {
         let key = nodes[number].key
-        var low = 0
-        var high = order.count
-        while low < high {
-            let middle = (low + high) / 2
-            if nodes[order[middle]].key < key { low = middle + 1 } else { high = middle }
-        }
-        order.insert(number, at: low)
+        order.insert(number, at: order.firstIndex(afterAll: { nodes[$0].key < key }))
     }
 
     private mutating func insert(_ person: PersonID) {
-        var low = 0
-        var high = persons.count
-        while low < high {
-            let middle = (low + high) / 2
-            if persons[middle] < person { low = middle + 1 } else { high = middle }
-        }
-        persons.insert(person, at: low)
+        persons.insert(person, at: persons.firstIndex(afterAll: { $0 < person }))
     }
 }

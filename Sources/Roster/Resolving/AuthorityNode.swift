@@ -70,7 +70,7 @@ struct AuthorityNode: Sendable {
     let index: Int
     /// All that its author had seen.
     let past: ClosedSet
-    let place: ControlPlace
+    let place: LogTip
     /// Who wrote it.
     let device: DeviceID
     /// By whose right: for who comes by an invite, who made that.

@@ -95,7 +95,7 @@ extension EpochBody {
         let ephemeral = PrivateLeaf.generate(using: &random)
         let leaf = PrivateLeaf.generate(using: &random)
         let body = try seal(
-            seed, ephemeral: ephemeral, newLeaf: leaf.key, at: place, roster: roster,
+            seed, ephemeral: ephemeral, newLeaf: leaf.publicKey, at: place, roster: roster,
             recipients: recipients)
         return MintedEpoch(body: body, seed: seed, leaf: leaf)
     }
@@ -106,7 +106,7 @@ extension EpochBody {
         roster: Digest, recipients: [EpochRecipient]
     ) throws(EpochFailure) -> EpochBody {
         let bare = EpochBody(
-            ephemeral: ephemeral.key, seedCommitment: seed.commitment, newLeaf: newLeaf,
+            ephemeral: ephemeral.publicKey, seedCommitment: seed.commitment, newLeaf: newLeaf,
             rosterDigest: roster, entries: [])
         let context = bare.context(at: place)
         var plaintext = seed.secret.withUnsafeBytes { Array($0) }
@@ -126,7 +126,7 @@ extension EpochBody {
                         nonce: Self.onlyNonce, authenticating: Self.bound(context, leaf))))
         }
         return EpochBody(
-            ephemeral: ephemeral.key, seedCommitment: seed.commitment, newLeaf: newLeaf,
+            ephemeral: ephemeral.publicKey, seedCommitment: seed.commitment, newLeaf: newLeaf,
             rosterDigest: roster, entries: entries)
     }
 
@@ -134,10 +134,10 @@ extension EpochBody {
     public func open(
         at place: EpochPlace, as device: DeviceID, with leaf: PrivateLeaf
     ) throws(EpochFailure) -> EpochSeed {
-        guard let entry = entry(for: leaf.key, of: device) else { throw .notAddressed }
+        guard let entry = entry(for: leaf.publicKey, of: device) else { throw .notAddressed }
         guard let shared = leaf.agree(with: ephemeral) else { throw .unsoundKey }
         let context = context(at: place)
-        let recipient = EpochRecipient(device: device, leaf: leaf.key)
+        let recipient = EpochRecipient(device: device, leaf: leaf.publicKey)
         guard
             var opened = ChaCha.open(
                 entry.sealedSeed, key: sealKey(shared, context, recipient), nonce: Self.onlyNonce,

@@ -95,13 +95,13 @@ public struct Link: Sendable {
     /// The first bytes to send: the initiator's. A responder has none, and waits.
     public mutating func start() -> [UInt8] {
         guard case .idle(var handshake) = phase else { return [] }
-        do throws(HandshakeFailure) {
-            let message = try handshake.write([])
+        do throws(LinkRejection) {
+            let first = try Self.opening(Self.pattern, &handshake)
             phase = .shaking(handshake)
-            return [Self.pattern, Self.version, Self.version] + Self.framed(message)
+            return first
         } catch {
             // The key that we were told to call is of small order: nobody can answer.
-            close(error == .weakKey ? .weakKey : .undecipherable)
+            close(error)
             return []
         }
     }
@@ -150,10 +150,7 @@ public struct Link: Sendable {
     // MARK: Handshake
 
     private mutating func readOpening(_ rest: inout ArraySlice<UInt8>) throws(LinkRejection) {
-        guard let opening = input.take(3, &rest) else { return }
-        guard opening[0] == Self.pattern,
-            (opening[1]...max(opening[1], opening[2])).contains(Self.version)
-        else { throw .unsupported }
+        guard let opening = try input.opening(Self.pattern, &rest) else { return }
         guard let ephemeral else { preconditionFailure("a responder has its ephemeral key") }
         self.ephemeral = nil
         phase = .shaking(
@@ -257,13 +254,7 @@ public struct Link: Sendable {
     static func rejecting<R>(
         _ step: () throws(HandshakeFailure) -> R
     ) throws(LinkRejection) -> R {
-        do throws(HandshakeFailure) { return try step() } catch {
-            switch error {
-            case .truncated: throw .malformedHandshake
-            case .weakKey: throw .weakKey
-            case .undecipherable: throw .undecipherable
-            }
-        }
+        do throws(HandshakeFailure) { return try step() } catch { throw LinkRejection(error) }
     }
 
     /// `"lp1/noise" ‖ opening ‖ network`: a handshake whose opening was altered on the way, or of
@@ -272,7 +263,28 @@ public struct Link: Sendable {
         Array("lp1/noise".utf8) + opening + network.bytes
     }
 
+    /// The first bytes of who calls.
+    static func opening(
+        _ pattern: UInt8, _ handshake: inout HandshakeState
+    ) throws(LinkRejection) -> [UInt8] {
+        let message: [UInt8]
+        do throws(HandshakeFailure) { message = try handshake.write([]) } catch {
+            throw LinkRejection(error)
+        }
+        return [pattern, version, version] + framed(message)
+    }
+
     static func framed(_ message: [UInt8]) -> [UInt8] {
         [UInt8(message.count >> 8), UInt8(truncatingIfNeeded: message.count)] + message
+    }
+}
+
+extension LinkRejection {
+    fileprivate init(_ failure: HandshakeFailure) {
+        switch failure {
+        case .truncated: self = .malformedHandshake
+        case .weakKey: self = .weakKey
+        case .undecipherable: self = .undecipherable
+        }
     }
 }

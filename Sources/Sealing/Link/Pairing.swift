@@ -96,12 +96,12 @@ public struct Pairing: Sendable {
     /// The first bytes to send: the new device's. The other one has none, and waits.
     public mutating func start() -> [UInt8] {
         guard case .idle(var handshake) = phase else { return [] }
-        do throws(HandshakeFailure) {
-            let message = try handshake.write([])
+        do throws(LinkRejection) {
+            let first = try Link.opening(Self.pattern, &handshake)
             phase = .shaking(handshake)
-            return [Self.pattern, Link.version, Link.version] + Link.framed(message)
+            return first
         } catch {
-            close(.undecipherable)
+            close(error)
             return []
         }
     }
@@ -140,10 +140,7 @@ public struct Pairing: Sendable {
     private mutating func readOpening(
         _ offer: PairingDesk.Offer, _ rest: inout ArraySlice<UInt8>
     ) throws(LinkRejection) {
-        guard let opening = input.take(3, &rest) else { return }
-        guard opening[0] == Self.pattern,
-            (opening[1]...max(opening[1], opening[2])).contains(Link.version)
-        else { throw .unsupported }
+        guard let opening = try input.opening(Self.pattern, &rest) else { return }
         guard let ephemeral else { preconditionFailure("who waits has its ephemeral key") }
         self.ephemeral = nil
         phase = .shaking(

@@ -34,6 +34,18 @@ struct StreamBuffer: Sendable {
         return kept
     }
 
+    /// The first three bytes of who calls, or nil when more are needed: the pattern, and between
+    /// which versions we may choose.
+    mutating func opening(
+        _ pattern: UInt8, _ rest: inout ArraySlice<UInt8>
+    ) throws(LinkRejection) -> [UInt8]? {
+        guard let opening = take(3, &rest) else { return nil }
+        guard opening[0] == pattern,
+            (opening[1]...max(opening[1], opening[2])).contains(Link.version)
+        else { throw .unsupported }
+        return opening
+    }
+
     private mutating func fill(upTo count: Int, _ rest: inout ArraySlice<UInt8>) -> Bool {
         let missing = count - kept.count
         guard missing > 0 else { return true }

@@ -6,15 +6,11 @@ public import ParleyWire
 extension OperationKind {
     /// Silences a conversation, on all devices of a person.
     public static let mute = OperationKind(rawValue: 33)
-    /// What the person calls a device of theirs.
-    public static let deviceName = OperationKind(rawValue: 35)
 }
 
 extension EntryField {
     /// Which spaces are muted, in the own space; one entry for each space.
     static let mute = EntryField(rawValue: 5)
-    /// What devices are called, in the own space; one entry for each device.
-    static let deviceName = EntryField(rawValue: 7)
 }
 
 /// The payload that silences a conversation.
@@ -58,13 +54,11 @@ enum MuteRule: MergeRule {
         guard context.space.kind == .own, let payload = applied.operation.operation.payload,
             let mute = Mute(payload: payload)
         else { return [] }
-        let entry = Entry(
-            space: context.space.number, object: .space, field: .mute,
-            element: try store.locator(mute.space.bytes), operation: applied.number,
-            order: applied.operation.orderKey, isOn: mute.isOn)
-        guard try LastWriter.put(entry, in: store), let space = try store.space(mute.space) else {
-            return []
-        }
+        guard
+            try LastWriter.put(
+                .mute, of: mute.space.bytes, isOn: mute.isOn, by: applied, context, in: store),
+            let space = try store.space(mute.space)
+        else { return [] }
         return [.conversation(space.number)]
     }
 }
