@@ -164,7 +164,7 @@ extension NaiveRosters {
             case .direct: persons.count == 2
             case .group: !persons.isEmpty
             }
-        guard act.past.isEmpty, act.sequence == 0, genesis.space == space,
+        guard act.past.isEmpty, act.sequence == 0, act.beginsSpace,
             genesis.creator == act.device, isRightCount, Set(persons).count == persons.count
         else { return nil }
         var admission = Admission(author: persons[0], key: Key(rank: -2, id: act.id))

@@ -19,6 +19,8 @@ final class NaiveRosters {
         let sequence: UInt64
         let device: DeviceID
         let wish: Wish?
+        /// Whether the space is named by it.
+        let beginsSpace: Bool
         /// All of lane 0 that it follows from.
         let past: Acts
     }
@@ -105,7 +107,9 @@ final class NaiveRosters {
         acts.append(
             Act(
                 id: operation.id, tag: place.tag, sequence: place.sequence, device: device,
-                wish: Self.wish(of: operation), past: past))
+                wish: Self.wish(of: operation),
+                beginsSpace: OperationHash.space(begunBy: operation.operation) == space,
+                past: past))
         numbers[operation.id] = number
         isForked = isForked || places[place] != nil
         places[place] = number

@@ -18,7 +18,9 @@ public struct ForkEvidence: Equatable, Sendable {
     /// The evidence in a proof, or nil where it proves nothing.
     ///
     /// Both branches must be of one log, begin at one place after one operation, differ there, be
-    /// no longer than ``Limits/forkOperationCountMax``, and end on a signature that holds.
+    /// no longer than ``Limits/forkOperationCountMax``, and end on a signature that holds. Whoever
+    /// signs a second first operation in place of the one that begins the space proves nothing: the
+    /// space's name tells which of them counts.
     public init?(_ proof: ForkProof) {
         let (left, right) = (proof.left, proof.right)
         guard left.device == right.device, left.lane == right.lane, left.first == right.first,
@@ -27,7 +29,10 @@ public struct ForkEvidence: Equatable, Sendable {
         log = OperationHash.log(space: proof.space, device: left.device, lane: left.lane)
         sequence = left.first
         if left.first == 0 {
-            guard left.anchor == nil else { return nil }
+            let firsts = [left, right].compactMap(\.operations.first)
+            guard left.anchor == nil,
+                !firsts.contains(where: { OperationHash.space(begunBy: $0) == proof.space })
+            else { return nil }
             anchor = OperationID(reinterpreting: log)
         } else {
             guard let given = left.anchor else { return nil }

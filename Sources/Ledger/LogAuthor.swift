@@ -27,6 +27,25 @@ public struct Draft: Equatable, Sendable {
     }
 }
 
+extension Draft {
+    /// The name of the space that begins with this draft, written at this moment.
+    public func space(begunAt wallClock: UInt64) -> SpaceID {
+        let wallClock = min(wallClock, Limits.wallClockMax - 1)
+        let header = OperationHeader(
+            kind: kind, wallClock: wallClock,
+            clock: HybridClock.next(wallClock: wallClock, after: 0))
+        return OperationHash.space(begunBy: operation(under: header, salt: []))
+    }
+
+    fileprivate func operation(under header: OperationHeader, salt: [UInt8]) -> Operation {
+        do {
+            return try Operation.make(header, salt: salt, payload: payload)
+        } catch {
+            preconditionFailure("a draft is checked before it is written: \(error)")
+        }
+    }
+}
+
 /// An operation that was just stored, with all that merging it needs.
 public struct AppliedOperation: Equatable, Sendable {
     /// Its row here.
@@ -215,12 +234,7 @@ public struct LogAuthor {
             clock: try clock(draft, causes: causes, in: log, store: store),
             authority: log.lane.carriesAuthority ? authority : nil,
             dependencies: Self.references(to: causes), references: draft.references)
-        let operation: Operation
-        do {
-            operation = try Operation.make(header, salt: salt, payload: draft.payload)
-        } catch {
-            preconditionFailure("a draft is checked before it is written: \(error)")
-        }
+        let operation = draft.operation(under: header, salt: salt)
         let verified = VerifiedOperation(
             id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
             sequence: log.end, operation: operation)

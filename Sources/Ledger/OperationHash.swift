@@ -4,12 +4,11 @@ public import ParleyWire
 /// The hashes and signatures that tie operations together.
 /// Source: `Protocol/03-operations.md`, "Hashes".
 public enum OperationHash {
-    /// `H("lp1/space", kind ‖ creator ‖ random16)`.
-    public static func space(kind: SpaceKind, creator: DeviceID, random: [UInt8]) -> SpaceID {
+    /// `H("lp1/space", header ‖ commitment)` of the operation that begins the space: there is one
+    /// such operation, whatever its author signs later.
+    public static func space(begunBy operation: Operation) -> SpaceID {
         var hash = LabelledHash(.space)
-        hash.update(kind.rawValue)
-        hash.update(creator)
-        hash.update(random)
+        content(of: operation, into: &hash)
         return hash.finalize()
     }
 
@@ -28,9 +27,13 @@ public enum OperationHash {
     {
         var hash = LabelledHash(.op)
         hash.update(previous)
+        content(of: operation, into: &hash)
+        return hash.finalize()
+    }
+
+    private static func content(of operation: Operation, into hash: inout LabelledHash) {
         hash.update(operation.head)
         if let commitment = commitment(of: operation) { hash.update(commitment) }
-        return hash.finalize()
     }
 
     /// What an operation's bytes bind its payload by; nil where there is no payload.

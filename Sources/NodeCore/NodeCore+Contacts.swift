@@ -51,7 +51,7 @@ extension NodeCore {
         let genesis = Genesis(
             kind: kind, creator: identity.device, random: random.bytes(16),
             founders: others + [try ownFounder(store)])
-        let space = try store.addSpace(genesis.space, kind: kind)
+        let space = try store.addSpace(genesis.space(at: now.wall), kind: kind)
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: now.wall)
         let applied = try author.append([genesis.draft()], to: store, using: &random)

@@ -113,6 +113,12 @@ public struct ControlGraph: Sendable {
         _ operation: VerifiedOperation, _ number: Int
     ) throws(ControlRejection) {
         guard let payload = operation.operation.payload else { throw .malformed }
+        // The name of the space tells which operation begins it: there is no second one.
+        if operation.operation.header.kind == .genesis,
+            OperationHash.space(begunBy: operation.operation) != space
+        {
+            throw .notGenesis
+        }
         let wish = try Candidate.Wish(operation.operation.header.kind, payload)
         let log = nodes[number].log
         nodes[number].subject = wish.subject

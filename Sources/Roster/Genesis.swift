@@ -34,8 +34,6 @@ public struct Founder: Equatable, Sendable {
 public enum GenesisRejection: Error, Equatable, Sendable {
     /// The payload is not one of a genesis.
     case malformed
-    /// The fields do not hash to the space's name.
-    case otherSpace
     /// It was not written by the device that it names as the creator.
     case otherCreator
     /// The number of persons does not fit the kind of space.
@@ -69,10 +67,8 @@ public struct Genesis: Equatable, Sendable {
         self.founders = founders.sorted { $0.person < $1.person }
     }
 
-    /// The name that the space has by it.
-    public var space: SpaceID {
-        OperationHash.space(kind: kind, creator: creator, random: random)
-    }
+    /// The name that the space has by it, written at this moment.
+    public func space(at wallClock: UInt64) -> SpaceID { draft().space(begunAt: wallClock) }
 
     /// The operation that this is, yet to be written: the first of the creator's lane 0.
     public func draft() -> Draft {
@@ -121,32 +117,11 @@ public struct Genesis: Equatable, Sendable {
         } catch { throw .malformed }
     }
 
-    /// The roster that a space starts with.
-    ///
-    /// - Parameters:
-    ///   - operation: the genesis as an operation: its identifier is the first authority.
-    ///   - device: who signed it.
-    public static func roster(
-        from operation: VerifiedOperation, by device: DeviceID, in space: SpaceID
-    ) throws(GenesisRejection) -> Roster {
-        guard operation.operation.header.kind == .genesis, operation.sequence == 0,
-            let payload = operation.operation.payload
-        else { throw .malformed }
-        try Genesis(payload: payload).check(by: device, in: space)
-        var graph = ControlGraph(space: space)
-        graph.add(operation, by: device)
-        return graph.roster()
-    }
-
-    /// Whether it begins this space, written by this device, and every founder is proven.
+    /// Whether it is sound, written by this device, and every founder is proven.
     ///
     /// - Returns: the identity log of each founder.
-    @discardableResult
-    func check(
-        by device: DeviceID, in space: SpaceID
-    ) throws(GenesisRejection) -> [IdentityLog] {
+    func check(by device: DeviceID) throws(GenesisRejection) -> [IdentityLog] {
         guard creator == device else { throw .otherCreator }
-        guard self.space == space else { throw .otherSpace }
         for (left, right) in zip(founders, founders.dropFirst()) where left.person == right.person {
             throw .wrongFounders
         }

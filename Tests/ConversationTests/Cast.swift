@@ -34,7 +34,7 @@ struct Cast {
         let genesis = Genesis(
             kind: .group, creator: keys[0].device, random: random.bytes(16), founders: founders)
         let judge = try Self.judge(of: genesis, by: keys[0], &random)
-        let space = genesis.space
+        let space = genesis.space(at: 0)
         let writers = try (0..<4).map { index in
             Writer(
                 key: keys[index],
@@ -53,11 +53,11 @@ struct Cast {
     ) throws -> Judge {
         let store = MemoryStore()
         try store.begin(.full)
-        let record = try store.addSpace(genesis.space, kind: genesis.kind)
+        let record = try store.addSpace(genesis.space(at: 0), kind: genesis.kind)
         let author = LogAuthor(key: key, space: record, authority: 0, wallClock: 0)
         let applied = try author.append([genesis.draft()], to: store, using: &random)
         try store.commit()
-        var graph = ControlGraph(space: genesis.space)
+        var graph = ControlGraph(space: record.id)
         graph.add(applied[0].operation, by: key.device)
         return Judge(graph)
     }

@@ -59,7 +59,7 @@ private struct Deeds: Sendable {
         let first = founding.draft()
         self.drafts = (drafts + [first]).map { ($0.kind, $0.payload ?? []) }
         device = key.device
-        var graph = ControlGraph(space: founding.space)
+        var graph = ControlGraph(space: founding.space(at: 0))
         genesis = try Self.add(
             first.kind, first.payload ?? [], at: 0, by: device, after: nil, to: &graph)
         self.graph = graph
@@ -72,7 +72,7 @@ private struct Deeds: Sendable {
     ) throws -> OperationID {
         let log = OperationHash.log(space: graph.space, device: device, lane: .control)
         let operation = try Operation.make(
-            OperationHeader(kind: kind, wallClock: 0, clock: place), payload: payload)
+            OperationHeader(kind: kind, wallClock: 0, clock: place + 1), payload: payload)
         let id = OperationHash.operation(
             operation, after: previous ?? OperationID(reinterpreting: log))
         let stored = StoredOperation(

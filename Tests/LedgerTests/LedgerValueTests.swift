@@ -9,7 +9,7 @@ import Testing
 @Suite("Operation hashes")
 struct OperationHashTests {
     struct File: Decodable {
-        let space, device, log: String
+        let space, device, log, beginning, begun: String
         let vectors: [Vector]
     }
 
@@ -44,9 +44,11 @@ struct OperationHashTests {
     func names() throws {
         let file = try Self.file()
         let device = try #require(bytes(hex: file.device).flatMap(DeviceID.init))
-        let space = OperationHash.space(
-            kind: .group, creator: device, random: Array(0..<16 as Range<UInt8>))
-        #expect(space.description == file.space)
+        let beginning = try #require(bytes(hex: file.beginning))
+        let begun = OperationHash.space(
+            begunBy: try Operation(transferForm: beginning[...], isErased: false))
+        #expect(begun.description == file.begun)
+        let space = try #require(bytes(hex: file.space).flatMap(SpaceID.init))
         let log = OperationHash.log(space: space, device: device, lane: .content)
         #expect(log.description == file.log)
     }

@@ -222,6 +222,35 @@ struct ForkTests {
         #expect(try Frame.decode(Frame.fork(proof).encoded()) == .fork(proof))
     }
 
+    @Test("Attack 20: a second first operation takes nothing from the one that names the space")
+    func secondBeginning() throws {
+        var random = SeededRandom(seed: 3)
+        let key = DeviceSigningKey.generate(using: &random)
+        let draft = Draft(
+            kind: OperationKind(rawValue: 1), lane: .control, payload: [1], isErasable: false)
+        func run(_ draft: Draft, in space: SpaceID, at time: UInt64) throws -> Run {
+            let store = MemoryStore()
+            try store.begin(.full)
+            let record = try store.addSpace(space, kind: .group)
+            let author = LogAuthor(key: key, space: record, authority: 0, wallClock: time)
+            let applied = try author.append([draft], to: store, using: &random)
+            let log = try #require(applied.first?.log)
+            return Run(
+                device: key.device, lane: .control, first: 0, anchor: nil,
+                operations: applied.map(\.operation.operation),
+                heads: try store.heads(in: log.number, 0...0))
+        }
+        let space = draft.space(begunAt: 7)
+        let first = try run(draft, in: space, at: 7)
+        #expect(OperationHash.space(begunBy: first.operations[0]) == space)
+        let later = try run(draft, in: space, at: 8)
+        #expect(ForkEvidence(ForkProof(space: space, left: first, right: later)) == nil)
+        // Of a log that begins no space two first operations are a fork like any other.
+        let third = try run(draft, in: space, at: 9)
+        let evidence = ForkEvidence(ForkProof(space: space, left: later, right: third))
+        #expect(evidence?.sequence == 0)
+    }
+
     @Test("what proves no fork is no evidence")
     func noEvidence() throws {
         let (desk, copy, key) = try forked()

@@ -88,7 +88,7 @@ struct Village {
                     person: $0.person, role: .owner, name: $0.name, identity: $0.log.encoded,
                     prekeys: $0.prekeys)
             }, settings: settings)
-        space = genesis.space
+        space = genesis.space(at: 0)
         write(genesis.draft(), by: people[0].devices[0].device, seen: [])
     }
 
@@ -106,7 +106,7 @@ struct Village {
         let named = heads.sorted { written[$0].operation.tag < written[$1].operation.tag }
         let log = OperationHash.log(space: space, device: device, lane: .control)
         let header = OperationHeader(
-            kind: draft.kind, wallClock: 0, clock: UInt64(written.count),
+            kind: draft.kind, wallClock: 0, clock: UInt64(written.count) + 1,
             dependencies: named.prefix(16).map {
                 let one = written[$0].operation
                 return OperationReference(

@@ -155,7 +155,7 @@ struct Admission {
         }
         let logs: [IdentityLog]
         do throws(GenesisRejection) {
-            logs = try genesis.check(by: candidate.device, in: candidate.space)
+            logs = try genesis.check(by: candidate.device)
         } catch { throw .notGenesis }
         let testimonies = zip(genesis.founders, logs).map { founder, log in
             Testimony(
