@@ -25,15 +25,39 @@ extension NodeCore {
             if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
             newcomers.append(newcomer)
         }
-        let space = try createSpace(.group, with: [], at: now, store, &random, &effects)
+        let founders = Self.founders(newcomers, beside: try ownFounder(store))
+        let space = try createSpace(.group, with: founders, at: now, store, &random, &effects)
         if !newcomers.isEmpty {
+            let others = newcomers.dropFirst(founders.count)
             try changeRoster(
-                newcomers.map { AddMember($0, role: .member).draft() }, in: space, at: now, store,
+                others.map { AddMember($0, role: .member).draft() }, in: space, at: now, store,
                 &random, &effects)
         }
         let draft = ConversationName(name: name).draft(replacing: [])
         _ = try write([draft], in: space, at: now, store, &random, &effects)
         return .success(.space(space.number))
+    }
+
+    /// The first of these, as many as the operation that begins a space has room for: whoever takes
+    /// the creator's keys later cannot unsay them.
+    private static func founders(_ newcomers: [Newcomer], beside own: Founder) -> [Founder] {
+        var founders: [Founder] = []
+        var room = Limits.operationByteCountMax - headerByteCountMax - byteCount(of: own)
+        for newcomer in newcomers.prefix(Limits.founderCountMax - 1) {
+            let founder = Founder(
+                person: newcomer.person, role: .member, name: newcomer.name,
+                identity: newcomer.identity, prekeys: newcomer.prekeys)
+            room -= byteCount(of: founder)
+            guard room >= 0 else { break }
+            founders.append(founder)
+        }
+        return founders
+    }
+
+    /// What a founder takes of an operation, and a little more.
+    private static func byteCount(of founder: Founder) -> Int {
+        let parts = founder.identity.map(\.count) + founder.prekeys.map(\.bytes.count)
+        return parts.reduce(64 + founder.name.utf8.count) { $0 + 4 + $1 }
     }
 
     mutating func rename(
