@@ -57,6 +57,7 @@ let targets: [Target] = [
         "Conversation",
         ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyPayloads", protobuf]),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
+    room("Relaying", ["ParleyWire", "ParleySealing"]),
     room(
         "NodeCore",
         [
@@ -138,6 +139,7 @@ let targets: [Target] = [
             "ParleyReconciliation", "ParleyNodeCore",
             "ParleySimulation",
         ]),
+    tests("Relaying", ["ParleyWire", "ParleySealing", "ParleyRelaying"]),
     tests(
         "NodeCore",
         [

@@ -113,6 +113,15 @@ public struct Label: Sendable {
     /// The name of a mailbox.
     public static let mailbox = Label("lp1/mbx/id")
 
+    // MARK: Relays
+
+    /// A request to a relay, signed by the key of the mailbox that it is about.
+    public static let relayRequest = Label("lp1/relay/req")
+    /// An envelope or chunk as a relay tells it from others.
+    public static let relayBlob = Label("lp1/relay/blob")
+    /// A ticket as a relay keeps it.
+    public static let relayTicket = Label("lp1/relay/ticket")
+
     // MARK: Envelopes
 
     /// The key of one step of a chain.

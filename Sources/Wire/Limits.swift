@@ -84,4 +84,25 @@ public enum Limits {
     public static let flushOperationCountMax = 256
     /// … or as soon as it has so many bytes in transfer form.
     public static let flushByteCountMax = 32 * 1024
+
+    /// Bytes of envelopes in one answer of a relay, whose frame has room for one more.
+    public static let relayPageByteCountMax = 128 * 1024
+    /// Envelopes in one answer of a relay.
+    public static let relayEntryCountMax = 512
+    /// A sealed chunk on a relay.
+    public static let relayChunkByteCountMax = 64 * 1024
+    /// A ticket that pays for a mailbox.
+    public static let ticketByteCount = 32
+    /// Seconds for which what a relay does not keep may be of use.
+    public static let volatileSecondsMax = 60
+    /// Requests that a client may have sent without having an answer.
+    public static let relayRequestCountMax = 256
+    /// Mailboxes that one connection to a relay may be told of.
+    public static let relaySubscriptionCountMax = 1024
+    /// Bytes in one frame of a pipe through a relay: small enough to interleave.
+    public static let pipeFrameByteCountMax = 16 * 1024
+    /// Bytes that one end of a pipe may have sent without the other's leave for more.
+    public static let pipeCreditByteCount = 256 * 1024
+    /// Pipes of one connection to a relay.
+    public static let pipeCountMax = 16
 }

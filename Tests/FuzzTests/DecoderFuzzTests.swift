@@ -4,8 +4,8 @@ import Testing
 @Suite("Decoders under mutated bytes")
 struct DecoderFuzzTests {
     static let all: [Decoder] = [
-        Decoder.wire, Decoder.sealing, Decoder.payloads, Decoder.control, Decoder.devices,
-        Decoder.node, Decoder.home,
+        Decoder.wire, Decoder.relay, Decoder.sealing, Decoder.payloads, Decoder.control,
+        Decoder.devices, Decoder.node, Decoder.home,
     ].flatMap { (list: [Decoder]) in list }
 
     /// A trap ends the process; the seed is printed first, and the same seed gives the same inputs.

@@ -56,7 +56,13 @@ public struct EpochKeys: Equatable, Sendable {
         let context = withUnsafeBytes(of: day.bigEndian) { Array($0) }
         let key = DeviceSigningKey(
             seed: deriveSecret(key: mailboxes, .mailboxSeed, context: context))
-        let id: MailboxID = digest(.mailbox) { $0.update(key.device) }
-        return (id, key)
+        return (MailboxID(key: key.device), key)
+    }
+}
+
+extension Identifier where Subject == MailboxSubject {
+    /// The mailbox that belongs to whoever holds the private half of this key.
+    public init(key: DeviceID) {
+        self = digest(.mailbox) { $0.update(key) }
     }
 }

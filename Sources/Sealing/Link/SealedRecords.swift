@@ -130,7 +130,8 @@ struct SealedRecords: Sendable {
         scratch = []
         defer { scratch = plaintext }
         if plaintext.count < plainCount {
-            plaintext = [UInt8](repeating: 0, count: Self.plaintextByteCountMax)
+            // No longer than what comes: of many idle connections each keeps this.
+            plaintext = [UInt8](repeating: 0, count: plainCount)
         }
         let isGenuine = plaintext.withUnsafeMutableBytes { plaintext in
             record.withUnsafeBytes {

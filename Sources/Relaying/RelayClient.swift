@@ -1,0 +1,301 @@
+public import ParleySealing
+public import ParleyWire
+
+/// The right to do something with a mailbox: to read and write it, or to write only.
+public struct MailboxAccess: Sendable {
+    /// Which mailbox.
+    public let mailbox: MailboxID
+    /// The key that requests are signed with.
+    public let key: DeviceSigningKey
+
+    /// The right of the mailbox's owner; of a shared one everybody is the owner. Its name follows
+    /// from the key.
+    public init(owner key: DeviceSigningKey) {
+        mailbox = MailboxID(key: key.device)
+        self.key = key
+    }
+
+    /// The right to write into somebody's inbox.
+    public init(_ mailbox: MailboxID, writer key: DeviceSigningKey) {
+        self.mailbox = mailbox
+        self.key = key
+    }
+
+    /// The name that the owner of an inbox gives the relay for this right, see
+    /// ``RelayAction/open(writer:ticket:)``.
+    public var signer: MailboxID { MailboxID(key: key.device) }
+}
+
+/// Why a connection to a relay is of no use any more.
+public enum RelayFailure: Error, Equatable, Sendable {
+    /// The handshake or a record did not hold.
+    case link(LinkRejection)
+    /// The relay said something that relays do not say.
+    case malformed
+    /// The relay says nothing.
+    case silent
+}
+
+/// What a relay told.
+public enum RelayEvent: Equatable, Sendable {
+    /// The connection stands: the relay proved its key, and tells of itself.
+    case opened(RelayWelcome)
+    /// What became of the request with this number. Each is answered once, unless the connection
+    /// ends before: then nobody knows what became of it, and asking again does no harm.
+    case answered(UInt64, RelayAnswer)
+    /// An envelope came into a mailbox that was subscribed to.
+    case arrived(MailboxID, RelayEntry)
+    /// Something that may be forgotten came, of use for so many seconds.
+    case passed(MailboxID, lifetime: UInt8, envelope: [UInt8])
+    /// Envelopes came that were not told: ask for what comes after the last known one.
+    case missed(MailboxID)
+    /// Somebody calls the owner of this inbox: ``RelayClient/accept(_:)`` or
+    /// ``RelayClient/hangUp(_:)``.
+    case called(UInt32, MailboxID)
+    /// Bytes from the other end of a pipe.
+    case bytes(UInt32, [UInt8])
+    /// The other end of a pipe took so much that nothing of ours waits any more.
+    case drained(UInt32)
+    /// A pipe is over.
+    case ended(UInt32)
+    /// The relay's day, since 1970, is another one now.
+    case day(UInt32)
+    /// The relay goes away, and may be back after so many milliseconds.
+    case leaving(retryAfter: UInt32)
+}
+
+/// A node's end of a connection to a relay, as a value: bytes of the stream and orders in; events
+/// and bytes to send out. It knows no socket, no clock and no store.
+///
+/// ```
+/// var client = RelayClient(to: key, network: .main, at: now, using: &random)
+/// send(client.output())                           after every call, until it is empty
+/// for event in try client.receive(bytes, at: now) { … }
+/// let number = client.ask(.put(envelope: …), as: access)    answered(number, .stored(counter:))
+/// try client.tick(at: now)                        once a second or so
+/// ```
+///
+/// Requests are numbered in the order in which they are asked, may be asked before the connection
+/// stands, and are sent as far as the relay lets: the rest waits here. `now` is a clock that never
+/// goes back, in milliseconds. Source: `Protocol/06-relay.md`.
+public struct RelayClient: Sendable {
+    /// Milliseconds of silence after which the relay is asked whether it is there.
+    public static let pingInterval: UInt64 = 60_000
+    /// Milliseconds for which a handshake, or the answer to a ping, is waited for.
+    public static let patience: UInt64 = 20_000
+
+    private struct Question {
+        let counter: UInt64
+        let request: RelayRequest
+        let key: DeviceSigningKey
+    }
+
+    private var link: RelayLink
+    /// What the relay told of itself, once the connection stands.
+    public private(set) var welcome: RelayWelcome?
+    private var handshake: [UInt8]
+    private var frames: [[UInt8]] = []
+    private var questions: ArraySlice<Question> = []
+    private var unanswered: Set<UInt64> = []
+    private var lastCounter: UInt64 = 0
+    private var pipes: [UInt32: PipeEnd] = [:]
+    private var heardAt: UInt64
+    private var pingedAt: UInt64?
+
+    /// A call to the relay with this key.
+    public init(
+        to key: NoiseKey, network: NetworkID, at now: UInt64,
+        using random: inout some RandomNumberGenerator
+    ) {
+        link = RelayLink(callingRelay: key, network: network, using: &random)
+        handshake = link.start()
+        heardAt = now
+    }
+
+    /// How many requests have no answer yet, those that wait here included.
+    public var unansweredCount: Int { unanswered.count + questions.count }
+
+    /// The connection's hash, equal on both ends; empty until it stands.
+    public var handshakeHash: [UInt8] { link.handshakeHash }
+
+    // MARK: Orders
+
+    /// Asks something of a mailbox.
+    ///
+    /// - Returns: the number that the answer bears.
+    @discardableResult
+    public mutating func ask(_ action: RelayAction, as access: MailboxAccess) -> UInt64 {
+        lastCounter += 1
+        questions.append(
+            Question(
+                counter: lastCounter, request: RelayRequest(action, of: access.mailbox),
+                key: access.key))
+        return lastCounter
+    }
+
+    /// Lets a pipe stand that was called for.
+    public mutating func accept(_ pipe: UInt32) {
+        guard pipes[pipe] == nil else { return }
+        pipes[pipe] = PipeEnd()
+        frames.append(RelayClientFrame.pipe(.accepted(pipe)).encoded())
+    }
+
+    /// Ends a pipe, or refuses one that was called for.
+    public mutating func hangUp(_ pipe: UInt32) {
+        pipes[pipe] = nil
+        frames.append(RelayClientFrame.pipe(.closed(pipe)).encoded())
+    }
+
+    /// Sends bytes through a pipe, behind all that was sent before; what the other end has no room
+    /// for waits here. Does nothing once the pipe is over.
+    public mutating func send(_ bytes: [UInt8], through pipe: UInt32) {
+        guard var end = pipes.removeValue(forKey: pipe) else { return }
+        end.unsent.append(contentsOf: bytes)
+        frames += end.takeFrames(of: pipe)
+        pipes[pipe] = end
+    }
+
+    /// How many bytes wait here for the other end of a pipe to have room: who has much to send
+    /// waits for ``RelayEvent/drained(_:)``.
+    public func pendingByteCount(of pipe: UInt32) -> Int { pipes[pipe]?.unsent.count ?? 0 }
+
+    /// All that is to be sent now; empty where nothing is.
+    public mutating func output() -> [UInt8] {
+        var bytes = handshake
+        handshake = []
+        guard link.isOpen else { return bytes }
+        ask()
+        if !frames.isEmpty {
+            bytes += link.seal(frames)
+            frames = []
+        }
+        return bytes
+    }
+
+    /// Signs what waited, as far as the relay takes it.
+    private mutating func ask() {
+        while unanswered.count < Limits.relayRequestCountMax, let question = questions.popFirst() {
+            unanswered.insert(question.counter)
+            let signature = question.request.signature(
+                by: question.key, counter: question.counter, on: link.handshakeHash)
+            let signed = SignedRelayRequest(
+                counter: question.counter, key: question.key.device, signature: signature,
+                request: question.request)
+            frames.append(RelayClientFrame.request(signed).encoded())
+        }
+    }
+
+    // MARK: What comes
+
+    /// Takes bytes of the stream, cut anywhere, and says what they tell.
+    ///
+    /// - Throws: why the connection is over. Every later call throws the same.
+    public mutating func receive(
+        _ bytes: ArraySlice<UInt8>, at now: UInt64
+    ) throws(RelayFailure) -> [RelayEvent] {
+        heardAt = now
+        pingedAt = nil
+        let told: [RelayLinkEvent]
+        do throws(LinkRejection) { told = try link.receive(bytes) } catch { throw .link(error) }
+        var events: [RelayEvent] = []
+        for event in told {
+            switch event {
+            case .send(let bytes): handshake += bytes
+            case .opened(let welcome):
+                self.welcome = welcome
+                events.append(.opened(welcome))
+            case .frame(let bytes): try take(bytes, &events)
+            }
+        }
+        return events
+    }
+
+    private mutating func take(
+        _ bytes: [UInt8], _ events: inout [RelayEvent]
+    ) throws(RelayFailure) {
+        let decoded: RelayServerFrame?
+        do throws(DecodingFailure) {
+            decoded = try RelayServerFrame.decode(bytes)
+        } catch {
+            throw .malformed
+        }
+        // A frame that only newer relays know means nothing here.
+        guard let frame = decoded else { return }
+        switch frame {
+        case .answer(let counter, let answer): try answered(counter, answer, &events)
+        case .push(let mailbox, let entry): events.append(.arrived(mailbox, entry))
+        case .volatile(let mailbox, let lifetime, let envelope):
+            events.append(.passed(mailbox, lifetime: lifetime, envelope: envelope))
+        case .missed(let mailbox): events.append(.missed(mailbox))
+        case .pipe(let frame): try piped(frame, &events)
+        case .day(let day): events.append(.day(day))
+        case .pong: break
+        case .bye(let delay): events.append(.leaving(retryAfter: delay))
+        }
+    }
+
+    private mutating func answered(
+        _ counter: UInt64, _ answer: RelayAnswer, _ events: inout [RelayEvent]
+    ) throws(RelayFailure) {
+        guard unanswered.remove(counter) != nil else { throw .malformed }
+        if case .pipe(let pipe) = answer { pipes[pipe] = PipeEnd() }
+        events.append(.answered(counter, answer))
+    }
+
+    private mutating func piped(
+        _ frame: PipeFrame, _ events: inout [RelayEvent]
+    ) throws(RelayFailure) {
+        switch frame {
+        case .offered(let pipe, let mailbox): events.append(.called(pipe, mailbox))
+        case .accepted: throw .malformed
+        case .bytes(let pipe, let bytes):
+            // It may have been hung up here meanwhile.
+            guard var end = pipes.removeValue(forKey: pipe) else { return }
+            guard let credit = end.receive(bytes.count) else { throw .malformed }
+            pipes[pipe] = end
+            events.append(.bytes(pipe, bytes))
+            if credit > 0 {
+                frames.append(RelayClientFrame.pipe(.credit(pipe, UInt32(credit))).encoded())
+            }
+        case .credit(let pipe, let count):
+            guard var end = pipes.removeValue(forKey: pipe) else { return }
+            let waited = !end.unsent.isEmpty
+            end.grant(Int(count))
+            frames += end.takeFrames(of: pipe)
+            pipes[pipe] = end
+            if waited, end.unsent.isEmpty { events.append(.drained(pipe)) }
+        case .closed(let pipe):
+            if pipes.removeValue(forKey: pipe) != nil { events.append(.ended(pipe)) }
+        }
+    }
+
+    /// Lets time pass: asks a silent relay whether it is there.
+    ///
+    /// - Throws: ``RelayFailure/silent`` once it has not answered for long enough.
+    public mutating func tick(at now: UInt64) throws(RelayFailure) {
+        if let since = link.isOpen ? pingedAt : heardAt {
+            guard now < since + Self.patience else { throw .silent }
+        } else if now >= heardAt + Self.pingInterval {
+            pingedAt = now
+            frames.append(RelayClientFrame.ping.encoded())
+        }
+    }
+}
+
+extension RelayRequest {
+    /// The signature that lets the request through on the connection with this hash alone.
+    func signature(
+        by key: DeviceSigningKey, counter: UInt64, on handshakeHash: [UInt8]
+    ) -> SignatureBytes {
+        key.sign(.relayRequest, signedBytes(counter: counter, on: handshakeHash))
+    }
+
+    /// `handshake hash[64] ‖ u64 counter ‖ request`.
+    func signedBytes(counter: UInt64, on handshakeHash: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter(capacity: 256)
+        writer.raw(handshakeHash)
+        writer.uint64(counter)
+        writer.raw(encoded)
+        return writer.bytes
+    }
+}

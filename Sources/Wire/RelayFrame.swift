@@ -1,0 +1,206 @@
+/// What a client says to a relay. Source: `Protocol/06-relay.md`, "Frames".
+public enum RelayClientFrame: Equatable, Sendable {
+    /// Something is asked of a mailbox, with the right to ask it.
+    case request(SignedRelayRequest)
+    /// About a pipe through the relay.
+    case pipe(PipeFrame)
+    /// The client is still there.
+    case ping
+}
+
+/// What a relay says to a client. Source: `Protocol/06-relay.md`, "Frames".
+public enum RelayServerFrame: Equatable, Sendable {
+    /// What became of the request with this counter.
+    case answer(to: UInt64, RelayAnswer)
+    /// An envelope has come into a mailbox that the client subscribed to.
+    case push(MailboxID, RelayEntry)
+    /// Something that may be forgotten: it is stored nowhere, and of use for so many seconds.
+    case volatile(MailboxID, lifetime: UInt8, envelope: [UInt8])
+    /// Envelopes came into this mailbox that were not pushed, for the client reads too slowly: it
+    /// asks for them once it can.
+    case missed(MailboxID)
+    /// About a pipe through the relay.
+    case pipe(PipeFrame)
+    /// The relay's day has changed: days since 1970.
+    case day(UInt32)
+    /// The answer to a ping.
+    case pong
+    /// The relay closes in good order; it may be back after so many milliseconds.
+    case bye(retryAfter: UInt32)
+}
+
+/// What the relay tells of itself, in the handshake.
+public struct RelayWelcome: Equatable, Sendable {
+    /// How many bytes it has.
+    public static let byteCount = 22
+    /// The relay's day, in days since 1970: mailboxes of epochs are named by it.
+    public var day: UInt32
+    /// Drawn at random when the relay's store was made: another one means that all is gone.
+    public var generation: UInt64
+    /// The counter of the newest envelope of the whole store: one that is lower than a counter
+    /// that was told before means that the store was set back.
+    public var newest: UInt64
+    /// Whether a mailbox is only made for a ticket.
+    public var needsTicket: Bool
+
+    /// A welcome with these fields.
+    public init(day: UInt32, generation: UInt64, newest: UInt64, needsTicket: Bool) {
+        self.day = day
+        self.generation = generation
+        self.newest = newest
+        self.needsTicket = needsTicket
+    }
+}
+
+/// A request as it travels: what is asked, under the signature of the mailbox's key.
+public struct SignedRelayRequest: Equatable, Sendable {
+    /// Greater than that of any request before on this connection; the answer bears it.
+    public var counter: UInt64
+    /// The public key that signed: the mailbox's own, or the one that may write into it.
+    public var key: DeviceID
+    /// `SIG(key, "lp1/relay/req", handshake hash ‖ u64 counter ‖ request)`.
+    public var signature: SignatureBytes
+    /// What is asked.
+    public var request: RelayRequest
+
+    /// A request with these fields.
+    public init(
+        counter: UInt64, key: DeviceID, signature: SignatureBytes, request: RelayRequest
+    ) {
+        self.counter = counter
+        self.key = key
+        self.signature = signature
+        self.request = request
+    }
+}
+
+/// What is asked of one mailbox.
+public struct RelayRequest: Equatable, Sendable {
+    /// Which one.
+    public var mailbox: MailboxID
+    /// What.
+    public var action: RelayAction
+
+    /// A request with these fields.
+    public init(_ action: RelayAction, of mailbox: MailboxID) {
+        self.mailbox = mailbox
+        self.action = action
+    }
+}
+
+/// What can be asked of a mailbox.
+public enum RelayAction: Equatable, Sendable {
+    /// Make it, or let it live on. Its owner alone may; it then has a writer's key of its own, by
+    /// the name that a mailbox of that key would have, or none: the owner writes.
+    case open(writer: MailboxID?, ticket: [UInt8]?)
+    /// Keep an envelope. The same one again is kept once.
+    case put(envelope: [UInt8])
+    /// Hand an envelope to whoever subscribed now, and keep it nowhere.
+    case volatile(lifetime: UInt8, envelope: [UInt8])
+    /// Give what is kept.
+    case get(RelayRange)
+    /// Tell of what comes from now on.
+    case subscribe
+    /// Tell no more.
+    case unsubscribe
+    /// Delete all up to and including this counter. Only for an inbox: the others of a shared
+    /// mailbox read it, too.
+    case acknowledge(upTo: UInt64)
+    /// A byte pipe to the owner of the mailbox, who is subscribed to it now.
+    case pipe
+    /// Keep a sealed chunk, by the name that its hash is.
+    case putChunk([UInt8])
+    /// Give the chunk of this name.
+    case getChunk(Digest)
+}
+
+/// Which envelopes of a mailbox are wanted, and in which order.
+public struct RelayRange: Equatable, Sendable {
+    /// Only those with a greater counter.
+    public var after: UInt64
+    /// Only those with a lesser counter; the greatest number for all.
+    public var before: UInt64
+    /// Whether the newest come first.
+    public var isNewestFirst: Bool
+    /// Bytes of envelopes in the answer; it may exceed them by the first one.
+    public var byteCountMax: Int
+
+    /// A range with these fields.
+    public init(
+        after: UInt64, before: UInt64 = .max, isNewestFirst: Bool = false,
+        byteCountMax: Int = Limits.relayPageByteCountMax
+    ) {
+        self.after = after
+        self.before = before
+        self.isNewestFirst = isNewestFirst
+        self.byteCountMax = byteCountMax
+    }
+}
+
+/// An envelope as a relay keeps it.
+public struct RelayEntry: Equatable, Sendable {
+    /// When it came among the others of its mailbox: greater than any before, with gaps.
+    public var counter: UInt64
+    /// What the relay cannot open.
+    public var envelope: [UInt8]
+
+    /// An entry with these fields.
+    public init(counter: UInt64, envelope: [UInt8]) {
+        self.counter = counter
+        self.envelope = envelope
+    }
+}
+
+/// What became of a request.
+public enum RelayAnswer: Equatable, Sendable {
+    /// The mailbox is there, until this Unix millisecond, with room for so many bytes.
+    case opened(expires: UInt64, byteCountMax: UInt64)
+    /// The envelope or chunk is on the relay's disk. Of a chunk the counter is 0.
+    case stored(counter: UInt64)
+    /// What was asked for; whether more of the range is kept; and the newest counter of the mailbox.
+    case entries([RelayEntry], hasMore: Bool, newest: UInt64)
+    /// It will be told of what comes after this counter.
+    case subscribed(newest: UInt64)
+    /// It is done.
+    case done
+    /// The pipe with this number stands.
+    case pipe(UInt32)
+    /// The chunk.
+    case chunk([UInt8])
+    /// It was not done.
+    case refused(RelayRefusal)
+}
+
+/// Why a relay did not do what was asked of it.
+public enum RelayRefusal: Error, Equatable, Sendable {
+    /// Too much was asked, or the relay is full: again after so many milliseconds.
+    case busy(retryAfter: UInt32)
+    /// There is no such mailbox, or not any more: it must be opened first.
+    case noMailbox
+    /// The key that signed may not do this.
+    case forbidden
+    /// The relay makes mailboxes for tickets alone.
+    case ticketNeeded
+    /// The ticket is none of this relay's, was used for another mailbox, or was revoked.
+    case badTicket
+    /// The envelope has no size that envelopes have, or a bound of a field was passed.
+    case malformed
+    /// Nobody is at the other end of the pipe, or nobody answered.
+    case nobodyThere
+    /// There is no such chunk.
+    case noChunk
+}
+
+/// About a pipe through the relay: bytes between two clients, which the relay does not read.
+public enum PipeFrame: Equatable, Sendable {
+    /// From the relay: somebody who may write into this inbox of the client's calls.
+    case offered(UInt32, MailboxID)
+    /// From the client: the pipe shall stand.
+    case accepted(UInt32)
+    /// Bytes from the other end.
+    case bytes(UInt32, [UInt8])
+    /// So many more bytes may be sent to the end that says so.
+    case credit(UInt32, UInt32)
+    /// It is over.
+    case closed(UInt32)
+}
