@@ -22,7 +22,11 @@ struct NaiveJudge {
     init(_ control: NaiveControl, _ log: LogRecord) {
         self.control = control
         self.log = log
-        isComplete = log.spans.first?.first == 0
+        isComplete = log.spans.first?.first == log.base
+        // What the log had named below a newcomer's floor, the newcomer was told.
+        for tip in control.rosters.view(atFloor: log.floor) {
+            if let more = control.rosters.seen(tip, among: control.held) { seen.formUnion(more) }
+        }
     }
 
     /// Who wrote the next operation of the log, or nil where it does not count.
@@ -38,7 +42,8 @@ struct NaiveJudge {
             return NaiveAuthor(person: person, role: now.seats[person]?.role ?? .reader)
         }
         for cause in operation.operation.header.dependencies {
-            if let more = rosters.seen(cause, among: control.held) { seen.formUnion(more) }
+            let place = LogTip(tag: cause.tag, sequence: cause.sequence)
+            if let more = rosters.seen(place, among: control.held) { seen.formUnion(more) }
         }
         // Above a hole what was named below it is not known.
         if !log.spans.isEmpty, operation.sequence > log.spans[0].last { isComplete = false }

@@ -91,6 +91,19 @@ extension NaiveRosters {
         }
     }
 
+    /// What a horizon says that a log had seen of lane 0 where its floor is.
+    func view(atFloor floor: LogPoint?) -> [LogTip] {
+        for act in acts.indices {
+            for person in subjects(of: act) {
+                let places = horizon(of: person, by: act).places
+                if let place = places.first(where: { $0.operation == floor?.anchor }) {
+                    return place.view
+                }
+            }
+        }
+        return []
+    }
+
     func settings(by act: Int) -> SpaceSettings? {
         switch acts[act].wish {
         case .genesis(let genesis): genesis.settings

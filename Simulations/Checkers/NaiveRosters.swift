@@ -96,7 +96,7 @@ final class NaiveRosters {
         var past: Acts = []
         var named =
             (operation.operation.header.dependencies + operation.operation.header.references)
-            .compactMap { self.below($0) }
+            .compactMap { self.below(LogTip(tag: $0.tag, sequence: $0.sequence)) }
         if place.sequence > 0 { named.append(Place(tag: place.tag, sequence: place.sequence - 1)) }
         for cause in named {
             guard let number = places[cause], taken.contains(number) else { return nil }
@@ -118,7 +118,7 @@ final class NaiveRosters {
     }
 
     /// Who names what stands above a fork names what stands below.
-    private func below(_ cause: OperationReference) -> Place? {
+    private func below(_ cause: LogTip) -> Place? {
         guard let fork = forks[cause.tag], cause.sequence >= fork else {
             return Place(tag: cause.tag, sequence: cause.sequence)
         }
@@ -148,7 +148,7 @@ final class NaiveRosters {
     }
 
     /// All that follows from a place of lane 0 having been seen; nil where it is no act among these.
-    func seen(_ cause: OperationReference, among held: Acts) -> Acts? {
+    func seen(_ cause: LogTip, among held: Acts) -> Acts? {
         guard let place = below(cause) else { return [] }
         guard let number = places[place], held.contains(number) else { return nil }
         return acts[number].past.union([number])

@@ -104,8 +104,7 @@ public struct Judge: Sendable {
     ///
     /// - Parameters:
     ///   - view: the row of its log that holds for its place.
-    ///   - log: its log; of one with a floor, what it names below that is not known, and its word
-    ///     for its authority is taken instead.
+    ///   - log: its log.
     public mutating func standing(
         of operation: VerifiedOperation, in log: LogRecord, under view: LogView?
     ) -> Standing {
@@ -128,13 +127,7 @@ public struct Judge: Sendable {
         _ operation: VerifiedOperation, in log: LogRecord, under row: LogView?
     ) -> Standing {
         let authority = operation.operation.header.authority
-        guard var seen = view(row) else { return .void(.unknownView) }
-        if seen.authority != authority, log.floor != nil, let authority {
-            guard let claimed = view(LogView(first: 0, tips: [], claimed: authority)) else {
-                return .void(.unknownView)
-            }
-            seen = claimed
-        }
+        guard let seen = view(row) else { return .void(.unknownView) }
         guard seen.authority == authority else { return .void(.otherAuthority) }
         guard let member = seen.member(with: log.device) else { return .void(.outsider) }
         guard roster.person(of: log.device) != nil else { return .void(.notAdmitted) }

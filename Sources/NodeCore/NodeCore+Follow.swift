@@ -70,6 +70,9 @@ extension NodeCore {
             }
             log.begin(at: LogPoint(sequence: place.sequence + 1, anchor: place.operation))
             try store.update(log)
+            if log.lane.carriesAuthority {
+                try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
+            }
         }
     }
 

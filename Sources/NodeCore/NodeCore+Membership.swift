@@ -198,16 +198,36 @@ extension NodeCore {
         let logs = try store.agreedLogs(in: space.number)
         switch policy {
         case .all: return Horizon()
-        case .none: return Horizon.most(of: logs.compactMap(\.lastPlaceHeld), logs)
+        case .none:
+            var places: [LogPlace] = []
+            for log in logs {
+                guard let place = log.lastPlaceHeld else { continue }
+                places.append(try viewed(place, of: log, store))
+            }
+            return Horizon.most(of: places, logs)
         case .days(let days):
             let age = UInt64(days) * 86_400_000
             let oldest = now.wall - min(now.wall, age)
             var places: [LogPlace] = []
             for log in logs where log.lane != .control {
-                if let place = try log.last(before: oldest, store) { places.append(place) }
+                guard let place = try log.last(before: oldest, store) else { continue }
+                places.append(try viewed(place, of: log, store))
             }
             return Horizon.most(of: places, logs)
         }
+    }
+
+    /// The same place with what the log had seen of lane 0 there; above a hole as far as it is known.
+    private func viewed(
+        _ place: LogPlace, of log: LogRecord, _ store: some Store
+    ) throws(StoreError) -> LogPlace {
+        guard log.lane.carriesAuthority,
+            let row = try store.view(at: place.sequence, in: log.number)
+        else { return place }
+        let known = row.claimed.flatMap { judges[log.space]?.graph.tips(underAuthority: $0) }
+        return LogPlace(
+            device: place.device, lane: place.lane, sequence: place.sequence,
+            operation: place.operation, view: known?.tips ?? row.tips)
     }
 }
 
@@ -215,13 +235,17 @@ extension LogPlaces {
     /// As many of these places as one operation holds; content before receipts, the liveliest logs
     /// first. Of what is left out a newcomer of a very large group is given more than the policy says.
     fileprivate static func most(of places: [LogPlace], _ logs: [LogRecord]) -> LogPlaces {
-        guard places.count > countMax else { return LogPlaces(places) }
         func order(_ place: LogPlace) -> (Int, UInt64) {
             let log = logs.first { $0.device == place.device && $0.lane == place.lane }
             return (place.lane == .receipts ? 1 : 0, UInt64.max - (log?.tipClock ?? 0))
         }
+        var room = countMax * 75
         let sorted = places.map { (order($0), $0) }.sorted { $0.0 < $1.0 }
-        return LogPlaces(sorted.prefix(countMax).map(\.1))
+        return LogPlaces(
+            sorted.prefix(countMax).map(\.1).prefix { place in
+                room -= 80 + 20 * place.view.count
+                return room >= 0
+            })
     }
 }
 

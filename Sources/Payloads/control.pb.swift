@@ -42,6 +42,24 @@ public nonisolated struct PayloadLogPlace: Sendable {
 
   public var operation: Data = Data()
 
+  /// In a horizon: the view of the log there, ascending by tag.
+  public var view: [PayloadControlTip] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// A place in a log of lane 0.
+public nonisolated struct PayloadControlTip: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var tag: UInt64 = 0
+
+  public var sequence: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -246,7 +264,7 @@ fileprivate nonisolated let _protobuf_package = "parley.v1"
 
 nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LogPlace"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}lane\0\u{1}sequence\0\u{1}operation\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}lane\0\u{1}sequence\0\u{1}operation\0\u{1}view\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -258,6 +276,7 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 2: try { try decoder.decodeSingularUInt32Field(value: &self.lane) }()
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.operation) }()
+      case 5: try { try decoder.decodeRepeatedMessageField(value: &self.view) }()
       default: break
       }
     }
@@ -276,6 +295,9 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.operation.isEmpty {
       try visitor.visitSingularBytesField(value: self.operation, fieldNumber: 4)
     }
+    if !self.view.isEmpty {
+      try visitor.visitRepeatedMessageField(value: self.view, fieldNumber: 5)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -284,6 +306,42 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.lane != rhs.lane {return false}
     if lhs.sequence != rhs.sequence {return false}
     if lhs.operation != rhs.operation {return false}
+    if lhs.view != rhs.view {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadControlTip: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ControlTip"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}sequence\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularFixed64Field(value: &self.tag) }()
+      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.tag != 0 {
+      try visitor.visitSingularFixed64Field(value: self.tag, fieldNumber: 1)
+    }
+    if self.sequence != 0 {
+      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 2)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadControlTip, rhs: PayloadControlTip) -> Bool {
+    if lhs.tag != rhs.tag {return false}
+    if lhs.sequence != rhs.sequence {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,5 +1,6 @@
-public import ParleyWire
+public import ParleyLedger
 import ParleyPayloads
+public import ParleyWire
 
 /// A place in a device's log, and the operation that stands there.
 public struct LogPlace: Hashable, Sendable {
@@ -11,13 +12,20 @@ public struct LogPlace: Hashable, Sendable {
     public let sequence: UInt64
     /// What stands there; it commits to all below.
     public let operation: OperationID
+    /// In a horizon: what of lane 0 the log had named up to there, ascending. Who is given the rest
+    /// of the log alone could not know it.
+    public let view: [LogTip]
 
     /// A place with these coordinates.
-    public init(device: DeviceID, lane: Lane, sequence: UInt64, operation: OperationID) {
+    public init(
+        device: DeviceID, lane: Lane, sequence: UInt64, operation: OperationID,
+        view: [LogTip] = []
+    ) {
         self.device = device
         self.lane = lane
         self.sequence = sequence
         self.operation = operation
+        self.view = view
     }
 }
 
@@ -99,6 +107,12 @@ extension LogPlaces {
             message.lane = UInt32(place.lane.rawValue)
             message.sequence = place.sequence
             message.operation = field(place.operation.bytes)
+            message.view = place.view.map { tip in
+                var message = PayloadControlTip()
+                message.tag = tip.tag.value
+                message.sequence = tip.sequence
+                return message
+            }
             return message
         }
     }
@@ -116,9 +130,14 @@ extension LogPlaces {
             if let last = places.last, (last.device, last.lane) >= (device, lane) {
                 throw .malformed
             }
+            let view = each.view.map { LogTip(tag: LogTag($0.tag), sequence: $0.sequence) }
+            guard zip(view, view.dropFirst()).allSatisfy({ $0.tag < $1.tag }) else {
+                throw .malformed
+            }
             places.append(
                 LogPlace(
-                    device: device, lane: lane, sequence: each.sequence, operation: operation))
+                    device: device, lane: lane, sequence: each.sequence, operation: operation,
+                    view: view))
         }
         self.places = places
     }
