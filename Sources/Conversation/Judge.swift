@@ -83,7 +83,7 @@ public struct Judge: Sendable {
     public func knows(_ device: DeviceID) -> Bool { graph.admits(device) }
 
     /// What a log had seen once one of its operations has named these causes besides.
-    public func tips(_ tips: [LogTip], naming causes: [OperationReference]) -> [LogTip]? {
+    public func tips(_ tips: [LogTip], naming causes: [LogTip]) -> [LogTip]? {
         graph.merge(ControlTips(tips), causes)?.places
     }
 

@@ -125,24 +125,18 @@ public enum Merge {
             var views = try store.views(in: log.number, 0...UInt64.max)[...]
             var view: LogView?
             for span in log.spans {
-                var next = span.first
-                while next <= span.last {
-                    let block = try store.operations(in: log.number, next...span.last, limit: 1024)
-                    guard let last = block.last else { return }
-                    for stored in block {
-                        while let row = views.first, row.first <= stored.sequence {
-                            view = views.removeFirst()
-                            _ = row
-                        }
-                        let applied = AppliedOperation(
-                            number: stored.number, log: log,
-                            operation: VerifiedOperation(stored: stored, tag: log.tag),
-                            isBackfill: true)
-                        _ = try apply(
-                            applied, under: view, context, judging: &judge, in: store)
-                        try folded(applied)
+                _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                    while let row = views.first, row.first <= stored.sequence {
+                        view = row
+                        views.removeFirst()
                     }
-                    next = last.sequence + 1
+                    let applied = AppliedOperation(
+                        number: stored.number, log: log,
+                        operation: VerifiedOperation(stored: stored, tag: log.tag),
+                        isBackfill: true)
+                    _ = try apply(applied, under: view, context, judging: &judge, in: store)
+                    try folded(applied)
+                    return true
                 }
             }
         }

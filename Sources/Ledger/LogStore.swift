@@ -142,3 +142,23 @@ public protocol LogStore: AnyObject {
     /// All proof of forks, ascending by log.
     func forks() throws(StoreError) -> [ForkEvidence]
 }
+
+extension LogStore {
+    /// Shows the operations of a span, ascending, until `body` says that it saw enough; they are
+    /// read in blocks.
+    ///
+    /// - Returns: whether all that the span promises is there.
+    public func eachOperation(
+        of log: LogRecord, _ span: Span,
+        _ body: (StoredOperation) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var next = span.first
+        while next <= span.last {
+            let block = try operations(in: log.number, next...span.last, limit: 1024)
+            guard let last = block.last else { return false }
+            for stored in block { if try !body(stored) { return true } }
+            next = last.sequence + 1
+        }
+        return true
+    }
+}

@@ -13,6 +13,11 @@ public struct LogTip: Hashable, Comparable, Sendable {
         self.sequence = sequence
     }
 
+    /// The place that an operation names.
+    public init(_ reference: OperationReference) {
+        self.init(tag: reference.tag, sequence: reference.sequence)
+    }
+
     /// Places order by log.
     public static func < (left: Self, right: Self) -> Bool {
         (left.tag, left.sequence) < (right.tag, right.sequence)

@@ -141,19 +141,16 @@ public enum Explanation {
         let name = OperationHash.log(space: space.id, device: device, lane: .receipts)
         guard let log = try store.log(LogTag(name), in: space.number) else { return nil }
         for span in log.spans {
-            var next = span.first
-            while next <= span.last {
-                let block = try store.operations(in: log.number, next...span.last, limit: 1024)
-                guard let last = block.last else { break }
-                for stored in block {
-                    let receipts = stored.operation.payload.flatMap(Receipts.init)
-                    let isSaid = receipts.map(list)?.contains {
-                        $0.tag == tag && $0.sequence >= sequence
-                    }
-                    if isSaid == true { return stored.operation.header.wallClock }
+            var time: UInt64?
+            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                let receipts = stored.operation.payload.flatMap(Receipts.init)
+                let isSaid = receipts.map(list)?.contains {
+                    $0.tag == tag && $0.sequence >= sequence
                 }
-                next = last.sequence + 1
+                if isSaid == true { time = stored.operation.header.wallClock }
+                return time == nil
             }
+            if let time { return time }
         }
         return nil
     }

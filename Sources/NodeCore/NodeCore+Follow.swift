@@ -71,7 +71,8 @@ extension NodeCore {
             log.begin(at: LogPoint(sequence: place.sequence + 1, anchor: place.operation))
             try store.update(log)
             if log.lane.carriesAuthority {
-                try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
+                let tips = judges[space.number]?.tips([], naming: place.view) ?? []
+                try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
             }
         }
     }

@@ -58,6 +58,9 @@ extension NodeCore {
             // What stands above is in no past any more: everything that hung on it is judged anew.
             judges[space.number] = nil
             try prepare(space, store)
+            if let judge = judges[space.number] {
+                try ViewWalk.again(through: space, judge, store)
+            }
             try follow(space, from: roster, at: now, store, &effects)
         }
         try admit(in: space, from: id, at: now, store, &effects)

@@ -97,7 +97,7 @@ struct ViewWalk {
             if view == nil || !causes.isEmpty || view?.claimed != authority {
                 let row = LogView(
                     first: operation.sequence,
-                    tips: causes.map { LogTip(tag: $0.tag, sequence: $0.sequence) }.sorted(),
+                    tips: causes.sorted(),
                     claimed: authority)
                 view = row
                 try store.setView(row, in: log.number)
@@ -125,7 +125,7 @@ struct ViewWalk {
             guard let claimed = row.claimed else { break }
             let wasKnown = judge.view(row)?.authority == claimed
             let before = tips
-            tips = try judge.tips(tips, naming: references(row.tips, in: log.space, store)) ?? tips
+            tips = judge.tips(tips, naming: row.tips) ?? tips
             let settled = LogView(first: row.first, tips: tips)
             let isRight = judge.view(settled)?.authority == claimed
             isMisjudged = isMisjudged || isRight != wasKnown
@@ -138,27 +138,48 @@ struct ViewWalk {
         return isMisjudged
     }
 
-    private func references(
-        _ tips: [LogTip], in space: SpaceNumber, _ store: some LogStore
-    ) throws(StoreError) -> [OperationReference] {
-        var references: [OperationReference] = []
-        for tip in tips {
-            guard let log = try store.log(tip.tag, in: space),
-                let named = try store.operation(at: tip.sequence, in: log.number)
-            else { continue }
-            references.append(
-                OperationReference(tag: tip.tag, sequence: tip.sequence, check: named.id.check))
+    /// Finds out again what of lane 0 nobody has named, and what each log had seen of it: where a
+    /// fork is proven less of it counts than before.
+    static func again(
+        through space: SpaceRecord, _ judge: Judge, _ store: some LogStore
+    ) throws(StoreError) {
+        for var log in try store.logs(in: space.number) {
+            if log.lane == .control {
+                log.controlCoveredEnd = judge.graph.coveredEnd(of: log.tag)
+                try store.update(log)
+            } else if log.lane.carriesAuthority {
+                try again(through: log, judge, store)
+            }
         }
-        return references
+    }
+
+    private static func again(
+        through log: LogRecord, _ judge: Judge, _ store: some LogStore
+    ) throws(StoreError) {
+        for var row in try store.views(in: log.number, 0...UInt64.max) {
+            try store.removeView(at: row.first, in: log.number)
+            // What it had seen where it begins here, the log itself does not tell.
+            guard row.first + 1 == log.base else { continue }
+            row.tips = judge.tips([], naming: row.tips) ?? []
+            try store.setView(row, in: log.number)
+        }
+        for span in log.spans {
+            var walk = try ViewWalk(at: span.first, in: log, store)
+            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                _ = try walk.step(
+                    VerifiedOperation(stored: stored, tag: log.tag), in: log, judge, store)
+                return true
+            }
+        }
     }
 
     /// What an operation of content names of lane 0.
     static func controlCauses(
         of header: OperationHeader, in space: SpaceNumber, _ store: some LogStore
-    ) throws(StoreError) -> [OperationReference] {
-        var causes: [OperationReference] = []
+    ) throws(StoreError) -> [LogTip] {
+        var causes: [LogTip] = []
         for cause in header.dependencies
-        where try store.log(cause.tag, in: space)?.lane == .control { causes.append(cause) }
+        where try store.log(cause.tag, in: space)?.lane == .control { causes.append(LogTip(cause)) }
         return causes
     }
 }

@@ -227,7 +227,7 @@ extension NodeCore {
         let known = row.claimed.flatMap { judges[log.space]?.graph.tips(underAuthority: $0) }
         return LogPlace(
             device: place.device, lane: place.lane, sequence: place.sequence,
-            operation: place.operation, view: known?.tips ?? row.tips)
+            operation: place.operation, view: known?.places ?? row.tips)
     }
 }
 

@@ -18,31 +18,24 @@ public enum StoredSpace {
             log.limit = log.lane == .control ? nil : roster.limit(of: log)
             try store.update(log)
         }
-        for log in try store.logs(in: space.number) {
-            for span in log.spans { try cover(span, of: log, judge, store) }
+        for log in try store.logs(in: space.number) where log.lane.isCausal {
+            for span in log.spans {
+                _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                    try Causality.cover(
+                        stored.operation.header, lane: log.lane, in: log.space, store: store)
+                    return true
+                }
+            }
         }
+        let horizon = roster.member(person)?.devices.first?.horizon
+        for log in try store.logs(in: space.number) where log.base > 0 {
+            guard let place = horizon?.place(of: log.device, log.lane) else { continue }
+            try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
+        }
+        try ViewWalk.again(through: space, judge, store)
         let context = MergeContext(
             space: space, roster: roster, ownPerson: person, newestClock: 0)
         try Merge.rebuild(context, judging: &judge, in: store)
         return true
-    }
-
-    private static func cover(
-        _ span: Span, of log: LogRecord, _ judge: Judge, _ store: some Store
-    ) throws(StoreError) {
-        guard log.lane.isCausal else { return }
-        var walk = try ViewWalk(at: span.first, in: log, store)
-        var next = span.first
-        while next <= span.last {
-            let block = try store.operations(in: log.number, next...span.last, limit: 1024)
-            guard let last = block.last else { return }
-            for stored in block {
-                try Causality.cover(
-                    stored.operation.header, lane: log.lane, in: log.space, store: store)
-                _ = try walk.step(
-                    VerifiedOperation(stored: stored, tag: log.tag), in: log, judge, store)
-            }
-            next = last.sequence + 1
-        }
     }
 }

@@ -68,7 +68,7 @@ public struct ControlGraph: Sendable {
     private func union(_ header: OperationHeader) -> ClosedSet? {
         var set = ClosedSet()
         for named in header.dependencies + header.references {
-            guard let place = below(named) else { continue }
+            guard let place = below(LogTip(named)) else { continue }
             guard let log = logNumbers[place.tag], place.sequence < UInt64(logs[log].nodes.count)
             else { return nil }
             include(log, Int(place.sequence), in: &set)
@@ -77,10 +77,8 @@ public struct ControlGraph: Sendable {
     }
 
     /// A place as it counts: at or above a fork it stands for what is below. Nil for nothing.
-    private func below(_ named: OperationReference) -> LogTip? {
-        guard let fork = forks[named.tag], named.sequence >= fork else {
-            return LogTip(tag: named.tag, sequence: named.sequence)
-        }
+    private func below(_ named: LogTip) -> LogTip? {
+        guard let fork = forks[named.tag], named.sequence >= fork else { return named }
         return fork == 0 ? nil : LogTip(tag: named.tag, sequence: fork - 1)
     }
 
@@ -91,7 +89,9 @@ public struct ControlGraph: Sendable {
 
     private mutating func cover(_ header: OperationHeader) {
         for named in header.dependencies + header.references {
-            guard let place = below(named), let log = logNumbers[place.tag] else { continue }
+            guard let place = below(LogTip(named)), let log = logNumbers[place.tag] else {
+                continue
+            }
             logs[log].coveredEnd = max(logs[log].coveredEnd, Int(place.sequence) + 1)
         }
     }
@@ -184,16 +184,21 @@ public struct ControlGraph: Sendable {
 
     /// Tips with what an operation names of the control lane besides, or nil where that is not in
     /// the graph.
-    public func merge(_ tips: ControlTips, _ named: [OperationReference]) -> ControlTips? {
+    public func merge(_ tips: ControlTips, _ named: [LogTip]) -> ControlTips? {
         var places = tips.places
-        for reference in named {
-            guard let new = below(reference) else { continue }
+        for named in named {
+            guard let new = below(named) else { continue }
             guard contains(new) else { return nil }
             if places.contains(where: { $0 == new || isInPast(new, of: $0) }) { continue }
             places.removeAll { isInPast($0, of: new) }
             places.append(new)
         }
         return ControlTips(places)
+    }
+
+    /// How much of a log other operations of the control lane have named.
+    public func coveredEnd(of log: LogTag) -> UInt64 {
+        logNumbers[log].map { UInt64(logs[$0].coveredEnd) } ?? 0
     }
 
     /// The tips of everything.
