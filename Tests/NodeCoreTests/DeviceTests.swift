@@ -203,6 +203,30 @@ struct DeviceTests {
         #expect(throws: CommandRefusal.revoked) { try world.type("x", on: phone, in: space) }
     }
 
+    @Test("that write two histories are known for it, and a revocation ends both")
+    func forked() throws {
+        let (home, ben, space) = try Household.withBen(seed: 15)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
+        try world.type("before", on: phone, in: space)
+        world.run(for: 5_000)
+        #expect(try world.equivocate(phone, in: space))
+        world.run(for: 60_000)
+        for node in [laptop, ben] {
+            let forked = try node.store.forks().map(\.proof.left.device)
+            #expect(forked == [phone.identity.device], "\(node.name)")
+        }
+        try home.revokePhone()
+        world.run(for: 10_000)
+        try world.type("after", on: ben, in: space)
+        world.run(for: 300_000)
+        for node in [laptop, ben] {
+            #expect(try node.texts(in: space) == ["before", "after"], "\(node.name)")
+        }
+        #expect(try laptop.digest(of: space) == ben.digest(of: space))
+        #expect(!ben.core.linkedPeers.map(\.device).contains(phone.identity.device))
+        #expect(try !phone.texts(in: space).contains("after"))
+    }
+
     @Test("that are revoked and then set back to an old copy take nothing from before")
     func setBack() throws {
         let (home, ben, space) = try Household.withBen(seed: 12)

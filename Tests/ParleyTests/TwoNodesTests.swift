@@ -78,6 +78,36 @@ struct TwoNodesTests {
         await ben.shutdown()
     }
 
+    @Test("seal the vault anew once somebody was removed, and open what they kept all the same")
+    func renewal() async throws {
+        let folder = try TemporaryFolder()
+        let settings = NodeSettings(home: folder.home("ann"))
+        let (ann, _) = try await Node.create(settings, name: "ann")
+        let (ben, _) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "ben")
+        try await ann.start(listen: ["127.0.0.1:0"])
+        try await ben.start(listen: ["127.0.0.1:0"])
+        _ = try await ben.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await eventually("ann knows ben", on: ann) {
+            try await $0.conversations().contains { $0.name == "ben" }
+        }
+        let group = try await ann.newConversation(name: "trip", members: ["ben"])
+        _ = try await ann.send(conversation: group.id, texts: ["before"], replyTo: nil)
+        let keystore = URL(filePath: folder.home("ann") + "/keystore")
+        let before = try Data(contentsOf: keystore)
+        _ = try await ann.removeMember(conversation: group.id, person: "ben")
+        try await eventually("the vault has another key", on: ann) { _ in
+            try Data(contentsOf: keystore) != before
+        }
+        await ben.shutdown()
+        await ann.shutdown()
+        let again = try await Node.open(settings)
+        let page = try await again.messages(conversation: "trip", before: nil, limit: 10)
+        #expect(page.messages.map(\.text) == ["before"])
+        #expect(try await again.doctor().checks.allSatisfy(\.isFine))
+        await again.shutdown()
+    }
+
     @Test("survives closing and opening again")
     func reopen() async throws {
         let folder = try TemporaryFolder()
