@@ -81,7 +81,7 @@ public final class SimulatedNode {
     /// that this answers with.
     init(
         name: String, seed: UInt64, index: Int, on choice: StoreChoice, of person: PersonID,
-        asking: (DeviceRequest) throws -> [UInt8]
+        at time: UInt64, asking: (DeviceRequest) throws -> [UInt8]
     ) throws {
         self.name = name
         self.index = index
@@ -91,16 +91,20 @@ public final class SimulatedNode {
         let noise = DeviceNoiseKey.generate(using: &keys)
         let proof = IdentityOperation.proofOfPossession(
             to: person, by: key, noiseKey: noise.publicKey)
+        var prekeys = SeededRandom(seed: seed, purpose: "node \(index), first prekey")
+        let prekey = Prekey(of: key, at: time, using: &prekeys)
         let card = try Card(
             bytes: asking(
                 DeviceRequest(
-                    device: key.device, noiseKey: noise.publicKey, proof: proof, name: name)))
+                    device: key.device, noiseKey: noise.publicKey, proof: proof, name: name,
+                    prekey: prekey.certificate)))
         identity = NodeIdentity(
             log: try IdentityLog(operations: card.identity), key: key, noiseKey: noise.publicKey)
         store = try choice.make(keys.next())
         core = NodeCore(identity: identity)
         try store.begin(.full)
         try store.setValue(card.encoded, .card, person.bytes)
+        try prekey.keep(in: store)
         try store.commit()
     }
 

@@ -17,7 +17,8 @@ extension World {
         let index = nodes.count
         let node = try remembering {
             try SimulatedNode(
-                name: name, seed: seed, index: index, on: store, of: owner.identity.person
+                name: name, seed: seed, index: index, on: store, of: owner.identity.person,
+                at: moment(of: owner).wall
             ) { request in
                 let reply = try owner.carryOut(.addDevice(request), "link \(name)")
                 guard case .card(let card) = reply else {

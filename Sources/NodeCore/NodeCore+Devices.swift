@@ -48,7 +48,8 @@ extension NodeCore {
                 log.certificate(of: request.device) != nil
             else { return .failure(.unknownDevice) }
             try renew(log, at: now, store, &effects)
-            try spreadDevices(at: now, store, &random, &effects)
+            try spreadDevices(
+                prekeys: request.prekey.map { [$0] } ?? [], at: now, store, &random, &effects)
             if !request.name.isEmpty {
                 try name(request.device, request.name, at: now, store, &random, &effects)
             }
@@ -121,10 +122,12 @@ extension NodeCore {
     /// - Parameters:
     ///   - device: the device that is being revoked, which may be this very one: it says so itself,
     ///     and nothing after that.
+    ///   - prekeys: of devices that just came: their cards do not name any yet.
     ///   - isAsked: whether a person wants it now. Else spaces that were not heard of are left out;
     ///     into one that this device is not in yet it has written nothing.
     mutating func spreadDevices(
-        ending device: DeviceID? = nil, isAsked: Bool = true, at now: Instant, _ store: some Store,
+        ending device: DeviceID? = nil, prekeys: [PrekeyCertificate] = [], isAsked: Bool = true,
+        at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard try device == identity.device ? !isHeldUp(store) : mayWrite(store) else { return }
@@ -133,7 +136,7 @@ extension NodeCore {
                 let own = roster.member(identity.person),
                 isAsked || heard.contains(space.number) || !belongs(to: roster)
             else { continue }
-            let drafts = try drafts(after: own, in: space, store)
+            let drafts = try drafts(after: own, prekeys, in: space, store)
             guard !drafts.isEmpty else { continue }
             try changeRoster(drafts, in: space, at: now, store, &random, &effects)
         }
@@ -141,18 +144,19 @@ extension NodeCore {
 
     /// What a space has yet to be told of this person's devices.
     private func drafts(
-        after own: Member, in space: SpaceRecord, _ store: some Store
+        after own: Member, _ prekeys: [PrekeyCertificate], in space: SpaceRecord,
+        _ store: some Store
     ) throws(StoreError) -> [Draft] {
         var drafts: [Draft] = []
         let held = Set(own.devices.map(\.device))
         let fresh = identity.log.devices.map(\.device).filter { !held.contains($0) }
         if !fresh.isEmpty {
             let parts = try CardReader.parts(of: identity.person, store)
-            let prekeys = parts.filter { fresh.contains($0.device) }.flatMap(\.prekeys)
+            let named = parts.filter { fresh.contains($0.device) }.flatMap(\.prekeys)
             drafts.append(
                 Ident(
-                    person: identity.person, identity: identity.operations, prekeys: prekeys,
-                    change: .add
+                    person: identity.person, identity: identity.operations,
+                    prekeys: named + prekeys.filter { fresh.contains($0.device) }, change: .add
                 ).draft())
         }
         for device in own.devices.map(\.device)

@@ -88,16 +88,15 @@ extension NodeCore {
         if let last, now.wall < last.notAfter, now.wall + Self.keyLifetime >= last.notBefore {
             return
         }
-        let leaf = PrivateLeaf.generate(using: &random)
-        let notAfter = now.wall + Self.keyLifetime
-        try store.setSecret(
-            TimedLeaf(leaf, time: notAfter).secret, .prekey, leaf.publicKey.bytes, in: nil)
-        let prekey = PrekeyCertificate.make(
-            number: last.map { $0.number &+ 1 } ?? 1, notBefore: now.wall, notAfter: notAfter,
-            key: leaf.publicKey, by: identity.key)
+        // A device that was linked showed its first with its request.
+        let heldCount = UInt32(clamping: try store.secrets(.prekey, in: nil).count)
+        let count = last?.number ?? heldCount
+        let prekey = Prekey(number: count &+ 1, of: identity.key, at: now.wall, using: &random)
+        try prekey.keep(in: store)
         // The newest alone is of use to others.
         try publishCard(
-            name: part?.name ?? "", addresses: part?.addresses ?? [], prekeys: [prekey], store)
+            name: part?.name ?? "", addresses: part?.addresses ?? [],
+            prekeys: [prekey.certificate], store)
         effects.append(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
             try introduce(on: id, invite: nil, store, &effects)

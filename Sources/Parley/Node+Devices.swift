@@ -23,6 +23,7 @@ extension Node {
         } catch {
             throw NodeError(
                 "bad-link", "That is no text of `parley device link`, or part of it is missing.",
+                not: text, prefix: "parley-device:1:",
                 hint: "It begins with `parley-device:1:` and is one long word.")
         }
         guard SystemClock.now.wall < offer.expires else {
@@ -33,12 +34,15 @@ extension Node {
         var random = SystemRandom()
         let key = DeviceSigningKey.generate(using: &random)
         let noise = DeviceNoiseKey.generate(using: &random)
+        let prekey = Prekey(of: key, at: SystemClock.now.wall, using: &random)
         // Asked before anything is made, so that a refusal leaves nothing behind.
-        let (card, log) = try await DeviceCall.make(
-            offer, as: key, noise: noise, name: name, network: NetworkID(named: settings.network))
+        let (card, log, backupKey) = try await DeviceCall.make(
+            offer, as: key, noise: noise, name: name, prekey: prekey.certificate,
+            network: NetworkID(named: settings.network))
         let node = try making(settings) { store in
             try NodeKeys.keep(
-                key: key, noise: noise, identity: log, card: card, backupKey: nil, in: store)
+                key: key, noise: noise, identity: log, card: card, prekey: prekey,
+                backupKey: backupKey, in: store)
         }.node
         await node.begin()
         return node

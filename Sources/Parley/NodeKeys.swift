@@ -16,12 +16,13 @@ struct NodeKeys {
 
     static func keep(
         key: DeviceSigningKey, noise: DeviceNoiseKey, identity: IdentityLog,
-        card: Card? = nil, backupKey: BackupPublicKey?, in store: SQLiteStore
+        card: Card? = nil, prekey: Prekey? = nil, backupKey: BackupPublicKey?, in store: SQLiteStore
     ) throws {
         try store.transact(.full) {
             try store.setSecret(key.seed, seedName)
             try store.setSecret(noise.scalar, noiseName)
             try NodeIdentity.keep(identity, in: store)
+            try prekey?.keep(in: store)
             if let card { try store.setValue(card.encoded, .card, card.person.bytes) }
             if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
         }

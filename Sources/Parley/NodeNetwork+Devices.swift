@@ -60,7 +60,9 @@ extension NodeNetwork {
             guard case .card(let card)? = try? await inputs.perform(.addDevice(request)) else {
                 return driver.refuse()
             }
-            driver.answer(card)
+            // A device that was never told cannot tell; the new one then asks its person.
+            let backupKey = try? await inputs.read { try NodeKeys.backupKey(in: $0.store) }
+            driver.answer(card, backupKey: backupKey ?? nil)
         }
         state.withLock { $0.dials[request.device] = task }
     }
@@ -71,11 +73,12 @@ enum DeviceCall {
     /// One address is tried for so long, and an answer waited for.
     static let timeMax: Duration = .seconds(20)
 
-    /// Becomes the person's device; returns their card and identity log.
+    /// Becomes the person's device; returns their card and identity log, and what their backups are
+    /// sealed to, where the other device knew that.
     static func make(
         _ offer: DeviceOffer, as key: DeviceSigningKey, noise: DeviceNoiseKey, name: String,
-        network: NetworkID
-    ) async throws -> (card: Card, log: IdentityLog) {
+        prekey: PrekeyCertificate, network: NetworkID
+    ) async throws -> (card: Card, log: IdentityLog, backupKey: BackupPublicKey?) {
         let transport = Transport()
         var isReached = false
         var rejection: LinkRejection?
@@ -85,7 +88,7 @@ enum DeviceCall {
             var random = SystemRandom()
             let pairing = Pairing(
                 calling: offer.noiseKey, of: offer.person, secret: offer.secret, as: key,
-                noiseKey: noise, name: name, network: network, using: &random)
+                noiseKey: noise, name: name, prekey: prekey, network: network, using: &random)
             let (outcomes, continuation) = AsyncStream.makeStream(of: PairingDriver.Outcome.self)
             let driver = PairingDriver(pairing) { outcome, _ in
                 continuation.yield(outcome)
@@ -97,9 +100,9 @@ enum DeviceCall {
             isReached = true
             for await outcome in outcomes {
                 switch outcome {
-                case .accepted(let card, let log):
+                case .accepted(let card, let log, let backupKey):
                     await transport.shutdown()
-                    return (card, log)
+                    return (card, log, backupKey)
                 case .rejected(let reason): rejection = reason
                 case .asked, .closed: break
                 }

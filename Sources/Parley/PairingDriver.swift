@@ -47,7 +47,7 @@ final class PairingDriver: ConnectionHandler {
         /// A device asks; the owner answers with ``answer(_:)`` or ``refuse()``.
         case asked(DeviceRequest)
         /// This device has become the person's.
-        case accepted(Card, IdentityLog)
+        case accepted(Card, IdentityLog, BackupPublicKey?)
         /// It came to nothing here, for this reason.
         case rejected(LinkRejection)
         /// The connection is gone.
@@ -93,17 +93,17 @@ final class PairingDriver: ConnectionHandler {
         case .asked(let request):
             connection.markAuthenticated()
             happened(.asked(request), self)
-        case .accepted(let card, let log):
-            happened(.accepted(card, log), self)
+        case .accepted(let card, let log, let backupKey):
+            happened(.accepted(card, log, backupKey), self)
             connection.close()
         }
     }
 
-    /// Hands the person's card over, and says goodbye.
-    func answer(_ card: [UInt8]) {
+    /// Hands over the person's card and what their backups are sealed to, and says goodbye.
+    func answer(_ card: [UInt8], backupKey: BackupPublicKey?) {
         guard let connection = state.withLock({ $0.connection }) else { return }
         connection.perform {
-            connection.send(self.state.withLock { $0.pairing.answer(card) })
+            connection.send(self.state.withLock { $0.pairing.answer(card, backupKey: backupKey) })
             connection.close()
         }
     }

@@ -54,6 +54,24 @@ struct EpochTests {
         #expect(try !cara.holds(after.id, in: trio.group))
     }
 
+    @Test(
+        "a device that is linked opens the epoch that its admission makes, before it wrote a word")
+    func linkedDevice() throws {
+        let trio = try Trio(seed: 14)
+        let laptop = trio.ann
+        let before = try #require(try current(laptop, trio.group))
+        let phone = try trio.world.addDevice("phone", of: laptop)
+        let after = try #require(try current(laptop, trio.group))
+        #expect(after.id != before.id, "the epoch is made with the admission")
+        trio.world.run(for: 4_000)
+        var keys = KeyUser(phone)
+        #expect(try keys.holds(after.id, in: trio.group))
+        #expect(try current(phone, trio.group)?.id == after.id)
+        var ben = KeyUser(trio.ben)
+        let sent = try ben.seal("hello phone", in: trio.group)
+        #expect(try keys.open(sent) == "hello phone")
+    }
+
     @Test("Attack 46: who is added opens what comes, and nothing from before")
     func addition() throws {
         let world = World(seed: 3)

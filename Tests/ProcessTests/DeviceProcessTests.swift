@@ -46,6 +46,13 @@ struct DeviceProcessTests {
         let phone = NodeProcess(
             home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await phone.start()
+        // It knows what backups are sealed to, and nothing that opens them.
+        let backup = pair.folder.path + "/backup"
+        #expect(try await client.createBackup(file: backup).name == "ann")
+        let code = pair.folder.path + "/code"
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        #expect(
+            try await Program.run("backup", "verify", backup, "--code-file", code).status == 0)
         #expect(try await texts(client, "ben") == history)
         _ = try await client.send(conversation: "ben", texts: ["from the phone"], replyTo: nil)
         _ = try await laptop.send(conversation: "ben", texts: ["from the laptop"], replyTo: nil)

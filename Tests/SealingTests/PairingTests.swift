@@ -14,6 +14,7 @@ struct PairingPair {
     var waiting: Pairing
     var asked: [DeviceRequest] = []
     var accepted: (card: Card, log: IdentityLog)?
+    var backupKey: BackupPublicKey?
 
     init(
         secret: [UInt8] = Self.secret, calling: NoiseKey? = nil, of person: PersonID? = nil,
@@ -57,8 +58,11 @@ struct PairingPair {
                 case .send(let answer): answers += answer
                 case .asked(let request):
                     asked.append(request)
-                    answers += waiting.answer(try card(adding: request))
-                case .accepted(let card, let log): accepted = (card, log)
+                    answers += waiting.answer(
+                        try card(adding: request), backupKey: ada.noiseKey.publicKey)
+                case .accepted(let card, let log, let key):
+                    accepted = (card, log)
+                    backupKey = key
                 }
             }
         }
@@ -79,6 +83,36 @@ struct PairingPair {
 
 @Suite("Linking a device")
 struct PairingTests {
+    @Test("a prekey that is another device's, or does not hold, is refused before anybody is asked")
+    func prekeys() throws {
+        var random = SeededRandom(11)
+        let (device, other) = (
+            DeviceSigningKey.generate(using: &random), DeviceSigningKey.generate(using: &random)
+        )
+        let noise = DeviceNoiseKey.generate(using: &random)
+        let person = try TestDevice(1).log.person
+        func request(_ prekey: PrekeyCertificate?) throws -> DeviceRequest {
+            let made = DeviceRequest(
+                device: device.device, noiseKey: noise.publicKey,
+                proof: IdentityOperation.proofOfPossession(
+                    to: person, by: device, noiseKey: noise.publicKey),
+                name: "phone", prekey: prekey)
+            let read = try DeviceRequest(made.encoded, noiseKey: noise.publicKey)
+            #expect(read == made)
+            return read
+        }
+        let leaf = PrivateLeaf.generate(using: &random).publicKey
+        func certificate(by key: DeviceSigningKey) -> PrekeyCertificate {
+            .make(number: 1, notBefore: 1, notAfter: 2, key: leaf, by: key)
+        }
+        #expect(try request(nil).isProven(to: person))
+        #expect(try request(certificate(by: device)).isProven(to: person))
+        #expect(try !request(certificate(by: other)).isProven(to: person))
+        var bytes = certificate(by: device).bytes
+        bytes[bytes.count - 1] ^= 1
+        #expect(try !request(PrekeyCertificate(bytes: bytes)).isProven(to: person))
+    }
+
     @Test("makes it the person's, by the one-use secret", arguments: [Int.max, 1, 5])
     func links(piece: Int) throws {
         var pair = try PairingPair()

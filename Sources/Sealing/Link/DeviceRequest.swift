@@ -2,11 +2,13 @@ public import ParleyWire
 
 /// What a device asks that wants to become a person's: its keys, with the proof that it holds them.
 ///
-/// `device[32] ‖ proof[64] ‖ counted name`; the key for links is the one that the handshake proved.
+/// `device[32] ‖ proof[64] ‖ counted name ‖ counted prekey`; the key for links is the one that the
+/// handshake proved.
 /// Source: `Protocol/04-links.md`, "Linking a device".
 public struct DeviceRequest: Hashable, Sendable {
     /// The longest request.
-    static let byteCountMax = 32 + Signature.byteCount + 2 + Limits.nameByteCountMax
+    static let byteCountMax =
+        32 + Signature.byteCount + 2 + Limits.nameByteCountMax + 2 + PrekeyCertificate.byteCount
 
     /// The device.
     public let device: DeviceID
@@ -16,13 +18,19 @@ public struct DeviceRequest: Hashable, Sendable {
     public let proof: Signature
     /// What the person wants it called; may be empty.
     public let name: String
+    /// What epochs are sealed to before it has a leaf; without one it is sealed to later.
+    public let prekey: PrekeyCertificate?
 
     /// A request with these fields. Whether the proof holds is seen where it is used.
-    public init(device: DeviceID, noiseKey: NoiseKey, proof: Signature, name: String) {
+    public init(
+        device: DeviceID, noiseKey: NoiseKey, proof: Signature, name: String,
+        prekey: PrekeyCertificate? = nil
+    ) {
         self.device = device
         self.noiseKey = noiseKey
         self.proof = proof
         self.name = name
+        self.prekey = prekey
     }
 
     init(_ bytes: [UInt8], noiseKey: NoiseKey) throws(LinkRejection) {
@@ -39,21 +47,26 @@ public struct DeviceRequest: Hashable, Sendable {
                 throw .forbidden(field: "name")
             }
             self.name = name
+            let prekeyCount = try reader.count("prekey", atMost: PrekeyCertificate.byteCount)
+            let prekey = Array(try reader.slice(prekeyCount))
+            self.prekey = prekey.isEmpty ? nil : try PrekeyCertificate(bytes: prekey)
             try reader.finish()
         } catch { throw .malformedHello }
     }
 
     var encoded: [UInt8] {
-        var writer = ByteWriter(capacity: 160)
+        var writer = ByteWriter(capacity: 320)
         writer.identifier(device)
         writer.raw(proof.bytes)
         writer.counted(Array(name.utf8))
+        writer.counted(prekey?.bytes ?? [])
         return writer.bytes
     }
 
-    /// Whether the device holds its keys and means this person.
+    /// Whether the device holds its keys and means this person, and the prekey is its own.
     func isProven(to person: PersonID) -> Bool {
-        IdentityOperation.isPossession(
+        if let prekey, prekey.device != device || !prekey.holds { return false }
+        return IdentityOperation.isPossession(
             proof, to: person, by: device, noiseKey: noiseKey)
     }
 }

@@ -8,7 +8,7 @@ public import ParleyWire
 ///   3 minVersion maxVersion, e             →
 ///                                          ←    e, ee, s, es
 ///   s, se, psk, request                    →    checks secret and proof, certifies the device
-///   checks that it is certified            ←    first record: the person's card
+///   checks that it is certified            ←    first record: card, key that backups are sealed to
 /// ```
 ///
 /// `Noise_XXpsk3_25519_ChaChaPoly_BLAKE2b`: whoever lacks the one-use secret neither reads the
@@ -50,10 +50,11 @@ public struct Pairing: Sendable {
     /// - Parameters:
     ///   - key: the key for links of the device that is called.
     ///   - secret: 32 bytes, as they were shown.
+    ///   - prekey: the device's own, so that epochs reach it from the first.
     public init(
         calling key: NoiseKey, of person: PersonID, secret: [UInt8], as device: DeviceSigningKey,
-        noiseKey: DeviceNoiseKey, name: String, network: NetworkID,
-        using random: inout some RandomNumberGenerator
+        noiseKey: DeviceNoiseKey, name: String, prekey: PrekeyCertificate? = nil,
+        network: NetworkID, using random: inout some RandomNumberGenerator
     ) {
         self.person = person
         self.noiseKey = noiseKey
@@ -63,7 +64,8 @@ public struct Pairing: Sendable {
         calling = (
             key,
             DeviceRequest(
-                device: device.device, noiseKey: noiseKey.publicKey, proof: proof, name: name)
+                device: device.device, noiseKey: noiseKey.publicKey, proof: proof, name: name,
+                prekey: prekey)
         )
         let opening: [UInt8] = [Self.pattern, Link.version, Link.version]
         phase = .idle(
@@ -128,11 +130,14 @@ public struct Pairing: Sendable {
         }
     }
 
-    /// The person's card, for the new device that was certified. Empty unless one waits for it.
-    public mutating func answer(_ card: [UInt8]) -> [UInt8] {
+    /// The person's card, for the new device that was certified, and what backups are sealed to,
+    /// where that is known. Empty unless one waits for it.
+    public mutating func answer(
+        _ card: [UInt8], backupKey: BackupPublicKey? = nil
+    ) -> [UInt8] {
         guard case .judging(var records) = phase else { return [] }
         phase = .done
-        return records.seal([card])
+        return records.seal([card] + (backupKey.map { [$0.bytes] } ?? []))
     }
 
     // MARK: Handshake
@@ -213,10 +218,12 @@ public struct Pairing: Sendable {
         var records = state
         var frames: [[UInt8]] = []
         try records.open(message, frameByteCountMax: Limits.cardByteCountMax) { frames.append($0) }
-        guard let bytes = frames.first, frames.count == 1 else { throw .malformedHello }
+        guard let bytes = frames.first, frames.count <= 2 else { throw .malformedHello }
+        let backupKey = frames.count == 2 ? BackupPublicKey(frames[1]) : nil
+        guard frames.count == 1 || backupKey != nil else { throw .malformedHello }
         let (card, log) = try check(bytes)
         phase = .done
-        events.append(.accepted(card, log))
+        events.append(.accepted(card, log, backupKey))
     }
 
     /// The card must be the person's, and name as devices both the one that was called and this.
@@ -254,6 +261,7 @@ public enum PairingEvent: Sendable {
     case send([UInt8])
     /// A device that knows the secret and holds its keys asks to become the person's.
     case asked(DeviceRequest)
-    /// This device has become the person's: their card, and the identity log that says so.
-    case accepted(Card, IdentityLog)
+    /// This device has become the person's: their card, the identity log that says so, and what
+    /// the person's backups are sealed to, where the other device knew that.
+    case accepted(Card, IdentityLog, BackupPublicKey?)
 }

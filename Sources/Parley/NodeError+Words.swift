@@ -1,0 +1,20 @@
+extension NodeError {
+    /// The words that people pass to each other, by how they begin, and where each of them goes.
+    private static let words = [
+        ("parley:1:", "That is an invite: `parley accept` takes it."),
+        ("parley:g1:", "That is a link into a group: `parley group join` takes it."),
+        ("parley:c1:", "That is a card: `parley contact request` takes it."),
+        ("parley:v1:", "That is a code: `parley contact verify NAME --code` takes it."),
+        ("parley-device:1:", "That makes a device: `parley device accept-link` takes it."),
+    ]
+
+    /// A word that is not what was asked for.
+    ///
+    /// - Parameters:
+    ///   - prefix: how what was asked for begins.
+    ///   - hint: told where the word is of no other kind either.
+    init(_ code: String, _ message: String, not word: String, prefix: String, hint: String) {
+        let other = Self.words.first { $0.0 != prefix && word.hasPrefix($0.0) }
+        self.init(code, message, hint: other?.1 ?? hint)
+    }
+}
