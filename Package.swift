@@ -81,7 +81,7 @@ let targets: [Target] = [
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
-    room("Bench", ["ParleyWire", "Parley"]),
+    room("Bench", ["ParleyWire", "ParleySealing", "Parley"]),
     room(
         "Simulation",
         [

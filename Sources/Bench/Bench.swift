@@ -9,7 +9,7 @@ public struct Bench: Sendable {
     /// What can be measured, in the order in which it is.
     public static let names = [
         "fsync", "append", "page", "bytes-disk", "latency-oneway", "latency-delivered",
-        "catchup-100k", "catchup-first50", "bytes-wire",
+        "catchup-100k", "catchup-first50", "bytes-wire", "epoch",
     ]
 
     /// Messages of the large conversation.
@@ -40,6 +40,8 @@ public struct Bench: Sendable {
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
                 hint: "There are: " + Self.names.joined(separator: ", "))
         }
+        let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
+        guard wanted != ["epoch"] else { return epochs }
         let fsync = try Disk.fsyncSamples(in: folder, count: 500)
         var figures = [
             Figure(
@@ -59,7 +61,7 @@ public struct Bench: Sendable {
         await world.end()
         return Self.names.compactMap { name in
             wanted.contains(name) ? figures.first { $0.name == name } : nil
-        }
+        } + epochs
     }
 
     private func latencies(in world: BenchWorld, fsync: Double) async throws -> [Figure] {
