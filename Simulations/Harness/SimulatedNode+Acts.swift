@@ -136,6 +136,7 @@ extension CommandRefusal {
         case .unknownPerson: "the person is no contact"
         case .notAllowed: "it is not allowed to"
         case .notMember: "it is not in the conversation any more"
+        case .notMemberYet: "the conversation has not heard of the device yet"
         case .noSuchMember: "the other is not in the conversation"
         case .alreadyMember: "the other is in the conversation already"
         case .outranked: "the other stands no lower"

@@ -21,7 +21,7 @@ enum HomeNode {
                 await client.close()
                 throw NodeError(
                     "running", "A node runs in \(home).",
-                    hint: "stop it first: this writes its keys anew")
+                    hint: "stop it (Ctrl-C where it runs), say this again, then: parley run")
             },
             home: { try body($0) })
     }

@@ -24,6 +24,8 @@ struct World: Sendable {
     var readInput: @Sendable (_ byteCountMax: Int) throws -> [UInt8] = Self.readStandardInput
     /// Whether a person reads the talk.
     var isTalkTerminal = isatty(STDERR_FILENO) == 1
+    /// How wide the terminal of the talk is; where there is none, as wide as anything.
+    var columnCount = Self.columns()
     /// Whether a person types the input.
     var isInputTerminal = isatty(STDIN_FILENO) == 1
     /// Where the person is.
@@ -78,6 +80,14 @@ struct World: Sendable {
             await access.close()
             throw error
         }
+    }
+
+    private static func columns() -> Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return .max
+        }
+        return Int(size.ws_col)
     }
 
     private static func put(_ text: String, to file: FileHandle) {

@@ -106,8 +106,10 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unknownPerson
     /// The person may not do that here.
     case notAllowed
-    /// This person is not in the conversation any more, or not with this device.
+    /// This person is not in the conversation any more.
     case notMember
+    /// This person is in the conversation, and it has not heard of this device yet.
+    case notMemberYet
     /// The other person is not in the conversation.
     case noSuchMember
     /// The other person is in the conversation already.

@@ -11,6 +11,8 @@ public struct DeviceExplanation: Equatable, Sendable {
         case unknown
         /// The message came before the device did, and is not for it.
         case beforeItCame
+        /// It wrote the message.
+        case wrote
         /// It is on this device's disk.
         case saved
         /// The device said on a link that it is on its disk.
@@ -109,6 +111,7 @@ public enum Explanation {
         of device: DeviceID, _ person: PersonID, _ log: LogRecord, _ sequence: UInt64,
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
+        if device == log.device { return (.wrote, nil) }
         if let floor = roster.device(device)?.horizon.place(of: log.device, log.lane),
             sequence <= floor.sequence
         {

@@ -1,6 +1,7 @@
 import ParleyConversation
 public import ParleyLedger
 public import ParleyRoster
+import ParleySealing
 public import ParleyWire
 
 /// Something that changed who is in a conversation, or what they may do.
@@ -19,8 +20,8 @@ public struct MembershipEvent: Equatable, Sendable {
         case left
         /// They may do this from then on.
         case becameRole(Role)
-        /// They added devices.
-        case addedDevices
+        /// They added devices: theirs are these from then on, ascending.
+        case addedDevices([DeviceID])
         /// One of their devices was taken out.
         case revokedDevice(DeviceID)
     }
@@ -56,8 +57,30 @@ public enum MembershipHistory {
                 }
             }
         }
+        // Each device of a person may tell of the same: the first word counts.
+        var told: Set<DeviceChange> = []
         return events.sorted {
             $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order
+        }.filter { event in
+            guard event.holds, let change = DeviceChange(event) else { return true }
+            return told.insert(change).inserted
+        }
+    }
+
+    /// What became of a person's devices.
+    private struct DeviceChange: Hashable {
+        let person: PersonID
+        let added: [DeviceID]
+        let revoked: DeviceID?
+
+        /// Nil for what is about no device.
+        init?(_ event: MembershipEvent) {
+            person = event.person
+            switch event.change {
+            case .addedDevices(let devices): (added, revoked) = (devices, nil)
+            case .revokedDevice(let device): (added, revoked) = ([], device)
+            case .founded, .added, .joined, .removed, .left, .becameRole: return nil
+            }
         }
     }
 
@@ -93,7 +116,10 @@ public enum MembershipHistory {
             // As above.
             guard let ident = try? Ident(payload: payload) else { return nil }
             switch ident.change {
-            case .add: return .addedDevices
+            case .add:
+                // As above.
+                let log = try? IdentityLog(operations: ident.identity)
+                return .addedDevices(log?.devices.map(\.device) ?? [])
             case .revoke(let device, _): return .revokedDevice(device)
             }
         // Kinds are numbers: the others say nothing of a person.

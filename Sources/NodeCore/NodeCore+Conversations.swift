@@ -93,7 +93,7 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store), let roster = try roster(of: space, store)
         else { return .failure(.unknownConversation) }
-        guard belongs(to: roster) else { return .failure(.notMember) }
+        guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         let unread = try Overview.unreadCount(
             of: space, roster: roster, ownPerson: identity.person, in: store)
         let progress = try Overview.unreadProgress(

@@ -125,9 +125,10 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        guard let roster = try roster(of: space, store), belongs(to: roster),
-            let own = roster.member(identity.person)
-        else { return .failure(.notMember) }
+        let roster = try roster(of: space, store)
+        guard let roster, belongs(to: roster), let own = roster.member(identity.person) else {
+            return .failure(outsideRefusal(roster))
+        }
         guard own.role == .owner else { return .failure(.notAllowed) }
         let isNew =
             (settings.history.map { $0 != roster.history } ?? false)
@@ -145,9 +146,10 @@ extension NodeCore {
     ) throws(StoreError) -> Result<(SpaceRecord, Roster, Member), CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
         guard space.kind == .group else { return .failure(.directConversation) }
-        guard let roster = try roster(of: space, store), belongs(to: roster),
-            let own = roster.member(identity.person)
-        else { return .failure(.notMember) }
+        let roster = try roster(of: space, store)
+        guard let roster, belongs(to: roster), let own = roster.member(identity.person) else {
+            return .failure(outsideRefusal(roster))
+        }
         return .success((space, roster, own))
     }
 

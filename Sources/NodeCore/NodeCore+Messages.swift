@@ -62,7 +62,7 @@ extension NodeCore {
     ) throws(StoreError) -> CommandRefusal? {
         let roster = try knownRoster(of: space, store)
         guard belongs(to: roster), let own = roster?.member(identity.person) else {
-            return .notMember
+            return outsideRefusal(roster)
         }
         guard own.role >= .member else { return .notAllowed }
         guard space.kind == .direct else { return nil }

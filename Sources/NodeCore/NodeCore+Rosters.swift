@@ -38,6 +38,11 @@ extension NodeCore {
     func belongs(to roster: Roster?) -> Bool {
         roster?.member(with: identity.device)?.person == identity.person
     }
+
+    /// Why somebody who does not belong to a space may do nothing there.
+    func outsideRefusal(_ roster: Roster?) -> CommandRefusal {
+        roster?.member(identity.person) == nil ? .notMember : .notMemberYet
+    }
 }
 
 /// Reads the roster of a space out of its control operations.

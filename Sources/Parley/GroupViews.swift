@@ -12,6 +12,31 @@ public struct GroupView: Codable, Equatable, Sendable {
     public var rotationHours: Int?
     /// Links by which somebody may still come.
     public var invites: [GroupInviteView]
+    /// The keys of now; nil where one is not in it any more.
+    public var epoch: EpochView? = nil
+}
+
+/// The keys that the devices of a conversation share now: those that envelopes are sealed under, on
+/// their way through a relay.
+public struct EpochView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// Its name.
+    public var name: String
+    /// The operation that made them, in hex; nil where some are yet to be made for who is in it now.
+    public var id: String? = nil
+    /// The device that made them, in hex.
+    public var device: String? = nil
+    /// The name of whose device that is.
+    public var author: String? = nil
+    /// When they were made, in Unix milliseconds by that device's clock.
+    public var madeAt: UInt64? = nil
+    /// When this device got them, in Unix milliseconds.
+    public var openedAt: UInt64? = nil
+    /// How many devices are in the conversation now.
+    public var deviceCount: Int
+    /// Whether one of them said that it cannot open them; others are made soon.
+    public var isFaulted = false
 }
 
 /// A person in a group.

@@ -103,8 +103,8 @@ extension Node {
             found = try GroupLink(link: link)
         } catch {
             throw NodeError(
-                "bad-link", "That is no link into a group, or part of it is missing.",
-                hint: "It begins with `parley:g1:`. `parley accept` takes those of persons.")
+                "bad-link", "That is no link into a group, or part of it is missing.", not: link,
+                prefix: "parley:g1:", hint: "It begins with `parley:g1:` and is one long word.")
         }
         _ = try await running.perform(.joinGroup(found))
         return try await read { try $0.view(found) }

@@ -47,8 +47,8 @@ extension Node {
             invite = try Invite(link: link)
         } catch {
             throw NodeError(
-                "bad-link", "That is no invite link, or part of it is missing.",
-                hint: "It begins with `parley:1:` and is one long word.")
+                "bad-link", "That is no invite link, or part of it is missing.", not: link,
+                prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
         _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
         return try await read { try $0.contact(view: invite.person) }
@@ -70,9 +70,9 @@ extension Node {
     public func requestContact(card: String, alias: String?) async throws -> ContactView {
         guard let bytes = CardText(card)?.card, let person = CardReader.person(of: bytes) else {
             throw NodeError(
-                "bad-card", "That is no card, or part of it is missing.",
-                hint: "It begins with `parley:c1:`; they see theirs with `parley contact card`. "
-                    + "An invite goes to `parley accept`.")
+                "bad-card", "That is no card, or part of it is missing.", not: card,
+                prefix: "parley:c1:",
+                hint: "It begins with `parley:c1:`; they see theirs with `parley contact card`.")
         }
         _ = try await running.perform(.requestContact(card: bytes, alias: alias ?? ""))
         return try await read { try $0.contact(view: person) }

@@ -72,8 +72,8 @@ extension Node {
             card = try Card(bytes: invite.card)
         } catch {
             throw NodeError(
-                "bad-link", "That is no invite link, or part of it is missing.",
-                hint: "It begins with `parley:1:` and is one long word.")
+                "bad-link", "That is no invite link, or part of it is missing.", not: link,
+                prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
         let answer = await RecoveryCall.ask(card, code, network: NetworkID(named: network))
         guard let found = answer.card else {

@@ -16,7 +16,8 @@ extension NodeError {
                 hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
-        case .notMember, .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
+        case .notMember, .notMemberYet, .noSuchMember, .alreadyMember, .outranked, .lastOwner,
+            .directConversation:
             self.init(gathering: refusal)
         case .unchanged:
             self.init("unchanged", "It is so already.")
@@ -61,6 +62,10 @@ extension NodeError {
             self.init(
                 "not-a-member", "You are not in that conversation any more.",
                 hint: "It stays here to read. Somebody in it can add you again.")
+        case .notMemberYet:
+            self.init(
+                "not-a-member-yet", "That conversation has not heard of this device yet.",
+                hint: "It does as soon as another device of yours, or somebody in it, is reached.")
         case .noSuchMember:
             self.init(
                 "no-such-member", "That person is not in the conversation.",

@@ -53,8 +53,8 @@ public protocol NodeService: Sendable {
     func joins() async throws -> [JoinView]
     /// What changed who is in a conversation, oldest first.
     func events(conversation: String) async throws -> [MembershipView]
-    /// Why a message (by its number), a person or a device stands as it does; in one conversation or
-    /// in all.
+    /// Why a message (by its number), a person, a device or a conversation stands as it does; in one
+    /// conversation or in all.
     func why(_ subject: String, conversation: String?) async throws -> ExplanationView
     /// Names a conversation.
     func rename(conversation: String, to name: String) async throws
@@ -182,6 +182,10 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var isCatchingUp = false
     /// Names of those who ask to be a contact and wait for an answer.
     public var requests: [String] = []
+    /// The keys of each conversation that one is in, the newest first.
+    public var epochs: [EpochView] = []
+    /// What happened to people's devices in the last thirty days, each a sentence, oldest first.
+    public var notices: [String] = []
 }
 
 extension NodeService {

@@ -74,7 +74,8 @@ extension Views {
                     : left.0 > right.0
             }.map(\.1), history: roster.history.word,
             rotationHours: roster.settings.rotationHours.map { Int($0) },
-            invites: try roster.invites.map { try view($0, roster) })
+            invites: try roster.invites.map { try view($0, roster) },
+            epoch: try epoch(of: space))
     }
 
     func view(_ invite: LiveInvite, _ roster: Roster) throws -> GroupInviteView {

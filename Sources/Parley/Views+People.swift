@@ -235,7 +235,7 @@ extension Views {
                 + "again; if it stays so, block this contact and meet anew with an invite.")
     }
 
-    private func identity(of person: PersonID) throws -> IdentityLog {
+    func identity(of person: PersonID) throws -> IdentityLog {
         if let bytes = try store.value(.card, person.bytes) {
             return try IdentityLog(operations: Card(bytes: bytes).identity)
         }

@@ -100,7 +100,17 @@ extension Views {
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: try warnings(failure),
-            isCatchingUp: try core.isCatchingUp(in: store), requests: try requests())
+            isCatchingUp: try core.isCatchingUp(in: store), requests: try requests(),
+            epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))
+    }
+
+    /// What happened to people's devices longer ago is told with `contacts` and `why` alone, in
+    /// milliseconds.
+    private static let noticeAgeMax: UInt64 = 30 * 24 * 3_600_000
+
+    private func notices(at wall: UInt64) throws -> [String] {
+        try Notice.all(in: store).filter { $0.time + Self.noticeAgeMax >= wall }
+            .map { try sentence($0) }
     }
 
     private func readOnlyReason() throws -> String? {

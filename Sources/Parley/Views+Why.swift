@@ -10,7 +10,7 @@ import ParleyWire
 extension Views {
     typealias Fact = ExplanationView.Fact
 
-    /// Why a message (`12` or `#12`), a person or a device stands as it does.
+    /// Why a message (`12` or `#12`), a person, a device or a conversation stands as it does.
     func why(_ argument: String, in conversation: String?) throws -> ExplanationView {
         let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
         if digits.count < 16, let number = Int64(digits), number > 0 {
@@ -18,7 +18,22 @@ extension Views {
         }
         let spaces = try conversation.map { [try self.conversation($0)] } ?? groups()
         if let device = try deviceOfAnybody(argument) { return try why(device: device, in: spaces) }
-        return try why(person: person(argument), in: spaces)
+        do {
+            return try why(person: person(argument), in: spaces)
+        } catch let error as NodeError where error == NodeError(.unknownPerson) {
+            return try why(conversationNamed: argument)
+        }
+    }
+
+    private func why(conversationNamed argument: String) throws -> ExplanationView {
+        do {
+            return try why(conversation: conversation(argument))
+        } catch let error as NodeError where error == NodeError(.unknownConversation) {
+            throw NodeError(
+                "unknown-subject", "Nothing here answers to “\(argument)”.",
+                hint: "Say the number of a message, the name of a person or a conversation, or how "
+                    + "a device's identifier begins.")
+        }
     }
 
     private func groups() throws -> [SpaceRecord] {
@@ -77,7 +92,9 @@ extension Views {
         _ state: DeviceExplanation.State, isMember: Bool
     ) -> (String, String) {
         switch state {
-        case .unknown: (isMember ? "not known to have it" : "was removed", "nothing was heard")
+        case .unknown where !isMember: ("is out, and not known to have it", "nothing was heard")
+        case .unknown: ("not known to have it", "nothing was heard")
+        case .wrote: ("has it", "it wrote it")
         case .beforeItCame: ("not for it: it came later", "the group's rule for history")
         case .saved: ("saved", "this device's own disk")
         case .acknowledged: ("delivered", "it said so on a link")
@@ -99,6 +116,12 @@ extension Views {
                 Fact(
                     about: "safety number", what: contact.isVerified ? "compared" : "not compared",
                     source: "noted by you"))
+        }
+        for notice in try Notice.all(in: store).filter({ $0.person == person }) {
+            facts.append(
+                Fact(
+                    about: "devices", what: try sentence(notice),
+                    source: "their signed list of devices", since: notice.time))
         }
         for space in spaces {
             let found = try Explanation.member(person, of: space, in: store)
@@ -154,33 +177,102 @@ extension Views {
     // MARK: A device
 
     private func why(device: DeviceID, in spaces: [SpaceRecord]) throws -> ExplanationView {
-        var facts: [Fact] = []
-        var owner: PersonID?
+        let owner = try owner(of: device)
+        let isOwn = owner == ownPerson
+        var facts = try owner.map { try identityFacts(device, of: $0) } ?? []
+        if device == core.node.device {
+            facts.append(Fact(about: "link", what: "is this device", source: "this node"))
+        } else if core.linkedPeers.contains(where: { $0.device == device }) {
+            facts.append(Fact(about: "link", what: "open now", source: "this node"))
+        } else {
+            let seen = try NodeCore.lastSeen(device, in: store)
+            facts.append(
+                Fact(
+                    about: "link", what: seen == nil ? "never seen" : "not open, last seen",
+                    source: "this node", since: seen))
+        }
         for space in spaces {
             guard let roster = try roster(of: space), let person = roster.person(of: device) else {
                 continue
             }
-            owner = person
-            let isIn = roster.contains(device)
             facts.append(
                 Fact(
                     about: try view(of: space).name,
-                    what: isIn
+                    what: roster.contains(device)
                         ? "in it, as a device of \(try name(of: person, in: roster))"
                         : "was in it, and is out", source: "the group's operations"))
         }
-        if try store.forks().contains(where: { $0.proof.left.device == device }) {
+        let whose = try owner.map { isOwn ? "your own" : "a device of \(try name(of: $0))" }
+        return ExplanationView(title: "\(device.short), \(whose ?? "a device")", facts: facts)
+    }
+
+    private func owner(of device: DeviceID) throws -> PersonID? {
+        if core.node.log.certificate(of: device) != nil { return ownPerson }
+        for space in try store.spaces() {
+            if let person = try roster(of: space)?.person(of: device) { return person }
+        }
+        return nil
+    }
+
+    /// What a person's signed list of devices says of one of them.
+    private func identityFacts(_ device: DeviceID, of person: PersonID) throws -> [Fact] {
+        var facts: [Fact] = []
+        let log = try person == ownPerson ? core.node.log : identity(of: person)
+        let source = "signed list of \(person == ownPerson ? "your" : "their") devices"
+        if log.certificate(of: device) != nil {
+            let what = log.devices.count == 1 ? "the only one" : "one of \(log.devices.count)"
+            facts.append(Fact(about: "device", what: "stands, \(what)", source: source))
+        } else if log.revoked.contains(device) {
+            facts.append(Fact(about: "device", what: "revoked for good", source: source))
+        } else {
+            facts.append(Fact(about: "device", what: "not in it", source: source))
+        }
+        let forked = try Set(store.forks().map(\.proof.left.device)).union(log.forked)
+        if forked.contains(device) {
             facts.append(
                 Fact(
                     about: "two histories",
                     what: "it contradicts itself: its key may be in two hands",
                     source: "proven by two signatures"))
         }
-        if core.linkedPeers.contains(where: { $0.device == device }) {
-            facts.append(Fact(about: "link", what: "open now", source: "this node"))
+        return facts
+    }
+
+    // MARK: A conversation
+
+    private func why(conversation space: SpaceRecord) throws -> ExplanationView {
+        let view = try view(of: space)
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let began = try events(of: space).first { $0.change == "founded" }
+        var facts = [
+            Fact(
+                about: "began", what: view.kind == "group" ? "a group" : "between two",
+                source: began.map { "by \($0.author ?? $0.name)" } ?? "its first operation",
+                since: began?.time),
+            Fact(
+                about: "in it",
+                what: "\(roster.members.count) people with \(roster.devices.count) devices",
+                source: "the conversation's operations"),
+        ]
+        if let epoch = try epoch(of: space) {
+            facts.append(
+                Fact(
+                    about: "keys", what: Self.words(epoch),
+                    source: epoch.author.map { "by \($0), \(epoch.device?.prefix(8) ?? "")" }
+                        ?? "this node", since: epoch.madeAt))
+        } else {
+            facts.append(
+                Fact(
+                    about: "keys", what: "none: this device is not in it",
+                    source: "the conversation's operations"))
         }
-        let whose = try owner.map { "a device of \(try name(of: $0))" } ?? "a device"
-        return ExplanationView(title: "\(device.short), \(whose)", facts: facts)
+        return ExplanationView(title: "\(view.name), \(space.id.short)", facts: facts)
+    }
+
+    private static func words(_ epoch: EpochView) -> String {
+        if epoch.id == nil { return "none yet for who is in it now: made with the next message" }
+        return epoch.isFaulted
+            ? "a device could not open them: others are made soon" : "for all who are in it now"
     }
 
     /// The device whose identifier begins so, in any conversation; nil where none or several do.

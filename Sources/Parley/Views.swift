@@ -92,7 +92,7 @@ struct Views {
             newest: summary.newest.map { $0.clock >> 16 })
     }
 
-    private func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
+    func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
         if let name = try Overview.name(of: space.number, in: store) { return name }
         let others = roster.members.filter { $0.person != ownPerson }
         let names = try others.map { try name(of: $0.person, in: roster) }
@@ -206,6 +206,8 @@ final class RosterCache {
     private struct Kept {
         var controlCount: UInt64
         var roster: Roster?
+        /// Nil before it was asked for: it, too, changes with control operations alone.
+        var epoch: CurrentEpoch??
     }
     /// Beyond this many spaces it begins anew.
     private static let countMax = 1024
@@ -219,5 +221,17 @@ final class RosterCache {
         if kept.count >= Self.countMax { kept.removeAll() }
         kept[space.id] = Kept(controlCount: count, roster: roster)
         return roster
+    }
+
+    func epoch(
+        of space: SpaceRecord, by core: NodeCore, in store: some Store
+    ) throws(StoreError) -> CurrentEpoch? {
+        _ = try roster(of: space, in: store)
+        if let known = kept[space.id]?.epoch { return known }
+        // A copy: what the core works out for this is no part of a step.
+        var core = core
+        let epoch = try core.currentEpoch(of: space, in: store)
+        kept[space.id]?.epoch = .some(epoch)
+        return epoch
     }
 }

@@ -173,6 +173,7 @@ struct SessionTests {
                 trip  abababab  newcomers see the last 30 days, new keys after 24 hours
                   ada (you)  aaaaaaaa  owner   1 device
                   ben        bbbbbbbb  member  2 devices  verified  linked
+                  keys of 14 Nov 2023 23:13, made by ada's device d1 for 3 devices
                   link  cdcdcdcd  by ada  as reader  2 uses left  until 14 Nov 2023 23:13
 
                 """)
@@ -218,6 +219,18 @@ struct SessionTests {
                       23:14  – ben left
 
                 """)
+    }
+
+    @Test(
+        "whoever may write nothing reads all the same; a disk that fails is told",
+        arguments: [("not-a-member", 0), ("revoked", 0), ("storage", 1)])
+    func reading(code: String, status: Int32) async {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "hi")
+        terminal.node.state.withLock { $0.marksRefused = NodeError(code, "no") }
+        let result = await terminal.run("read", "home")
+        #expect(result.output.contains("hi"))
+        #expect(result.status == status)
     }
 
     @Test("status says everything in aligned lines")

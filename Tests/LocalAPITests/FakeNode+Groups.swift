@@ -23,7 +23,10 @@ extension FakeNode {
             GroupInviteView(
                 id: String(repeating: "cd", count: 32), inviter: "ada", role: "reader",
                 usesLeft: 2, expires: 1_700_000_000_000)
-        ])
+        ],
+        epoch: EpochView(
+            conversation: String(repeating: "ab", count: 32), name: "trip", id: "ee",
+            device: "d1", author: "ada", madeAt: 1_700_000_000_000, openedAt: nil, deviceCount: 3))
 
     static func event(
         _ change: String, _ name: String, by author: String?, at time: UInt64, holds: Bool

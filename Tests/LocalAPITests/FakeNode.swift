@@ -10,6 +10,8 @@ final class FakeNode: NodeService {
         var imported: [String: Int] = [:]
         var batches: [ImportBatch] = []
         var readCount = 0
+        /// Why nothing may be marked as read, where that is so.
+        var marksRefused: NodeError?
         var muted: [String: Bool] = [:]
         var calls: [String] = []
         var events: [MembershipView] = []
@@ -182,7 +184,8 @@ final class FakeNode: NodeService {
 
     func markRead(conversation: String) async throws -> Int {
         try known(conversation)
-        return state.withLock { state in
+        return try state.withLock { state in
+            if let error = state.marksRefused { throw error }
             state.readCount += 1
             return state.messages.count
         }

@@ -24,7 +24,8 @@ struct CardCommand: NodeCommand {
         abstract: "show your card: who has it can ask to be your contact",
         discussion: """
             It names your devices, their keys and where they listen, and holds no secret: put it \
-            where people look for you. You decide about each who asks.
+            where people look for you. You decide about each who asks. It is long: a picture of it \
+            needs a wide window.
 
             Example:
               parley contact card
@@ -32,9 +33,11 @@ struct CardCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var qr: QROptions
 
     func run(with node: any NodeService) async throws {
         let card = try await node.card()
+        if !output.json { qr.show(card.text) }
         try Output.show(card, json: output.json, as: card.text)
     }
 }
@@ -174,6 +177,7 @@ struct ContactVerify: NodeCommand {
             """)
 
     @OptionGroup var options: PersonOptions
+    @OptionGroup var qr: QROptions
     @Flag(name: .long, help: "note that both of you see the same number")
     var equal = false
     @Option(name: .long, help: "the code on the other person's screen")
@@ -193,6 +197,7 @@ struct ContactVerify: NodeCommand {
         if equal { try await node.markVerified(person: person) }
         var number = try await node.safetyNumber(person: person)
         if let code { number = try await node.verify(person: person, code: code) }
+        if !number.isVerified, !isJSON { qr.show(number.code) }
         try Output.show(number, json: isJSON, as: Self.text(number))
         if !number.isVerified, !isJSON {
             World.current.say(

@@ -50,7 +50,8 @@ struct DeviceList: NodeCommand {
         Table(
             devices.map { device in
                 [
-                    device.name, String(device.device.prefix(12)), device.state,
+                    device.name.isEmpty ? "(no name)" : device.name,
+                    String(device.device.prefix(12)), device.state,
                     device.isThis ? "this device" : device.isLinked ? "linked" : "not linked",
                     seen(device), device.addresses.joined(separator: ", "),
                 ]
@@ -81,8 +82,7 @@ struct DeviceLink: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Flag(name: .long, inversion: .prefixedNo, help: "show the text as a picture for a camera too")
-    var qr = true
+    @OptionGroup var qr: QROptions
     @Flag(name: .long, help: "do not wait for the device")
     var noWait = false
 
@@ -92,9 +92,7 @@ struct DeviceLink: NodeCommand {
         let changes = try await node.changes()
         let link = try await node.openLink()
         let world = World.current
-        if qr, !output.json, world.isTalkTerminal, let code = QRCode(link.text) {
-            for line in code.lines { world.say(line) }
-        }
+        if !output.json { qr.show(link.text) }
         try Output.show(link, json: output.json, as: link.text)
         world.say("good for one device, until \(Clock().moment(link.expires))")
         guard !noWait else { return }

@@ -94,9 +94,13 @@ struct GroupShow: OneGroupCommand {
                 "as \(invite.role)", "\(counted(invite.usesLeft, "use")) left",
                 "until " + clock.moment(invite.expires))
         }
+        let isIn = group.members.contains(where: \.isSelf)
+        let epoch =
+            group.epoch?.text
+            ?? (isIn ? "this device is not in it yet" : "you are not in it any more")
         return
             ([harmless(group.name) + "  " + group.id.prefix(8) + "  " + newcomers + keys]
-            + people.lines + links.lines).joined(separator: "\n")
+            + people.lines + ["  " + epoch] + links.lines).joined(separator: "\n")
     }
 }
 
@@ -374,5 +378,18 @@ struct GroupJoin: NodeCommand {
                 ]
             }
         ).text
+    }
+}
+
+extension EpochView {
+    /// Which keys these are, for a person.
+    var text: String {
+        guard let madeAt, let device else {
+            return "no keys yet for who is in it now: made with the next message"
+        }
+        let whose = author.map { "\(harmless($0))'s " } ?? ""
+        return "keys of \(Clock().moment(madeAt)), made by \(whose)device \(device.prefix(8)) for "
+            + counted(deviceCount, "device")
+            + (isFaulted ? "; one could not open them, others are made soon" : "")
     }
 }

@@ -6,8 +6,8 @@ struct PassphraseCommand: AsyncParsableCommand {
         commandName: "passphrase",
         abstract: "protect the keys by a passphrase, change it, or remove it",
         discussion: """
-            Without a passphrase the keys lie in a file that only you can read. The node must not \
-            run meanwhile. A wrong passphrase changes nothing.
+            Without a passphrase the keys lie in a file that only you can read. Stop the \
+            node first: its keys are written anew. A wrong passphrase changes nothing.
 
             Example:
               parley passphrase set

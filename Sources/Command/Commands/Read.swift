@@ -39,6 +39,11 @@ struct Read: NodeCommand {
         }
     }
 
+    /// Why something may not be marked as read, and can be read all the same.
+    private static let silent: Set<String> = [
+        "revoked", "not-a-member", "not-a-member-yet", "rejoining", "forked", "blocked",
+    ]
+
     /// The page, and who came and went while it was written.
     private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
         let first = page.cursor == nil ? 0 : page.messages.first?.time ?? 0
@@ -65,8 +70,8 @@ struct Read: NodeCommand {
         if !keepUnread, before == nil {
             do {
                 _ = try await node.markRead(conversation: conversation)
-            } catch let error as NodeError where error.code == "revoked" {
-                // A device that was revoked still shows what it holds.
+            } catch let error as NodeError where Self.silent.contains(error.code) {
+                // Who may write nothing, marks included, still reads what is here.
             }
         }
     }

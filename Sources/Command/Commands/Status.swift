@@ -7,7 +7,8 @@ struct Status: NodeCommand {
         abstract: "say how the node is doing",
         discussion: """
             Shows who the node is, where it listens, its links, what waits to be delivered, what \
-            was refused and why, and everything you should know.
+            was refused and why, which keys the devices of a conversation share, and \
+            everything you should know.
 
             Example:
               parley status --json
@@ -20,6 +21,9 @@ struct Status: NodeCommand {
         let status = try await node.status()
         try Output.show(status, json: output.json, as: Self.text(status))
     }
+
+    /// Keys of so many conversations are shown, the newest.
+    private static let epochCountMax = 5
 
     static func text(_ status: NodeStatus) -> String {
         var table = Table()
@@ -49,6 +53,14 @@ struct Status: NodeCommand {
         }
         for device in status.forkedDevices { table.add("two-faced", device) }
         for name in status.requests { table.add("asks you", name) }
+        for epoch in status.epochs.prefix(Self.epochCountMax) {
+            table.add("epoch", "\(epoch.name): \(epoch.text)")
+        }
+        if status.epochs.count > Self.epochCountMax {
+            let count = status.epochs.count - Self.epochCountMax
+            table.add("epoch", "\(count) more: parley why CONVERSATION")
+        }
+        for notice in status.notices { table.add("notice", notice) }
         if let reason = status.readOnlyReason { table.add("read only", reason) }
         for warning in status.warnings { table.add("warning", warning) }
         return table.text

@@ -4,11 +4,11 @@ import Parley
 struct Why: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "explain the state of a message, a person or a device",
+        abstract: "explain the state of a message, a person, a device or a conversation",
         discussion: """
             Says what is known, from whom, and since when: who has a message, and how that is known; \
-            how a person came into a group, and by whom; where a device belongs. Times are those of \
-            who said so.
+            how a person came into a group, and by whom; where a device belongs; which keys a \
+            conversation has. Times are those of who said so.
 
             Example:
               parley why 12
@@ -19,7 +19,9 @@ struct Why: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "a message's number, a name, or the start of an identifier")
     var subject: String
-    @Option(name: .customLong("in"), help: "only this conversation")
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("only this conversation", valueName: "conversation"))
     var conversation: String?
 
     func validate() throws {

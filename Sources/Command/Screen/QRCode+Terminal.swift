@@ -1,7 +1,28 @@
+import ArgumentParser
+
+/// Whether a text is also shown as a picture for a camera.
+struct QROptions: ParsableArguments {
+    @Flag(name: .long, inversion: .prefixedNo, help: "show it as a picture for a camera too")
+    var qr = true
+
+    /// Shows a text as a picture, on a terminal that is wide enough.
+    func show(_ text: String) {
+        let world = World.current
+        guard qr, world.isTalkTerminal, let code = QRCode(text) else { return }
+        guard code.columnCount <= world.columnCount else {
+            return world.say("a picture of it needs a window of \(code.columnCount) columns")
+        }
+        for line in code.lines { world.say(line) }
+    }
+}
+
 extension QRCode {
     /// Light modules on each side, without which cameras find nothing. The standard asks for four;
     /// two are enough on a screen, where they are white on purpose.
     private static let margin = 2
+
+    /// Columns of a terminal that it takes.
+    var columnCount: Int { size + 2 * Self.margin }
 
     /// Lines for a terminal, two rows of modules each, dark on light whatever its own colours are.
     var lines: [String] {
