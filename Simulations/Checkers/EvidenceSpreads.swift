@@ -38,7 +38,7 @@ final class EvidenceSpreads: Checker {
                 })?.contains(node.identity.device) ?? false,
                 let log = try other.store.log(LogTag(evidence.log), in: space.number)
             else { continue }
-            guard log.fork == evidence.point else {
+            guard log.proven == evidence.point else {
                 throw violation(
                     "\(node.name) knows that log \(log.tag) parts at \(evidence.sequence), and"
                         + " \(other.name) does not")

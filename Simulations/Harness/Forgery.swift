@@ -55,15 +55,22 @@ struct Forgery {
         }
     }
 
-    /// One signed operation at the next place of the liar's log.
+    /// One signed operation of the liar's log.
     ///
-    /// - Parameter clock: the wall clock that it claims, in Unix milliseconds.
+    /// - Parameters:
+    ///   - clock: the wall clock that it claims, in Unix milliseconds.
+    ///   - low: the place that it takes instead of what stands there; nil for the next one.
     func run(
-        _ draft: Draft, at clock: UInt64, naming causes: [OperationReference]
+        _ draft: Draft, at clock: UInt64, naming causes: [OperationReference],
+        insteadOf low: UInt64? = nil
     ) throws(StoreError) -> Run? {
         let log = try log(draft.lane)
-        let tip = log?.tip ?? OperationID(reinterpreting: id(of: draft.lane))
-        let place = log?.end ?? 0
+        let place = low ?? log?.end ?? 0
+        var tip = log?.tip ?? OperationID(reinterpreting: id(of: draft.lane))
+        if low != nil, let log {
+            let before = try place == 0 ? nil : liar.store.operation(at: place - 1, in: log.number)
+            tip = before?.id ?? OperationID(reinterpreting: log.id)
+        }
         let header = OperationHeader(
             kind: draft.kind, wallClock: clock, clock: clock << 16,
             authority: draft.lane.carriesAuthority ? authority : nil, dependencies: causes,

@@ -244,14 +244,36 @@ extension MemoryStore {
         try writes("storing evidence")
         let place = Int(log.rawValue) - 1
         guard let record = record(log) else { return }
-        if let fork = record.fork, fork.sequence <= evidence.sequence { return }
+        if let fork = record.proven, fork.sequence <= evidence.sequence { return }
         let old = contents.forks[evidence.log]
         change {
             $0.forks[evidence.log] = evidence
-            $0.logs[place].fork = evidence.point
+            $0.logs[place].proven = evidence.point
         } back: {
             $0.forks[evidence.log] = old
-            $0.logs[place].fork = record.fork
+            $0.logs[place].proven = record.proven
+        }
+    }
+
+    /// Forgets what is held of a log of lane 0 at and above a proven fork. Rows stay, and no place
+    /// leads to them.
+    public func dropBranch(of log: LogNumber) throws(StoreError) {
+        try writes("dropping a branch")
+        let place = Int(log.rawValue) - 1
+        guard let record = record(log), let fork = record.proven else { return }
+        let (places, heads) = (contents.places[log], contents.heads[log])
+        change {
+            for row in places?.keys ?? [] where row >= fork.sequence {
+                $0.places[log]?[row] = nil
+            }
+            for head in heads?.keys ?? [] where head >= fork.sequence {
+                $0.heads[log]?[head] = nil
+            }
+            $0.logs[place] = record.withoutBranch
+        } back: {
+            $0.places[log] = places
+            $0.heads[log] = heads
+            $0.logs[place] = record
         }
     }
 

@@ -50,12 +50,17 @@ public struct Judge: Sendable {
     public private(set) var graph: ControlGraph
     /// Who is in the space by all of them.
     public private(set) var roster: Roster
+    /// The control operations below every proven fork, where there is one.
+    private var base: ControlGraph?
     /// The view that was asked for last: runs of operations share one.
     private var lastView: (tips: [LogTip], roster: Roster?)?
 
     /// A judge by this graph.
-    public init(_ graph: ControlGraph) {
+    ///
+    /// - Parameter base: the same below every proven fork, where there is one.
+    public init(_ graph: ControlGraph, below base: ControlGraph? = nil) {
         self.graph = graph
+        self.base = base
         roster = self.graph.roster()
     }
 
@@ -67,7 +72,16 @@ public struct Judge: Sendable {
     /// Takes a control operation, after all that it names; ``refresh()`` lets it count.
     public mutating func add(_ operation: VerifiedOperation, by device: DeviceID) {
         graph.add(operation, by: device)
+        base?.add(operation, by: device)
         lastView = nil
+    }
+
+    /// Whether a log of lane 0 has a proven fork.
+    public var hasForks: Bool { base != nil }
+
+    /// What others, of whom none hangs on it, have named of a log of lane 0 at or above its fork.
+    public mutating func names(of log: LogRecord) -> [OperationReference] {
+        base?.names(of: log.tag, by: log.device) ?? []
     }
 
     /// Lets count what was added.

@@ -1,11 +1,46 @@
 public import ParleyWire
 
+/// What others' words keep of a log of lane 0 at and above a proven fork.
+/// Source: `Protocol/08-roster.md`, "Forks".
+public struct VouchedPart: Equatable, Sendable {
+    /// Where it ends; nil while the branch that they name is not held.
+    public var end: LogPoint?
+    /// The place after the highest that any of them names.
+    public var namedEnd: UInt64
+
+    /// A part with these fields.
+    public init(end: LogPoint?, namedEnd: UInt64) {
+        self.end = end
+        self.namedEnd = namedEnd
+    }
+}
+
 /// What counts of a log for others: the part below a proven fork, and below the cuts of a removal.
 ///
 /// A node keeps what lies at or above that point. It neither serves, asks for, takes, nor compares
 /// it, or two nodes that hold different parts of it would exchange for ever. Source:
 /// `Protocol/03-operations.md`, "Forks" and "Cuts".
 extension LogRecord {
+    /// Where what counts of a forked log ends: above what others vouch for, else where the branches
+    /// part. Nil where no fork is proven.
+    public var fork: LogPoint? { proven == nil ? nil : vouched?.end ?? proven }
+
+    /// Whether others vouch for more of a forked log than is held.
+    public var lacksVouched: Bool {
+        guard let fork, let vouched else { return false }
+        return vouched.namedEnd > fork.sequence
+    }
+
+    /// Where what is taken of the log ends: as ``fork``, unless more is sought above it.
+    public var intakeEnd: LogPoint? { lacksVouched ? nil : fork }
+
+    /// The record without what is held at or above a proven fork.
+    public var withoutBranch: LogRecord {
+        var log = self
+        if let proven { log.spans = below(proven).spans }
+        return log
+    }
+
     /// Where the part ends that counts; nil where all of the log does.
     public var bound: LogPoint? {
         guard let fork, let limit else { return fork ?? limit }
@@ -31,7 +66,7 @@ extension LogRecord {
     /// Whether the part below the bound is held to its end: the proof of the fork, or the cut, then
     /// vouches for it.
     public var endsAtBound: Bool {
-        guard let bound else { return false }
+        guard let bound, !lacksVouched else { return false }
         return agreed.end == bound.sequence
     }
 

@@ -111,6 +111,9 @@ public protocol LogStore: AnyObject {
     func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)]
+    /// Forgets what is held of a log of lane 0 at and above a proven fork, signatures included: it
+    /// is another branch than the one that counts.
+    func dropBranch(of log: LogNumber) throws(StoreError)
     /// Forgets the payload of an operation, for good.
     func erase(
         _ number: OperationNumber, commitment: Digest

@@ -12,7 +12,19 @@ extension NodeCore {
         _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         try prepare(space, store)
+        if try vouch(in: space, store) { return try judgeAnew(space, at: now, store, &effects) }
         guard let former = judges[space.number]?.refresh() else { return }
+        try follow(space, from: former, at: now, store, &effects)
+    }
+
+    /// Judges all of a space again: of a forked log of lane 0 another part counts than before.
+    mutating func judgeAnew(
+        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let former = judges.removeValue(forKey: space.number)?.roster
+        try prepare(space, store)
+        guard let former, let judge = judges[space.number] else { return }
+        try ViewWalk.again(through: space, judge, store)
         try follow(space, from: former, at: now, store, &effects)
     }
 
@@ -33,12 +45,17 @@ extension NodeCore {
         effects.append(.linksChanged)
     }
 
-    /// Sets how far logs count.
+    /// Sets how far logs count. Of lane 0 all does, but for those whom only a branch let in that
+    /// does not count: others have never taken their word.
     private func bound(
         _ space: SpaceRecord, by roster: Roster, _ store: some Store
     ) throws(StoreError) {
-        for var log in try store.logs(in: space.number) where log.lane != .control {
-            let limit = roster.limit(of: log)
+        let judge = judges[space.number]
+        for var log in try store.logs(in: space.number) {
+            var limit = roster.limit(of: log)
+            if log.lane == .control, judge?.hasForks == true, judge?.knows(log.device) == false {
+                limit = LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log.id))
+            }
             guard log.limit != limit else { continue }
             log.limit = limit
             try store.update(log)

@@ -34,7 +34,7 @@ extension NodeCore {
             space: space.id, device: proof.left.device, lane: proof.left.lane)
         let known = try store.log(LogTag(name), in: space.number)
         // Known costs nothing: it comes once from every peer.
-        if let fork = known?.fork, fork.sequence <= proof.left.first { return }
+        if let fork = known?.proven, fork.sequence <= proof.left.first { return }
         guard let evidence = ForkEvidence(proof) else {
             return try breach(.unproven, .unprovenOperations, on: id, store, &effects)
         }
@@ -56,12 +56,7 @@ extension NodeCore {
         spread(evidence, in: space, &effects)
         if log.lane == .control {
             // What stands above is in no past any more: everything that hung on it is judged anew.
-            judges[space.number] = nil
-            try prepare(space, store)
-            if let judge = judges[space.number] {
-                try ViewWalk.again(through: space, judge, store)
-            }
-            try follow(space, from: roster, at: now, store, &effects)
+            try judgeAnew(space, at: now, store, &effects)
         }
         try admit(in: space, from: id, at: now, store, &effects)
     }
@@ -74,6 +69,43 @@ extension NodeCore {
         let place = evidence.sequence - 1
         let held = try store.operation(at: place, in: log.number)?.id
         return held == evidence.anchor ? nil : place
+    }
+
+    /// Sets how far forked logs of lane 0 count by the word of others. A branch that is not the one
+    /// they name goes, so that the other can come.
+    ///
+    /// - Returns: whether another part counts than before, so that the space is to be judged anew.
+    mutating func vouch(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard judges[space.number]?.hasForks == true,
+            var judge = judges.removeValue(forKey: space.number)
+        else { return false }
+        defer { judges[space.number] = judge }
+        var isChanged = false
+        for var log in try store.logs(in: space.number) where log.lane == .control {
+            guard log.proven != nil else { continue }
+            let part = try RosterReader.vouchedPart(of: log, by: &judge, store)
+            if let name = judge.names(of: log).first, part?.end == nil, log.holds(name.sequence) {
+                try store.dropBranch(of: log.number)
+                log = log.withoutBranch
+            }
+            guard part != log.vouched else { continue }
+            isChanged = isChanged || part?.end != log.vouched?.end
+            log.vouched = part
+            try store.update(log)
+        }
+        return isChanged
+    }
+
+    /// Another branch of a forked log came. The one that is held gives way where others vouch for
+    /// one, and it is not known to be this. Returns whether it did.
+    func giveWay(
+        _ log: LogRecord, at place: UInt64, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let fork = log.proven, place >= fork.sequence, let vouched = log.vouched,
+            vouched.end == nil
+        else { return false }
+        try store.dropBranch(of: log.number)
+        return true
     }
 
     /// Whether it is proven that this very device wrote two histories, as a copied home does. Nobody

@@ -104,6 +104,9 @@ extension NodeCore {
         do {
             pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
         } catch .forked(let place) {
+            if let log, try giveWay(log, at: place, store) {
+                return try ingest(run, in: space, from: id, store, &ingested, &effects)
+            }
             if let log { suspectFork(of: log, at: place, through: run.last, on: id, &effects) }
             return true
         } catch {
@@ -140,7 +143,7 @@ extension NodeCore {
         var pieces: [VerifiedRun]
         do {
             pieces = try OperationVerifier.verify(
-                run, in: space, held: held, bound: log?.fork, floor: log?.floor)
+                run, in: space, held: held, bound: log?.intakeEnd, floor: log?.floor)
         } catch {
             if error == .unproven, log?.floor != nil || limit != nil { throw .unsigned }
             // What ends right below the limit needs no signature: the cut vouches for it.
@@ -264,7 +267,7 @@ extension NodeCore {
                 // While it waited, some of it may have come another way, or proved a branch that
                 // nobody takes any more.
                 let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
-                guard let rest = run.droppingFirst(known)?.below(log.fork)?.below(limit),
+                guard let rest = run.droppingFirst(known)?.below(log.intakeEnd)?.below(limit),
                     log.canHold(rest)
                 else { continue }
                 waiter.run = rest

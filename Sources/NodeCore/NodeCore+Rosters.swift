@@ -22,6 +22,7 @@ extension NodeCore {
         // The bound is for nodes with very many spaces: then one is read again now and then.
         if judges.count >= Self.judgeCountMax { judges.removeAll() }
         judges[space.number] = judge
+        _ = try vouch(in: space, store)
     }
 
     /// What merge rules may know of a space.
@@ -59,10 +60,44 @@ public enum RosterReader {
     public static func judge(
         of space: SpaceRecord, in store: some LogStore
     ) throws(StoreError) -> Judge {
-        let logs = try store.agreedLogs(in: space.number).filter { $0.lane == .control }
-        var forks: [LogTag: UInt64] = [:]
-        for log in logs { forks[log.tag] = log.fork?.sequence }
-        var graph = ControlGraph(space: space.id, forks: forks)
+        let logs = try store.logs(in: space.number).filter { $0.lane == .control }
+        var ends: [LogTag: UInt64] = [:]
+        for log in logs { ends[log.tag] = log.proven?.sequence }
+        let graph = try graph(of: space, logs, ends, store)
+        if ends.isEmpty { return Judge(graph) }
+        var judge = Judge(graph, below: graph)
+        for log in logs where log.proven != nil {
+            if let end = try vouchedPart(of: log, by: &judge, store)?.end {
+                ends[log.tag] = end.sequence
+            }
+        }
+        return Judge(try self.graph(of: space, logs, ends, store), below: graph)
+    }
+
+    /// What others vouch for of a log of lane 0 with a proven fork, or nil for nothing.
+    static func vouchedPart(
+        of log: LogRecord, by judge: inout Judge, _ store: some LogStore
+    ) throws(StoreError) -> VouchedPart? {
+        let names = judge.names(of: log)
+        guard let highest = names.map(\.sequence).max() else { return nil }
+        func branch(_ place: UInt64) throws(StoreError) -> OperationID? {
+            try log.holds(place) ? store.operation(at: place, in: log.number)?.id : nil
+        }
+        var end: LogPoint?
+        if let sequence = try Vouching.end(of: names, on: branch),
+            let last = try branch(sequence - 1)
+        {
+            end = LogPoint(sequence: sequence, anchor: last)
+        }
+        return VouchedPart(end: end, namedEnd: highest + 1)
+    }
+
+    /// The control operations of a space, of forked logs those below these places.
+    private static func graph(
+        of space: SpaceRecord, _ logs: [LogRecord], _ ends: [LogTag: UInt64],
+        _ store: some LogStore
+    ) throws(StoreError) -> ControlGraph {
+        var graph = ControlGraph(space: space.id, forks: ends)
         var pending: [(log: LogRecord, operations: ArraySlice<StoredOperation>)] = []
         for log in logs where log.end > 0 {
             let held = try store.operations(in: log.number, 0...log.end - 1, limit: .max)
@@ -82,6 +117,6 @@ public enum RosterReader {
                 }
             }
         }
-        return Judge(graph)
+        return graph
     }
 }

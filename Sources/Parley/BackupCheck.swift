@@ -142,7 +142,7 @@ struct BackupCheck {
                 throw BackupFault.unproven("the proof of a fork")
             }
             record(of: evidence.log, proof.left.device, proof.left.lane) {
-                $0.fork = evidence.point
+                $0.proven = evidence.point
             }
             return .fork(evidence, in: space)
         default:

@@ -17,6 +17,8 @@ public struct ControlGraph: Sendable {
     /// By log of the authority graph: which log that is here.
     private var authorityLogs: [Int] = []
     var authorities = AuthorityGraph()
+    /// For each forked log what named a place at or above the fork, in the order of its authors' logs.
+    var words: [LogTag: [ForkWord]] = [:]
     /// Known frontiers by their digests.
     private var frontiers: [UInt64: ControlTips] = [:]
     var keys = ControlKeys()
@@ -76,10 +78,14 @@ public struct ControlGraph: Sendable {
         return set
     }
 
+    private func isAboveFork(_ place: LogTip) -> Bool {
+        forks[place.tag].map { place.sequence >= $0 } ?? false
+    }
+
     /// A place as it counts: at or above a fork it stands for what is below. Nil for nothing.
-    private func below(_ named: LogTip) -> LogTip? {
-        guard let fork = forks[named.tag], named.sequence >= fork else { return named }
-        return fork == 0 ? nil : LogTip(tag: named.tag, sequence: fork - 1)
+    private func below(_ place: LogTip) -> LogTip? {
+        guard let fork = forks[place.tag], place.sequence >= fork else { return place }
+        return fork == 0 ? nil : LogTip(tag: place.tag, sequence: fork - 1)
     }
 
     private func include(_ log: Int, _ sequence: Int, in set: inout ClosedSet) {
@@ -89,6 +95,9 @@ public struct ControlGraph: Sendable {
 
     private mutating func cover(_ header: OperationHeader) {
         for named in header.dependencies + header.references {
+            if isAboveFork(LogTip(named)) {
+                words[named.tag, default: []].append(ForkWord(node: nodes.count - 1, name: named))
+            }
             guard let place = below(LogTip(named)), let log = logNumbers[place.tag] else {
                 continue
             }
@@ -172,7 +181,8 @@ public struct ControlGraph: Sendable {
     /// What is at or below tips; nil where one is not in the graph.
     func set(of tips: ControlTips) -> ClosedSet? {
         var set = ClosedSet()
-        for place in tips.places {
+        for tip in tips.places {
+            guard let place = below(tip) else { continue }
             guard let log = logNumbers[place.tag], place.sequence < UInt64(logs[log].nodes.count)
             else { return nil }
             include(log, Int(place.sequence), in: &set)
@@ -183,14 +193,13 @@ public struct ControlGraph: Sendable {
     // MARK: Tips
 
     /// Tips with what an operation names of the control lane besides, or nil where that is not in
-    /// the graph.
+    /// the graph. Places at or above a fork stay as they were named: what counts there may grow.
     public func merge(_ tips: ControlTips, _ named: [LogTip]) -> ControlTips? {
         var places = tips.places
-        for named in named {
-            guard let new = below(named) else { continue }
-            guard contains(new) else { return nil }
-            if places.contains(where: { $0 == new || isInPast(new, of: $0) }) { continue }
-            places.removeAll { isInPast($0, of: new) }
+        for new in named {
+            guard below(new).map(contains) ?? true else { return nil }
+            if places.contains(where: { covers($0, new) }) { continue }
+            places.removeAll { covers(new, $0) }
             places.append(new)
         }
         return ControlTips(places)
@@ -218,9 +227,12 @@ public struct ControlGraph: Sendable {
         return place.sequence < UInt64(logs[log].nodes.count)
     }
 
-    /// Whether who has these tips has seen a place.
-    public func covers(_ tips: ControlTips, _ place: LogTip) -> Bool {
-        tips.places.contains { $0 == place || isInPast(place, of: $0) }
+    /// Whether a place goes without saying for who names another. Above a fork only the log's own
+    /// order tells.
+    private func covers(_ tip: LogTip, _ place: LogTip) -> Bool {
+        if tip.tag == place.tag { return place.sequence <= tip.sequence }
+        guard !isAboveFork(place), let tip = below(tip) else { return false }
+        return isInPast(place, of: tip)
     }
 
     /// Whether an operation follows from another; false where either is not in the graph.

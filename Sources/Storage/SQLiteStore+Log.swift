@@ -125,7 +125,7 @@ extension SQLiteStore {
     ) throws(StoreError) {
         writes()
         guard var record = records.log(log) else { return }
-        if let fork = record.fork, fork.sequence <= evidence.sequence { return }
+        if let fork = record.proven, fork.sequence <= evidence.sequence { return }
         let row = try Self.last("fork", connection) + 1
         let statement = statements.insertFork
         statement.bind(1, row)
@@ -133,8 +133,21 @@ extension SQLiteStore {
         statement.bind(
             3, copying: try seal(Frame.fork(evidence.proof).encoded(), .forkEvidence, row: row))
         try statement.run("storing evidence")
-        record.fork = evidence.point
+        record.proven = evidence.point
         records.update(record)
+    }
+
+    /// Forgets what is held of a log of lane 0 at and above a proven fork.
+    public func dropBranch(of log: LogNumber) throws(StoreError) {
+        writes()
+        guard let record = records.log(log), let fork = record.proven else { return }
+        precondition(record.lane == .control, "only lane 0 has no views that hang on its rows")
+        for statement in [statements.deleteOperationsFrom, statements.deleteHeadsFrom] {
+            statement.bind(1, log.rawValue)
+            statement.bind(2, Int64(clamping: fork.sequence))
+            try statement.run("dropping a branch")
+        }
+        records.update(record.withoutBranch)
     }
 
     /// All proof of forks, ascending by log.
@@ -164,7 +177,7 @@ extension SQLiteStore {
             guard let space = records.space(evidence.proof.space),
                 var log = records.log(LogTag(evidence.log), in: space.number)
             else { continue }
-            log.fork = evidence.point
+            log.proven = evidence.point
             records.update(log)
         }
     }

@@ -10,7 +10,7 @@ struct Statements {
     let insertOperation, operationByNumber, operationByPlace, operationsByPlace: Statement
     let headsBelow, updateTail: Statement
     let insertHead, headAfter, headsInRange: Statement
-    let insertFork, forks: Statement
+    let insertFork, forks, deleteOperationsFrom, deleteHeadsFrom: Statement
     let views: ViewStatements
 
     let insertMessage, updateMessage, removeMessage, message, messagesBefore,
@@ -45,6 +45,9 @@ struct Statements {
         headAfter = try prepare(SQL.headAfter)
         headsInRange = try prepare(SQL.headsInRange)
         insertFork = try prepare(SQL.insertFork)
+        deleteOperationsFrom = try prepare(
+            "DELETE FROM operation WHERE log = ? AND sequence >= ?")
+        deleteHeadsFrom = try prepare("DELETE FROM head WHERE log = ? AND sequence >= ?")
         forks = try prepare("SELECT number, evidence FROM fork ORDER BY number")
         views = try ViewStatements(connection)
 

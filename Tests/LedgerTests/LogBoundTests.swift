@@ -21,16 +21,36 @@ struct LogBoundTests {
     @Test("of a fork and a limit the lower one bounds")
     func lower() {
         var one = log([0...50])
-        one.fork = LogPoint(sequence: 30, anchor: id(9))
+        one.proven = LogPoint(sequence: 30, anchor: id(9))
         one.limit = LogPoint(sequence: 20, anchor: id(8))
         #expect(one.agreed.end == 20)
         #expect(one.agreed.tip == id(8))
         #expect(one.endsAtBound)
         one.limit = LogPoint(sequence: 40, anchor: id(8))
         #expect(one.agreed.end == 30)
-        one.fork = nil
+        one.proven = nil
         #expect(one.agreed.end == 40)
         #expect(one.end == 51)
+    }
+
+    @Test("a forked log counts as far as others vouch for it, and lacks what they name beyond")
+    func vouched() {
+        var one = log([0...50])
+        one.proven = LogPoint(sequence: 30, anchor: id(9))
+        #expect(one.agreed.end == 30)
+        #expect(one.endsAtBound && one.intakeEnd == one.proven)
+        one.vouched = VouchedPart(end: nil, namedEnd: 45)
+        #expect(one.agreed.end == 30)
+        #expect(!one.endsAtBound && one.intakeEnd == nil)
+        one.vouched = VouchedPart(end: LogPoint(sequence: 40, anchor: id(8)), namedEnd: 40)
+        #expect(one.agreed.end == 40)
+        #expect(one.agreed.tip == id(8))
+        #expect(one.endsAtBound && one.intakeEnd == one.fork)
+        #expect(one.withoutBranch.end == 30)
+        // Without a proof nothing is asked.
+        one.proven = nil
+        #expect(one.agreed.end == 51)
+        #expect(!one.lacksVouched)
     }
 
     @Test("a log cut at nothing counts as empty and lacks nothing")

@@ -82,15 +82,6 @@ struct RandomRosterTests {
         }
     }
 
-    /// Signatures that were found to hold: the same ones are looked at in every order.
-    private final class Remembered: KnownSignatures, @unchecked Sendable {
-        // One test alone sees it, on one thread.
-        private var claims: Set<SignatureClaim> = []
-
-        func contains(_ claim: SignatureClaim) -> Bool { claims.contains(claim) }
-        func insert(_ claim: SignatureClaim) { claims.insert(claim) }
-    }
-
     /// Some sixty operations by people of whom some see little and some see less than they did.
     static func drawn(_ seed: UInt64) throws -> Village {
         var village = try Village(seed: seed, people: 6)
@@ -173,4 +164,13 @@ struct RandomRosterTests {
             ).draft()
         }
     }
+}
+
+/// Signatures that were found to hold: the same ones are looked at in every order.
+final class Remembered: KnownSignatures, @unchecked Sendable {
+    // One test alone sees it, on one thread.
+    private var claims: Set<SignatureClaim> = []
+
+    func contains(_ claim: SignatureClaim) -> Bool { claims.contains(claim) }
+    func insert(_ claim: SignatureClaim) { claims.insert(claim) }
 }

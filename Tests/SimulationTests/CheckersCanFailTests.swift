@@ -176,7 +176,7 @@ struct CheckersCanFailTests {
         let store = trial.ben.store
         let space = try #require(try store.space(proof.space))
         var log = try #require(try store.logs(in: space.number).first { $0.fork != nil })
-        log.fork = nil
+        log.proven = nil
         try store.begin(.full)
         try store.update(log)
         try store.commit()

@@ -175,6 +175,46 @@ struct LogContractTests {
         }
     }
 
+    @Test(
+        "a branch is dropped with its signatures, and another takes its place",
+        arguments: StoreKind.allCases)
+    func branch(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let space: SpaceID = Sample.id(1)
+            var log = try store.transaction { try store.sampleLog(space: space, lane: .control) }
+            try store.transaction {
+                let operations = try Sample.operations(log, 0..<8)
+                _ = try store.insert(operations, in: log.number)
+                log.spans = [
+                    Span(
+                        first: 0, last: 7, anchor: OperationID(reinterpreting: log.id),
+                        tip: operations[7].id)
+                ]
+                try store.update(log)
+                for sequence: UInt64 in [3, 7] {
+                    let signature = try Sample.signature(1)
+                    try store.addHead(
+                        SignedHead(sequence: sequence, signature: signature), in: log.number)
+                }
+                try store.addFork(try Sample.evidence(log, space, parting: 5), in: log.number)
+            }
+            try store.begin(.normal)
+            try store.dropBranch(of: log.number)
+            store.rollback()
+            #expect(try store.operation(at: 5, in: log.number) != nil)
+            #expect(try store.log(log.number)?.end == 8)
+            try store.transaction { try store.dropBranch(of: log.number) }
+            #expect(try store.operations(in: log.number, 0...9, limit: .max).count == 5)
+            #expect(try store.heads(in: log.number, 0...9).map(\.sequence) == [3])
+            #expect(try store.log(log.number)?.end == 5)
+            try store.transaction {
+                let others = try Sample.operations(log, 5..<7, text: "other")
+                _ = try store.insert(others, in: log.number)
+            }
+            #expect(try store.operations(in: log.number, 5...9, limit: .max).count == 2)
+        }
+    }
+
     @Test("evidence of a fork is kept once a log, the lowest", arguments: StoreKind.allCases)
     func forks(kind: StoreKind) throws {
         try kind.withStore { store in
