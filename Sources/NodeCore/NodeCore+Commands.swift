@@ -18,7 +18,7 @@ extension NodeCore {
         }
         let card = try CardReader.kept(of: identity.person, store)
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
-            try publishCard(name: card?.name ?? "", addresses: [], store)
+            try publishCard(name: card?.name ?? "", addresses: [], at: now, store)
         }
         try tendKeys(at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
@@ -49,12 +49,13 @@ extension NodeCore {
     ///
     /// - Parameter prekeys: those to name; nil for the ones that it names already.
     func publishCard(
-        name: String, addresses: [String], prekeys: [PrekeyCertificate]? = nil,
+        name: String, addresses: [String], prekeys: [PrekeyCertificate]? = nil, at now: Instant,
         _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
-        // Above those of all devices: the name is that of the part with the highest version.
-        let version = known?.parts.map(\.version).max() ?? 0
+        // Above those of all devices: the name is that of the part with the highest version. And
+        // above those that a store which was set back has forgotten: two of one version are a fork.
+        let version = max(known?.parts.map(\.version).max() ?? 0, now.wall)
         let own = known?.parts.first { $0.device == identity.device }
         let part = CardPart.make(
             version: version + 1, noiseKey: identity.noiseKey, name: name,
@@ -179,7 +180,7 @@ extension NodeCore {
         let part = card?.parts.first { $0.device == identity.device }
         let wanted = (name ?? part?.name ?? "", addresses ?? part?.addresses ?? [])
         guard wanted != (part?.name ?? "", part?.addresses ?? []) else { return .success(.done) }
-        try publishCard(name: wanted.0, addresses: wanted.1, store)
+        try publishCard(name: wanted.0, addresses: wanted.1, at: now, store)
         effects.append(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
             try introduce(on: id, store, &effects)

@@ -96,7 +96,7 @@ extension NodeCore {
         // The newest alone is of use to others.
         try publishCard(
             name: part?.name ?? "", addresses: part?.addresses ?? [],
-            prekeys: [prekey.certificate], store)
+            prekeys: [prekey.certificate], at: now, store)
         effects.append(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
             try introduce(on: id, invite: nil, store, &effects)

@@ -55,6 +55,7 @@ struct RejoinTests {
         world.heal()
         world.run(for: 3 * 3_600_000)
         #expect(try ben.store.forks().isEmpty && ann.store.forks().isEmpty)
+        #expect(try Notice.all(in: ben.store).isEmpty, "nor a second card of one version")
         #expect(try ann.texts(in: space) == ["what ben holds"])
         #expect(try ann.digest(of: space) == ben.digest(of: space))
     }
