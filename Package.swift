@@ -81,7 +81,17 @@ let targets: [Target] = [
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
-    room("Bench", ["ParleyWire", "ParleySealing", "Parley"]),
+    room(
+        "Bench",
+        [
+            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport", "Parley",
+        ]),
+    room(
+        "RelayServer",
+        [
+            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport",
+            .product(name: "GRDB", package: "GRDB.swift"),
+        ]),
     room(
         "Simulation",
         [
@@ -115,7 +125,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "parley",
         dependencies: [
-            "ParleyWire", "Parley", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
+            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport", "Parley",
+            "ParleyLocalAPI", "ParleyImporting", "ParleyBench", "ParleyRelayServer",
             "ParleySimulate", "ParleyReal", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
@@ -163,11 +174,18 @@ let targets: [Target] = [
     tests(
         "Fuzz",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleyImporting", "ParleySimulation", "Parley", "WireTests",
+            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation", "ParleyNodeCore", "ParleyImporting", "ParleySimulation",
+            "Parley", "WireTests",
         ]),
     tests("Example", []),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
+    tests(
+        "RelayServer",
+        [
+            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport",
+            "ParleyRelayServer", "RelayingTests",
+        ]),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
     tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
@@ -177,7 +195,7 @@ let targets: [Target] = [
         "Process",
         [
             "ParleyWire", "ParleySealing", "ParleyNodeCore", "ParleyTransport", "Parley",
-            "ParleyLocalAPI", "parley",
+            "ParleyLocalAPI", "ParleyRelaying", "RelayServerTests", "parley",
         ]),
 ]
 

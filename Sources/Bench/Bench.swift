@@ -11,6 +11,8 @@ public struct Bench: Sendable {
         "fsync", "append", "page", "bytes-disk", "latency-oneway", "latency-delivered",
         "catchup-100k", "catchup-first50", "bytes-wire", "epoch",
     ]
+    /// Figures that are measured where one asks for them, by name or all as `relay`.
+    public static let relayNames = RelayBench.names
 
     /// Messages of the large conversation.
     static let messageCount = 100_000
@@ -33,12 +35,14 @@ public struct Bench: Sendable {
 
     /// Measures the figures with these names, or all.
     public func run(_ names: [String]) async throws -> [Figure] {
-        let wanted = Set(names.isEmpty ? Self.names : names)
-        let unknown = wanted.subtracting(Self.names).sorted()
+        let all = Self.names + Self.relayNames
+        var wanted = Set(names.isEmpty ? Self.names : names)
+        if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
+        let unknown = wanted.subtracting(all).sorted()
         guard unknown.isEmpty else {
             throw NodeError(
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
-                hint: "There are: " + Self.names.joined(separator: ", "))
+                hint: "There are: " + (all + ["relay"]).joined(separator: ", "))
         }
         let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
         guard wanted != ["epoch"] else { return epochs }
@@ -49,9 +53,23 @@ public struct Bench: Sendable {
                 note: "4 KiB appended and fdatasync: what a durable message costs at least")
         ]
         let limit = figures[0].value
+        if !wanted.isDisjoint(with: Self.names.dropFirst().filter { $0 != "epoch" }) {
+            figures += try await nodes(wanted, fsync: limit)
+        }
+        if !wanted.isDisjoint(with: Self.relayNames) {
+            let relay = RelayBench(folder: folder, program: program, say: say)
+            figures += try await relay.run(wanted, fsync: limit)
+        }
+        return all.compactMap { name in
+            wanted.contains(name) ? figures.first { $0.name == name } : nil
+        } + epochs
+    }
+
+    private func nodes(_ wanted: Set<String>, fsync: Double) async throws -> [Figure] {
+        var figures: [Figure] = []
         let world = try await BenchWorld(folder: folder, program: program, say: say)
         if !wanted.isDisjoint(with: ["append", "latency-oneway", "latency-delivered"]) {
-            figures += try await latencies(in: world, fsync: limit)
+            figures += try await latencies(in: world, fsync: fsync)
         }
         if !wanted.isDisjoint(with: [
             "page", "bytes-disk", "catchup-100k", "catchup-first50", "bytes-wire",
@@ -59,9 +77,7 @@ public struct Bench: Sendable {
             figures += try await catchUp(in: world)
         }
         await world.end()
-        return Self.names.compactMap { name in
-            wanted.contains(name) ? figures.first { $0.name == name } : nil
-        } + epochs
+        return figures
     }
 
     private func latencies(in world: BenchWorld, fsync: Double) async throws -> [Figure] {

@@ -6,7 +6,7 @@ public struct Figure: Codable, Equatable, Sendable {
     public var name: String
     /// The median, in `unit`.
     public var value: Double
-    /// `s` or `bytes`.
+    /// `s`, `bytes`, `1/s` or `count`.
     public var unit: String
     /// The 99th percentile, where it was repeated.
     public var p99: Double?

@@ -103,6 +103,7 @@ struct ParleyCommand: AsyncParsableCommand {
                     DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
                     Recover.self, BackupCommand.self,
                 ]),
+            CommandGroup(name: "Relay:", subcommands: [RelayCommand.self]),
             CommandGroup(
                 name: "Trying it:",
                 subcommands: [

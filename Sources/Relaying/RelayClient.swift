@@ -96,7 +96,9 @@ public struct RelayClient: Sendable {
     private var handshake: [UInt8]
     private var frames: [[UInt8]] = []
     private var questions: ArraySlice<Question> = []
-    private var unanswered: Set<UInt64> = []
+    /// What was asked, and whether the answer can be long.
+    private var unanswered: [UInt64: Bool] = [:]
+    private var longCount = 0
     private var lastCounter: UInt64 = 0
     private var pipes: [UInt32: PipeEnd] = [:]
     private var heardAt: UInt64
@@ -174,8 +176,12 @@ public struct RelayClient: Sendable {
 
     /// Signs what waited, as far as the relay takes it.
     private mutating func ask() {
-        while unanswered.count < Limits.relayRequestCountMax, let question = questions.popFirst() {
-            unanswered.insert(question.counter)
+        while unanswered.count < Limits.relayRequestCountMax, let question = questions.first {
+            let isLong = question.request.action.isLong
+            if isLong, longCount >= Limits.relayLongAnswerCountMax { return }
+            questions.removeFirst()
+            unanswered[question.counter] = isLong
+            if isLong { longCount += 1 }
             let signature = question.request.signature(
                 by: question.key, counter: question.counter, on: link.handshakeHash)
             let signed = SignedRelayRequest(
@@ -237,7 +243,8 @@ public struct RelayClient: Sendable {
     private mutating func answered(
         _ counter: UInt64, _ answer: RelayAnswer, _ events: inout [RelayEvent]
     ) throws(RelayFailure) {
-        guard unanswered.remove(counter) != nil else { throw .malformed }
+        guard let isLong = unanswered.removeValue(forKey: counter) else { throw .malformed }
+        if isLong { longCount -= 1 }
         if case .pipe(let pipe) = answer { pipes[pipe] = PipeEnd() }
         events.append(.answered(counter, answer))
     }

@@ -12,7 +12,7 @@ enum Refusal: Error, Equatable, Sendable {
 /// Where a connection comes from, as far as one remote party can be told from another: an IPv4
 /// address, or the /64 of an IPv6 address, since that is what one household is given.
 struct Origin: Hashable, Sendable {
-    private let prefix: [UInt8]
+    let prefix: [UInt8]
 
     init(prefix: [UInt8]) { self.prefix = prefix }
 

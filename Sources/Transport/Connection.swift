@@ -14,6 +14,10 @@ public final class Connection: Sendable {
     /// The peer as text: `192.0.2.1:4711`, `[2001:db8::1]:4711`, or `unix` for a local socket.
     public let remoteAddress: String
 
+    /// What tells one remote party from another: an IPv4 address, or the /64 of an IPv6 address;
+    /// empty for a local socket.
+    public let origin: [UInt8]
+
     private let loop: any EventLoop
     private let outbox: Outbox
     private let driver: NIOLoopBound<ConnectionDriver>
@@ -22,6 +26,7 @@ public final class Connection: Sendable {
     init(driver: ConnectionDriver, channel: any Channel, outbox: Outbox) {
         loop = channel.eventLoop
         remoteAddress = Self.text(channel.remoteAddress)
+        origin = Origin(channel.remoteAddress)?.prefix ?? []
         self.outbox = outbox
         self.driver = NIOLoopBound(driver, eventLoop: channel.eventLoop)
     }

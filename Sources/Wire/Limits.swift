@@ -97,6 +97,8 @@ public enum Limits {
     public static let volatileSecondsMax = 60
     /// Requests that a client may have sent without having an answer.
     public static let relayRequestCountMax = 256
+    /// Of these, requests whose answer is a page of envelopes or a chunk.
+    public static let relayLongAnswerCountMax = 32
     /// Mailboxes that one connection to a relay may be told of.
     public static let relaySubscriptionCountMax = 1024
     /// Bytes in one frame of a pipe through a relay: small enough to interleave.

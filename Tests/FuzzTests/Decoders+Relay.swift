@@ -1,3 +1,4 @@
+import ParleyRelaying
 import ParleyWire
 
 @testable import WireTests
@@ -20,5 +21,19 @@ extension Decoder {
                 }
             },
             decode: { bytes in (try? RelayWelcome(bytes: bytes))?.encoded }),
+        Decoder(
+            name: "text of a relay", sources: ["Sources/Relaying/RelayText.swift": 1],
+            // Spaces do not count.
+            hasOneSpelling: false,
+            inputs: {
+                let addresses = ["relay.example.org:7448", "[2001:db8::1]:7448"]
+                return [[], addresses].map {
+                    Array(RelayText(key: NoiseKey { $0[0] = 1 }, addresses: $0).text.utf8)
+                }
+            },
+            decode: { bytes in
+                let read = try? RelayText(text: String(decoding: bytes, as: UTF8.self))
+                return read.map { Array($0.text.utf8) }
+            }),
     ]
 }

@@ -15,6 +15,7 @@ struct BenchCommand: AsyncParsableCommand {
 
             Example:
               parley bench append page
+              parley bench relay
               parley bench --json
             """)
 
@@ -59,7 +60,12 @@ struct BenchCommand: AsyncParsableCommand {
     }
 
     private static func amount(_ value: Double, _ unit: String) -> String {
-        guard unit == "s" else { return String(format: "%.0f B", value) }
+        switch unit {
+        case "bytes": return String(format: "%.0f B", value)
+        case "1/s": return String(format: "%.0f a second", value)
+        case "count": return String(format: "%.0f", value)
+        default: break
+        }
         if value < 1e-3 { return String(format: "%.0f us", value * 1e6) }
         if value < 1 { return String(format: "%.2f ms", value * 1e3) }
         return String(format: "%.2f s", value)

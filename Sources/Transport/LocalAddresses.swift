@@ -1,10 +1,10 @@
 import Glibc
 
 /// The addresses of this machine that others might reach.
-enum LocalAddresses {
+public enum LocalAddresses {
     /// Addresses of interfaces that are up, without those of this machine alone or of one cable
     /// alone; where there is no other, the loopback addresses. Ascending.
-    static func all() -> [String] {
+    public static func all() -> [String] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return ["127.0.0.1"] }
         defer { freeifaddrs(list) }

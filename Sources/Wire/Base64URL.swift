@@ -1,9 +1,10 @@
 /// The URL-safe alphabet of RFC 4648, section 5, without padding.
-enum Base64URL {
+public enum Base64URL {
     private static let alphabet = Array(
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    /// The text of these bytes.
+    public static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
         var count = 0
@@ -19,7 +20,8 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    /// The bytes of a text, or nil where it is none.
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0
         var count = 0

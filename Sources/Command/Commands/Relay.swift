@@ -1,0 +1,191 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyRelayServer
+import ParleyRelaying
+import ParleyTransport
+
+struct RelayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "relay",
+        abstract: "keep sealed envelopes for devices that are away",
+        discussion: """
+            A relay holds what nodes could not hand to each other, until they fetch it, and joins \
+            the bytes of two that cannot reach each other. It can open nothing, and knows nobody.
+
+            Example:
+              parley relay --listen '*:7448'
+              parley relay ticket new --count 10
+            """,
+        subcommands: [RelayRun.self, TicketCommand.self], defaultSubcommand: RelayRun.self)
+}
+
+/// Where a relay lives.
+struct RelayHomeOptions: ParsableArguments {
+    @Option(
+        name: .long, help: ArgumentHelp("the folder of the relay", valueName: "folder"),
+        completion: .directory)
+    var home: String?
+
+    func validate() throws {
+        if let home, home.isEmpty { throw ValidationError("--home needs a folder") }
+    }
+
+    var place: RelayHome {
+        guard let home else { return .usual(World.current.environment) }
+        return RelayHome(path: URL(fileURLWithPath: home).standardized.path)
+    }
+
+    /// The relay's store, which may be open in a relay that runs.
+    func store() throws -> SQLiteRelayStore {
+        // The key is made with the folder: a ticket may be the first thing that is wanted.
+        _ = try place.key()
+        return try place.store()
+    }
+}
+
+struct RelayRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "run a relay until it is stopped",
+        discussion: """
+            Prints a text that people give to `parley relays add`. Without --announce it names \
+            the addresses that the relay listens on. Ctrl-C or SIGTERM stops it: all that was \
+            acknowledged is on the disk.
+
+            Example:
+              parley relay run --listen '*:7448' --announce relay.example.org:7448
+              parley relay run --systemd-unit > parley-relay.service
+            """)
+
+    @OptionGroup var options: RelayHomeOptions
+    @Option(
+        name: .long,
+        help: ArgumentHelp("an address to listen on; * stands for all", valueName: "host:port"))
+    var listen: [String] = ["*:7448"]
+    @Option(
+        name: .long,
+        help: ArgumentHelp("an address where others find it", valueName: "host:port"))
+    var announce: [String] = []
+    @Option(
+        name: .long,
+        help: ArgumentHelp(
+            "where it tells its figures, on this machine only", valueName: "host:port"))
+    var metrics: String?
+    @Flag(name: .long, help: "make mailboxes for tickets alone")
+    var tickets = false
+    @Option(name: .long, help: ArgumentHelp("GiB of envelopes to keep at most", valueName: "GiB"))
+    var capacity: Int = 16
+    @Option(name: .long, help: ArgumentHelp("MiB that a mailbox may hold", valueName: "MiB"))
+    var mailbox: Int = 64
+    @Flag(
+        name: .long, help: ArgumentHelp("take whatever comes: for measuring", visibility: .hidden))
+    var unbounded = false
+    @Flag(name: .long, help: "print a unit for systemd that runs this, and end")
+    var systemdUnit = false
+
+    func validate() throws {
+        for address in listen + announce + [metrics].compactMap({ $0 }) {
+            _ = try Self.endpoint(address)
+        }
+        if let metrics, let host = try? Endpoint(metrics).host,  // refused above
+            !["127.0.0.1", "::1", "localhost"].contains(host)
+        {
+            throw ValidationError("--metrics is told on this machine only: 127.0.0.1:PORT")
+        }
+        guard (1...1_000_000).contains(capacity), (1...65_536).contains(mailbox) else {
+            throw ValidationError("--capacity and --mailbox need a sensible number")
+        }
+    }
+
+    private static func endpoint(_ text: String) throws -> Endpoint {
+        do throws(Endpoint.Rejection) {
+            return try Endpoint(text)
+        } catch {
+            throw ValidationError("\(text) is no address: it needs HOST:PORT")
+        }
+    }
+
+    func run() async throws {
+        if systemdUnit { return printUnit() }
+        let stop = Stop.signals()
+        raiseFileLimit()
+        let (server, lock) = try await start()
+        defer { withExtendedLifetime(lock) {} }
+        let text = RelayText(key: server.key, addresses: addresses(of: server))
+        let world = World.current
+        world.say("a relay runs in \(options.place.path)")
+        for endpoint in server.endpoints { world.write("listening on \(endpoint)") }
+        if let endpoint = server.metricsEndpoint { world.write("figures on \(endpoint)") }
+        world.write(text.text)
+        world.say("give that text to parley relays add; Ctrl-C stops the relay")
+        for await _ in stop { break }
+        world.say("stopping")
+        await server.stop()
+    }
+
+    private func start() async throws -> (RelayServer, RelayLock) {
+        do {
+            var settings = RelayServer.Settings(endpoints: try listen.map(Self.endpoint))
+            settings.metrics = try metrics.map(Self.endpoint)
+            if unbounded { settings.policy = .unbounded }
+            settings.policy.needsTicket = tickets
+            settings.policy.mailboxByteCountMax = UInt64(mailbox) << 20
+            let key = try options.place.key()
+            let lock = try options.place.lock()
+            let store = try options.place.store(byteCountMax: Int64(capacity) << 30)
+            let world = World.current
+            let server = try await RelayServer.start(settings, key: key, store: store) {
+                world.say("warning: " + $0)
+            }
+            return (server, lock)
+        } catch let error as TransportFailure {
+            throw NodeError("listen", "\(error)", hint: "--listen names another address")
+        } catch let error as RelayStoreFailure {
+            throw NodeError("store", "\(error)", hint: "does another relay run there?")
+        } catch let error as RelayServerError {
+            throw NodeError("relay-home", "\(error)")
+        }
+    }
+
+    /// What others dial: what was announced, else what it listens on, without loopback where
+    /// there is more.
+    private func addresses(of server: RelayServer) -> [String] {
+        if !announce.isEmpty { return announce }
+        var found: [String] = []
+        for endpoint in server.endpoints {
+            let isEvery = ["0.0.0.0", "::"].contains(endpoint.host)
+            if !isEvery {
+                found.append(endpoint.description)
+                continue
+            }
+            for host in LocalAddresses.all() where host.contains(":") == endpoint.host.contains(":")
+            {
+                if let place = try? Endpoint(host: host, port: endpoint.port) {  // a spelling less
+                    found.append(place.description)
+                }
+            }
+        }
+        return Array(found.prefix(RelayText.addressCountMax))
+    }
+
+    private func raiseFileLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(7), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 65_536)
+        // Where it is not allowed, fewer clients are served.
+        setrlimit(__rlimit_resource_t(7), &limit)
+    }
+
+    private func printUnit() {
+        var arguments = ["run"]
+        for address in listen { arguments += ["--listen", address] }
+        for address in announce { arguments += ["--announce", address] }
+        if let metrics { arguments += ["--metrics", metrics] }
+        if tickets { arguments.append("--tickets") }
+        if unbounded { arguments.append("--unbounded") }
+        arguments += ["--capacity", "\(capacity)", "--mailbox", "\(mailbox)"]
+        World.current.write(
+            SystemdUnit.text(program: "/usr/bin/parley", arguments: arguments))
+    }
+}

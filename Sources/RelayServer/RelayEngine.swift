@@ -1,0 +1,210 @@
+import Dispatch
+import ParleyRelaying
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// Owns the one ``Relay`` and its store, and gives them what happens in turns: all that came while
+/// the last turn wrote to the disk is one batch, so that many envelopes cost one fsync.
+///
+/// Unchecked, because relay, store and peers are plain variables; safe, because they are touched
+/// on `queue` alone. What comes from other threads lies behind a lock.
+final class RelayEngine: @unchecked Sendable {
+    /// Bytes of requests that may wait for a turn before connections are read no more.
+    static let waitingByteCountMax = 32 << 20
+
+    private struct Inbox {
+        var inputs: [RelayInput] = []
+        var byteCount = 0
+        var isScheduled = false
+        /// Connections that are not read until the next turn is over.
+        var paused: [RelayPeer] = []
+    }
+
+    /// What a client that calls now is told, and what is told to who watches.
+    struct Snapshot {
+        var generation: UInt64
+        var newest: UInt64
+        var counters = RelayCounters()
+        var load: (connections: Int, subscriptions: Int, pipes: Int) = (0, 0, 0)
+        var storedByteCount: Int64 = 0
+        var batches: UInt64 = 0
+        var storeFailures: UInt64 = 0
+    }
+
+    private let queue = DispatchQueue(label: "parley.relay", qos: .userInitiated)
+    private let inbox = Mutex(Inbox())
+    private let told: Mutex<Snapshot>
+    private let now: @Sendable () -> UInt64
+    private let report: @Sendable (String) -> Void
+    let policy: RelayPolicy
+
+    private var relay: Relay
+    private var store: SQLiteRelayStore
+    private var peers: [RelayConnection: RelayPeer] = [:]
+    private var timer: (any DispatchSourceTimer)?
+
+    /// - Parameters:
+    ///   - now: Unix milliseconds.
+    ///   - report: told what the operator should know.
+    init(
+        store: SQLiteRelayStore, policy: RelayPolicy, now: @escaping @Sendable () -> UInt64,
+        report: @escaping @Sendable (String) -> Void
+    ) {
+        self.store = store
+        self.policy = policy
+        self.now = now
+        self.report = report
+        relay = Relay(policy: policy, at: now())
+        told = Mutex(Snapshot(generation: store.generation, newest: store.newest))
+    }
+
+    var snapshot: Snapshot { told.withLock { $0 } }
+
+    var welcome: RelayWelcome {
+        let (generation, newest) = told.withLock { ($0.generation, $0.newest) }
+        return Relay.welcome(
+            generation: generation, newest: newest, policy: policy, at: now())
+    }
+
+    /// Lets time pass from here on.
+    func start() {
+        queue.async {
+            let timer = DispatchSource.makeTimerSource(queue: self.queue)
+            timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+            timer.setEventHandler { [weak self] in self?.offer([.tick]) }
+            timer.resume()
+            self.timer = timer
+        }
+    }
+
+    /// Says goodbye to all clients, and gives the store back once all that came was carried out.
+    func stop(retryAfter: UInt32) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                self.timer?.cancel()
+                self.timer = nil
+                self.inbox.withLock { $0.inputs.append(.leaving(retryAfter: retryAfter)) }
+                self.turn()
+                do throws(RelayStoreFailure) {
+                    try self.store.close()
+                } catch {
+                    self.report("\(error)")
+                }
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: What comes
+
+    /// A connection stands.
+    func opened(_ peer: RelayPeer, origin: [UInt8]) {
+        queue.async { self.peers[peer.handler.number] = peer }
+        offer([.opened(peer.handler.number, origin: origin)])
+    }
+
+    /// A connection is gone.
+    func closed(_ connection: RelayConnection) {
+        offer([.closed(connection)])
+        queue.async { self.peers[connection] = nil }
+    }
+
+    /// Takes inputs, in their order.
+    ///
+    /// - Parameter byteCount: what they hold in memory.
+    /// - Returns: whether too much waits: the sender is told to resume after the next turn.
+    @discardableResult
+    func offer(
+        _ inputs: [RelayInput], byteCount: Int = 0, from sender: RelayPeer? = nil
+    ) -> Bool {
+        let (mustSchedule, isFull) = inbox.withLock { inbox in
+            inbox.inputs += inputs
+            inbox.byteCount += byteCount
+            let isFull = sender != nil && inbox.byteCount > Self.waitingByteCountMax
+            if isFull, let sender { inbox.paused.append(sender) }
+            defer { inbox.isScheduled = true }
+            return (!inbox.isScheduled, isFull)
+        }
+        if mustSchedule { queue.async { self.turn() } }
+        return isFull
+    }
+
+    // MARK: Turns
+
+    private func turn() {
+        let (inputs, paused) = inbox.withLock { inbox in
+            defer { inbox = Inbox() }
+            return (inbox.inputs, inbox.paused)
+        }
+        let time = now()
+        var outbox = RelayOutbox()
+        var orders: [(number: RelayOrderNumber, order: RelayOrder)] = []
+        for input in inputs {
+            for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
+        }
+        if !orders.isEmpty { store(&orders, time, &outbox) }
+        for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
+        for peer in paused { peer.resume() }
+        told.withLock { told in
+            told.newest = store.newest
+            told.storedByteCount = store.byteCount
+            told.counters = relay.counters
+            told.load = relay.load
+        }
+    }
+
+    private func store(
+        _ orders: inout [(number: RelayOrderNumber, order: RelayOrder)], _ time: UInt64,
+        _ outbox: inout RelayOutbox
+    ) {
+        var further: [(number: RelayOrderNumber, order: RelayOrder)] = []
+        do throws(RelayStoreFailure) {
+            let outcomes = try store.perform(orders.map(\.order), at: time)
+            told.withLock { $0.batches += 1 }
+            for (order, outcome) in zip(orders, outcomes) {
+                for effect in relay.handle(.performed(order.number, outcome), at: time) {
+                    outbox.add(effect, &further)
+                }
+            }
+        } catch {
+            // Told to the clients as busy, and to the operator.
+            report("\(error)")
+            told.withLock { $0.storeFailures += 1 }
+            for order in orders {
+                for effect in relay.handle(.failed(order.number), at: time) {
+                    outbox.add(effect, &further)
+                }
+            }
+        }
+        precondition(further.isEmpty, "no outcome leads to an order")
+    }
+}
+
+/// What a turn came to, by connection: each is woken once.
+struct RelayOutbox {
+    /// What a connection is to do.
+    enum Step: Sendable {
+        case send([UInt8])
+        case close(RelayClosing)
+        case pause(milliseconds: UInt32)
+    }
+
+    private(set) var steps: [RelayConnection: [Step]] = [:]
+
+    mutating func add(
+        _ effect: RelayEffect, _ orders: inout [(number: RelayOrderNumber, order: RelayOrder)]
+    ) {
+        switch effect {
+        case .send(let connections, let frame):
+            // Written once, however many read it.
+            let bytes = frame.encoded()
+            for connection in connections { steps[connection, default: []].append(.send(bytes)) }
+        case .close(let connection, let reason):
+            steps[connection, default: []].append(.close(reason))
+        case .pause(let connection, let time):
+            steps[connection, default: []].append(.pause(milliseconds: time))
+        case .perform(let number, let order): orders.append((number, order))
+        }
+    }
+}

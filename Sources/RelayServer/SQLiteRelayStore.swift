@@ -1,0 +1,226 @@
+import Foundation
+import GRDB
+public import ParleyRelaying
+public import ParleyWire
+
+/// A relay's store in one SQLite file: the mailboxes of one machine.
+///
+/// A batch of orders is one transaction with `synchronous=FULL`: many envelopes, one fsync. What is
+/// deleted is overwritten. Not to be shared between threads.
+public final class SQLiteRelayStore: RelayStore {
+    /// See ``ParleyRelaying/RelayStore/generation``.
+    public let generation: UInt64
+    /// See ``ParleyRelaying/RelayStore/newest``.
+    public private(set) var newest: UInt64
+    /// Bytes of envelopes and chunks that are kept.
+    public private(set) var byteCount: Int64
+
+    /// What is kept at most; above it nothing is taken.
+    private let byteCountMax: Int64
+    private let queue: DatabaseQueue
+
+    /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:chunksBefore:)`` deletes.
+    static let expiredRowCountMax = 10_000
+
+    /// Opens the store of this file, or makes it.
+    ///
+    /// - Parameters:
+    ///   - generation: what names a new store; of one that is there, its own holds.
+    ///   - byteCountMax: bytes of envelopes and chunks that are kept at most.
+    public init(
+        path: String, generation: UInt64, byteCountMax: Int64 = 16 << 30
+    ) throws(RelayStoreFailure) {
+        self.byteCountMax = byteCountMax
+        (queue, self.generation, newest, byteCount) = try Self.telling("opening the store") {
+            // The file must be its owner's alone from the first moment.
+            _ = Foundation.close(Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
+            let queue = try DatabaseQueue(path: path, configuration: RelaySchema.configuration)
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: RelaySchema.opening)
+            }
+            return try queue.write { db in
+                try db.execute(sql: RelaySchema.tables)
+                try db.execute(
+                    sql: "INSERT OR IGNORE INTO store (id, generation, newest) VALUES (1, ?, 0)",
+                    arguments: [Int64(bitPattern: generation)])
+                let row = try Row.fetchOne(db, sql: "SELECT generation, newest FROM store")
+                let kept: Int64 = row?["generation"] ?? 0
+                let newest: Int64 = row?["newest"] ?? 0
+                let sum = try Int64.fetchOne(
+                    db,
+                    sql: """
+                        SELECT (SELECT ifnull(sum(byte_count), 0) FROM mailboxes)
+                            + (SELECT ifnull(sum(length(bytes)), 0) FROM chunks)
+                        """)
+                return (queue, UInt64(bitPattern: kept), UInt64(newest), sum ?? 0)
+            }
+        }
+    }
+
+    /// See ``ParleyRelaying/RelayStore/perform(_:at:)``.
+    public func perform(
+        _ orders: [RelayOrder], at now: UInt64
+    ) throws(RelayStoreFailure) -> [RelayOutcome] {
+        let writes = orders.contains(where: \.writes)
+        let start = RelayTransaction.Totals(newest: newest, byteCount: byteCount)
+        let (outcomes, end) = try Self.telling("storing") {
+            try queue.writeWithoutTransaction { db in
+                var outcomes: [RelayOutcome] = []
+                var transaction = RelayTransaction(
+                    db: db, now: now, totals: start, byteCountMax: byteCountMax)
+                guard writes else {
+                    for order in orders { outcomes.append(try transaction.perform(order)) }
+                    return (outcomes, transaction.totals)
+                }
+                try db.inTransaction(.immediate) {
+                    for order in orders { outcomes.append(try transaction.perform(order)) }
+                    try transaction.finish()
+                    return .commit
+                }
+                return (outcomes, transaction.totals)
+            }
+        }
+        newest = end.newest
+        byteCount = end.byteCount
+        return outcomes
+    }
+
+    /// Closes the file. Nothing may be asked of the store afterwards.
+    public func close() throws(RelayStoreFailure) {
+        try Self.telling("closing the store") { try queue.close() }
+    }
+
+    /// Runs statements beside the orders: for tests that break a store.
+    func run(_ sql: String) throws {
+        try queue.write { try $0.execute(sql: sql) }
+    }
+
+    // MARK: Tickets
+
+    /// Lets the ticket with this hash pay for a mailbox of so many bytes.
+    public func issue(
+        _ ticket: Digest, byteCountMax: UInt64, at now: UInt64
+    ) throws(RelayStoreFailure) {
+        try Self.telling("issuing a ticket") {
+            try queue.write { db in
+                try db.execute(
+                    sql: "INSERT INTO tickets (hash, byte_count_max, made) VALUES (?, ?, ?)",
+                    arguments: [
+                        Data(ticket.bytes), Int64(clamping: byteCountMax), Int64(clamping: now),
+                    ])
+            }
+        }
+    }
+
+    /// A ticket that nobody has used.
+    public struct Ticket: Equatable, Sendable {
+        /// Its hash, which is all that is kept of it.
+        public let hash: Digest
+        /// Bytes of the mailbox that it pays for.
+        public let byteCountMax: UInt64
+        /// When it was issued, in Unix milliseconds.
+        public let made: UInt64
+    }
+
+    /// The tickets that nobody has used, the oldest first. Used ones are not kept: nobody shall
+    /// find out which mailbox was paid for with which.
+    public func tickets() throws(RelayStoreFailure) -> [Ticket] {
+        try Self.telling("reading tickets") {
+            try queue.read { db in
+                try Row.fetchAll(
+                    db, sql: "SELECT hash, byte_count_max, made FROM tickets ORDER BY made, hash"
+                ).compactMap { row in
+                    let (hash, count, made): (Data, Int64, Int64) = (row[0], row[1], row[2])
+                    return Digest(hash).map {
+                        Ticket(hash: $0, byteCountMax: UInt64(count), made: UInt64(made))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes back a ticket that nobody has used.
+    public func revoke(_ ticket: Digest) throws(RelayStoreFailure) -> Bool {
+        try Self.telling("revoking a ticket") {
+            try queue.write { db in
+                try db.execute(
+                    sql: "DELETE FROM tickets WHERE hash = ?", arguments: [Data(ticket.bytes)])
+                return db.changesCount > 0
+            }
+        }
+    }
+
+    /// What the database says, without what was to be stored.
+    private static func telling<R>(
+        _ attempt: String, _ body: () throws -> R
+    ) throws(RelayStoreFailure) -> R {
+        do {
+            return try body()
+        } catch let error as DatabaseError {
+            throw RelayStoreFailure(
+                "\(attempt): \(error.message ?? "no reason") (\(error.extendedResultCode.rawValue))"
+            )
+        } catch {
+            throw RelayStoreFailure("\(attempt): \(error)")
+        }
+    }
+}
+
+/// The tables of a relay.
+enum RelaySchema {
+    static var configuration: Configuration {
+        var configuration = Configuration()
+        // `parley relay ticket` writes beside a relay that runs.
+        configuration.busyMode = .timeout(10)
+        configuration.label = "relay"
+        return configuration
+    }
+
+    /// The order matters: vacuum is chosen before anything is written.
+    static let opening = """
+        PRAGMA auto_vacuum = INCREMENTAL;
+        PRAGMA journal_mode = WAL;
+        PRAGMA synchronous = FULL;
+        PRAGMA secure_delete = ON;
+        PRAGMA wal_autocheckpoint = 4000;
+        """
+
+    /// Counters are rising and an envelope's key, so that the index on `mailbox` alone lists a
+    /// mailbox in their order.
+    static let tables = """
+        CREATE TABLE IF NOT EXISTS store (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            generation INTEGER NOT NULL,
+            newest INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS mailboxes (
+            number INTEGER PRIMARY KEY,
+            id BLOB NOT NULL UNIQUE,
+            writer BLOB NOT NULL DEFAULT x'',
+            expires INTEGER NOT NULL,
+            byte_count_max INTEGER NOT NULL,
+            byte_count INTEGER NOT NULL DEFAULT 0,
+            newest INTEGER NOT NULL DEFAULT 0
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS mailboxes_by_end ON mailboxes (expires);
+        CREATE TABLE IF NOT EXISTS envelopes (
+            counter INTEGER PRIMARY KEY,
+            mailbox INTEGER NOT NULL REFERENCES mailboxes (number),
+            hash BLOB NOT NULL,
+            bytes BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS envelopes_by_mailbox ON envelopes (mailbox);
+        CREATE UNIQUE INDEX IF NOT EXISTS envelopes_by_hash ON envelopes (mailbox, hash);
+        CREATE TABLE IF NOT EXISTS chunks (
+            name BLOB PRIMARY KEY,
+            came INTEGER NOT NULL,
+            bytes BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX IF NOT EXISTS chunks_by_time ON chunks (came);
+        CREATE TABLE IF NOT EXISTS tickets (
+            hash BLOB PRIMARY KEY,
+            byte_count_max INTEGER NOT NULL,
+            made INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,70 @@
+/// How systemd runs a relay: with a state folder of its own, and nothing else that it could touch.
+public enum SystemdUnit {
+    /// The unit, for `/etc/systemd/system/parley-relay.service`.
+    ///
+    /// - Parameters:
+    ///   - program: the path of this program.
+    ///   - arguments: what it is started with, as it stands on the command line.
+    public static func text(program: String, arguments: [String]) -> String {
+        let command = ([program, "relay"] + arguments).map(quoted).joined(separator: " ")
+        return """
+            [Unit]
+            Description=Parley relay
+            Documentation=man:parley(1)
+            After=network-online.target
+            Wants=network-online.target
+
+            [Service]
+            ExecStart=\(command)
+            Restart=on-failure
+            RestartSec=2
+            DynamicUser=yes
+            StateDirectory=parley-relay
+            StateDirectoryMode=0700
+            UMask=0077
+            LimitNOFILE=65536
+            TimeoutStopSec=20
+
+            NoNewPrivileges=yes
+            CapabilityBoundingSet=
+            AmbientCapabilities=
+            ProtectSystem=strict
+            ProtectHome=yes
+            PrivateTmp=yes
+            PrivateDevices=yes
+            PrivateUsers=yes
+            ProtectHostname=yes
+            ProtectClock=yes
+            ProtectKernelTunables=yes
+            ProtectKernelModules=yes
+            ProtectKernelLogs=yes
+            ProtectControlGroups=yes
+            ProtectProc=invisible
+            ProcSubset=pid
+            RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+            RestrictNamespaces=yes
+            RestrictRealtime=yes
+            RestrictSUIDSGID=yes
+            LockPersonality=yes
+            MemoryDenyWriteExecute=yes
+            RemoveIPC=yes
+            SystemCallArchitectures=native
+            SystemCallFilter=@system-service
+            SystemCallFilter=~@privileged @resources
+            LimitMEMLOCK=infinity
+
+            [Install]
+            WantedBy=multi-user.target
+            """
+    }
+
+    /// As systemd reads an argument: `%` and `$` mean something to it.
+    private static func quoted(_ word: String) -> String {
+        let escaped = word.replacing("%", with: "%%").replacing("$", with: "$$")
+        let isPlain = escaped.allSatisfy {
+            $0.isLetter || $0.isNumber || "-_./:*%$[]=".contains($0)
+        }
+        if isPlain && !escaped.isEmpty { return escaped }
+        return "\"" + escaped.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}

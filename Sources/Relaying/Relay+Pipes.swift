@@ -1,0 +1,120 @@
+import ParleyWire
+
+extension Relay {
+    /// Bytes between two clients.
+    struct Pipe: Sendable {
+        /// Who asked for it, and by which request.
+        let caller: RelayConnection
+        let counter: UInt64
+        /// Who is subscribed to the inbox.
+        let owner: RelayConnection
+        /// When the owner must have answered; nil once it has.
+        var due: UInt64?
+        /// What each may still send, the caller first.
+        var rooms = [Limits.pipeCreditByteCount, Limits.pipeCreditByteCount]
+
+        func isOverdue(at now: UInt64) -> Bool { due.map { now >= $0 } ?? false }
+
+        /// Which end this is: 0 for the caller, 1 for the owner; nil for a stranger.
+        func side(of connection: RelayConnection) -> Int? {
+            connection == caller ? 0 : connection == owner ? 1 : nil
+        }
+
+        func end(_ side: Int) -> RelayConnection { side == 0 ? caller : owner }
+    }
+
+    /// Offers a pipe to who owns the inbox, and is there: the one that subscribed last.
+    mutating func call(
+        _ mailbox: MailboxID, _ waiting: Pending, _ now: UInt64, _ effects: inout [RelayEffect]
+    ) {
+        let caller = waiting.connection
+        guard clients[caller] != nil else { return }
+        let owner = subscribers[mailbox, default: []].last { connection in
+            connection != caller
+                && (clients[connection]?.pipes.count ?? .max) < Limits.pipeCountMax
+        }
+        guard let owner else {
+            return answer(.refused(.nobodyThere), to: waiting.counter, caller, &effects)
+        }
+        repeat { lastPipe &+= 1 } while pipes[lastPipe] != nil
+        pipes[lastPipe] = Pipe(
+            caller: caller, counter: waiting.counter, owner: owner,
+            due: now + policy.callLifetime)
+        clients[caller]?.pipes.insert(lastPipe)
+        clients[owner]?.pipes.insert(lastPipe)
+        effects.append(.send([owner], .pipe(.offered(lastPipe, mailbox))))
+    }
+
+    /// Takes what a client says of a pipe. One that is over is no error: both may have ended it.
+    mutating func take(
+        _ frame: PipeFrame, _ connection: RelayConnection, _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        guard clients[connection] != nil else { return }
+        clients[connection]?.heardAt = now
+        let number = frame.pipe
+        guard var pipe = pipes[number], let side = pipe.side(of: connection) else { return }
+        switch frame {
+        case .offered: hangUp(connection, .unruly, &effects)
+        case .accepted:
+            guard side == 1, pipe.due != nil else { return }
+            pipe.due = nil
+            pipes[number] = pipe
+            counters.pipes += 1
+            answer(.pipe(number), to: pipe.counter, pipe.caller, &effects)
+        case .bytes(_, let bytes):
+            guard pipe.due == nil, bytes.count <= pipe.rooms[side] else {
+                return hangUp(connection, .unruly, &effects)
+            }
+            pipe.rooms[side] -= bytes.count
+            pipes[number] = pipe
+            counters.pipeBytes += UInt64(bytes.count)
+            effects.append(.send([pipe.end(1 - side)], .pipe(frame)))
+            slow(connection, bytes.count, now, &effects)
+        case .credit(_, let count):
+            guard pipe.due == nil else { return hangUp(connection, .unruly, &effects) }
+            let room = pipe.rooms[1 - side] + Int(count)
+            pipe.rooms[1 - side] = min(room, Limits.pipeCreditByteCount)
+            pipes[number] = pipe
+            effects.append(.send([pipe.end(1 - side)], .pipe(frame)))
+        case .closed: end(number, except: connection, &effects)
+        }
+    }
+
+    /// A pipe is over: its ends are told, but for the one that knows.
+    mutating func end(
+        _ number: UInt32, except knowing: RelayConnection?, _ effects: inout [RelayEffect]
+    ) {
+        guard let pipe = pipes.removeValue(forKey: number) else { return }
+        clients[pipe.caller]?.pipes.remove(number)
+        clients[pipe.owner]?.pipes.remove(number)
+        if pipe.due != nil {
+            answer(.refused(.nobodyThere), to: pipe.counter, pipe.caller, &effects)
+        } else if pipe.caller != knowing {
+            effects.append(.send([pipe.caller], .pipe(.closed(number))))
+        }
+        if pipe.owner != knowing { effects.append(.send([pipe.owner], .pipe(.closed(number)))) }
+    }
+
+    /// A pipe cannot be told to ask again later: who sends more than is allowed is read slower.
+    private mutating func slow(
+        _ connection: RelayConnection, _ byteCount: Int, _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        guard let name = clients[connection]?.origin else { return }
+        let own = clients[connection]?.bytes.take(byteCount, at: now) ?? 0
+        let wait = max(own, origins[name]?.bytes.take(byteCount, at: now) ?? 0)
+        if wait > 0 { effects.append(.pause(connection, wait)) }
+    }
+}
+
+extension PipeFrame {
+    /// Which pipe it is about.
+    var pipe: UInt32 {
+        switch self {
+        case .offered(let pipe, _), .accepted(let pipe), .bytes(let pipe, _),
+            .credit(let pipe, _), .closed(let pipe):
+            pipe
+        }
+    }
+}

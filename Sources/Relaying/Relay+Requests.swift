@@ -1,0 +1,187 @@
+import ParleySealing
+import ParleyWire
+
+extension Relay {
+    /// Takes what a client asks: judges what needs no store, and gives the order for the rest.
+    mutating func take(
+        _ checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        guard let client = clients[connection] else { return }
+        guard client.pendingCount < Limits.relayRequestCountMax else {
+            return hangUp(connection, .unruly, &effects)
+        }
+        clients[connection]?.heardAt = now
+        counters.requests[checked.request.action.name, default: 0] += 1
+        if let refusal = refusal(of: checked, connection, now) {
+            return answer(.refused(refusal), to: checked.counter, connection, &effects)
+        }
+        let mailbox = checked.request.mailbox
+        if let (step, purpose) = Self.plan(checked, policy) {
+            order(step, checked, connection, for: purpose, &effects)
+        } else if case .subscribe = checked.request.action {
+            subscribe(connection, mailbox)
+            order(.newest(mailbox), checked, connection, &effects)
+        } else {
+            clients[connection]?.subscriptions.remove(mailbox)
+            unlist(connection, mailbox)
+            answer(.done, to: checked.counter, connection, &effects)
+        }
+    }
+
+    /// What the store is asked, and what for; nil for what is about the connection.
+    private static func plan(
+        _ checked: CheckedRequest, _ policy: RelayPolicy
+    ) -> (RelayOrder, Purpose)? {
+        let mailbox = checked.request.mailbox
+        let signer = checked.signer
+        switch checked.request.action {
+        case .open(let writer, let ticket):
+            let hash: Digest? = ticket.map { digest(.relayTicket, $0) }
+            return (.open(mailbox, writer: writer, ticket: hash, policy.terms), .answer)
+        case .put(let envelope):
+            let hash: Digest = digest(.relayBlob, envelope)
+            return (
+                .put(mailbox, by: signer, hash: hash, envelope: envelope),
+                .put(mailbox, envelope: envelope)
+            )
+        case .volatile(let lifetime, let envelope):
+            return (
+                .mayWrite(mailbox, by: signer),
+                .pass(mailbox, lifetime: lifetime, envelope: envelope)
+            )
+        case .get(let range): return (.get(mailbox, range), .answer)
+        case .acknowledge(let counter): return (.acknowledge(mailbox, upTo: counter), .answer)
+        case .pipe: return (.mayWrite(mailbox, by: signer), .call(mailbox))
+        case .putChunk(let chunk):
+            return (
+                .putChunk(mailbox, name: digest(.relayBlob, chunk), chunk: chunk), .answer
+            )
+        case .getChunk(let name): return (.getChunk(name), .answer)
+        case .subscribe, .unsubscribe: return nil
+        }
+    }
+
+    /// Why a request is refused before the store is asked; nil where it is not.
+    private mutating func refusal(
+        of checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64
+    ) -> RelayRefusal? {
+        if let busy = shortage(of: checked, connection, now) { return busy }
+        switch checked.request.action {
+        case .put, .volatile, .pipe: break
+        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .putChunk, .getChunk:
+            guard checked.isOwner else { return .forbidden }
+        }
+        let pageCount = clients[connection]?.pendingPageCount ?? 0
+        if checked.request.action.isLong, pageCount >= Limits.relayLongAnswerCountMax {
+            return .busy(retryAfter: 100)
+        }
+        if case .subscribe = checked.request.action {
+            let count = clients[connection]?.subscriptions.count ?? 0
+            if count >= Limits.relaySubscriptionCountMax { return .malformed }
+        }
+        if case .pipe = checked.request.action {
+            let count = clients[connection]?.pipes.count ?? 0
+            if count >= Limits.pipeCountMax { return .busy(retryAfter: 60_000) }
+        }
+        return nil
+    }
+
+    /// Takes a request from what its connection and its address are allowed.
+    private mutating func shortage(
+        of checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64
+    ) -> RelayRefusal? {
+        guard var client = clients[connection], var origin = origins[client.origin] else {
+            return nil
+        }
+        var opened = 0
+        if case .open = checked.request.action { opened = 1 }
+        // Nothing is taken for what is refused: else who asks again at once would never be let.
+        let wait = max(
+            client.requests.shortage(of: 1, at: now), origin.requests.shortage(of: 1, at: now),
+            client.bytes.shortage(of: checked.byteCount, at: now),
+            origin.bytes.shortage(of: checked.byteCount, at: now),
+            origin.openings.shortage(of: opened, at: now))
+        if wait == 0 {
+            _ = client.requests.take(1, at: now)
+            _ = origin.requests.take(1, at: now)
+            _ = client.bytes.take(checked.byteCount, at: now)
+            _ = origin.bytes.take(checked.byteCount, at: now)
+            _ = origin.openings.take(opened, at: now)
+        }
+        clients[connection] = client
+        origins[client.origin] = origin
+        return wait == 0 ? nil : .busy(retryAfter: wait)
+    }
+
+    private mutating func subscribe(_ connection: RelayConnection, _ mailbox: MailboxID) {
+        unlist(connection, mailbox)
+        subscribers[mailbox, default: []].append(connection)
+        clients[connection]?.subscriptions.insert(mailbox)
+    }
+
+    private mutating func order(
+        _ order: RelayOrder, _ checked: CheckedRequest, _ connection: RelayConnection,
+        for purpose: Purpose = .answer, _ effects: inout [RelayEffect]
+    ) {
+        let waiting = Pending(
+            connection: connection, counter: checked.counter, purpose: purpose,
+            isLong: checked.request.action.isLong)
+        give(order, for: waiting, &effects)
+    }
+
+    mutating func answer(
+        _ answer: RelayAnswer, to counter: UInt64, _ connection: RelayConnection,
+        _ effects: inout [RelayEffect]
+    ) {
+        if case .refused(let refusal) = answer {
+            counters.refusals[refusal.name, default: 0] += 1
+        }
+        guard clients[connection] != nil else { return }
+        effects.append(.send([connection], .answer(to: counter, answer)))
+    }
+
+    /// An order's outcome is known: the client is answered, and others are told.
+    mutating func conclude(
+        _ number: RelayOrderNumber, _ outcome: RelayOutcome, _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        guard let waiting = pending.removeValue(forKey: number.number) else { return }
+        clients[waiting.connection]?.pendingCount -= 1
+        if waiting.isLong { clients[waiting.connection]?.pendingPageCount -= 1 }
+        switch outcome {
+        case .known(let counter):
+            counters.repeats += 1
+            answer(.stored(counter: counter), to: waiting.counter, waiting.connection, &effects)
+        case .answer(.refused(let refusal)):
+            guard case .upkeep = waiting.purpose else {
+                return answer(
+                    .refused(refusal), to: waiting.counter, waiting.connection, &effects)
+            }
+        case .answer(let given): succeed(waiting, given, now, &effects)
+        }
+    }
+
+    private mutating func succeed(
+        _ waiting: Pending, _ given: RelayAnswer, _ now: UInt64, _ effects: inout [RelayEffect]
+    ) {
+        switch waiting.purpose {
+        case .upkeep: break
+        case .answer: answer(given, to: waiting.counter, waiting.connection, &effects)
+        case .put(let mailbox, let envelope):
+            answer(given, to: waiting.counter, waiting.connection, &effects)
+            guard case .stored(let counter) = given else { return }
+            counters.envelopes += 1
+            counters.envelopeBytes += UInt64(envelope.count)
+            tell(
+                mailbox, except: waiting.connection, orMissed: true,
+                .push(mailbox, RelayEntry(counter: counter, envelope: envelope)), &effects)
+        case .pass(let mailbox, let lifetime, let envelope):
+            answer(.done, to: waiting.counter, waiting.connection, &effects)
+            tell(
+                mailbox, except: waiting.connection, orMissed: false,
+                .volatile(mailbox, lifetime: lifetime, envelope: envelope), &effects)
+        case .call(let mailbox): call(mailbox, waiting, now, &effects)
+        }
+    }
+}

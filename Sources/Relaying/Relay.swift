@@ -1,0 +1,321 @@
+public import ParleyWire
+
+/// One client's connection, by a number that is never used again.
+public struct RelayConnection: Hashable, Comparable, Sendable {
+    /// The number.
+    public let number: UInt64
+
+    /// The connection with this number.
+    public init(_ number: UInt64) { self.number = number }
+
+    /// By number.
+    public static func < (left: Self, right: Self) -> Bool { left.number < right.number }
+}
+
+/// What happens to a relay.
+public enum RelayInput: Sendable {
+    /// A connection stands. `origin` tells one remote party from another; empty where none can.
+    case opened(RelayConnection, origin: [UInt8])
+    /// A connection is gone.
+    case closed(RelayConnection)
+    /// A client asks for something.
+    case request(RelayConnection, CheckedRequest)
+    /// A client said something about a pipe.
+    case pipe(RelayConnection, PipeFrame)
+    /// A client is there.
+    case ping(RelayConnection)
+    /// A client takes what it is sent too slowly, or fast enough again.
+    case congested(RelayConnection, Bool)
+    /// The store carried out an order.
+    case performed(RelayOrderNumber, RelayOutcome)
+    /// The store could not carry out an order.
+    case failed(RelayOrderNumber)
+    /// Time passed; due once a second or so.
+    case tick
+    /// The relay is about to stop, and may be back after so many milliseconds.
+    case leaving(retryAfter: UInt32)
+}
+
+/// What a relay wants done.
+public enum RelayEffect: Sendable {
+    /// Send a frame to these clients, in this order.
+    case send([RelayConnection], RelayServerFrame)
+    /// Hang up.
+    case close(RelayConnection, RelayClosing)
+    /// Read nothing from a client for so many milliseconds.
+    case pause(RelayConnection, UInt32)
+    /// Have the store carry out an order; the outcome is an input. Orders of one batch may be
+    /// carried out together.
+    case perform(RelayOrderNumber, RelayOrder)
+}
+
+/// Why a relay hangs up.
+public enum RelayClosing: String, CaseIterable, Sendable {
+    /// More connections from one address than are taken.
+    case tooManyOfOrigin
+    /// It said nothing for too long.
+    case silent
+    /// It asked without waiting for answers, or sent more through a pipe than it may.
+    case unruly
+    /// The relay stops.
+    case leaving
+}
+
+/// Which order an outcome belongs to.
+public struct RelayOrderNumber: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// A relay, as a value: what clients say, what the store did and the time in; what to send and
+/// what to store out. It opens nothing: not an envelope, no socket, no file.
+///
+/// ```
+///  clients ─▶ RelayDoor (a connection: checks) ─▶ Relay.handle ─▶ effects ─▶ clients
+///                                                  ▲      │
+///                                       outcomes ──┴─ RelayStore ◀─ orders
+/// ```
+///
+/// **What is told, is true:** nothing is answered and nobody hears of an envelope before the store
+/// has it, since both follow from the outcome. **What it holds in memory** is bounded by what is
+/// under way: connections, subscriptions, open pipes, requests without an answer; each has its
+/// bound in ``RelayPolicy`` or `Limits`. **What it knows of people** is nothing: mailboxes are
+/// names of keys. Source: `Protocol/06-relay.md`.
+public struct Relay: Sendable {
+    /// What is known of one connection.
+    struct Client: Sendable {
+        let origin: [UInt8]
+        var heardAt: UInt64
+        var requests: Allotment
+        var bytes: Allotment
+        /// Orders that were given for it and have no outcome.
+        var pendingCount = 0
+        /// Of these, the ones whose answers are long.
+        var pendingPageCount = 0
+        var subscriptions: Set<MailboxID> = []
+        var isCongested = false
+        /// What it was not told of because it reads too slowly.
+        var missed: Set<MailboxID> = []
+        var pipes: Set<UInt32> = []
+    }
+
+    /// What is known of one address.
+    struct Origin: Sendable {
+        var connectionCount = 0
+        var requests: Allotment
+        var bytes: Allotment
+        var openings: Allotment
+    }
+
+    /// What an order was given for.
+    enum Purpose: Sendable {
+        case answer
+        case put(MailboxID, envelope: [UInt8])
+        case pass(MailboxID, lifetime: UInt8, envelope: [UInt8])
+        case call(MailboxID)
+        case upkeep
+    }
+
+    struct Pending: Sendable {
+        let connection: RelayConnection
+        let counter: UInt64
+        let purpose: Purpose
+        /// Whether the answer is long.
+        var isLong = false
+    }
+
+    /// How many addresses are remembered that have no connection.
+    static let originCountMax = 4096
+    /// How often the store is asked to forget what is over, in milliseconds.
+    static let upkeepInterval: UInt64 = 60_000
+
+    let policy: RelayPolicy
+    var clients: [RelayConnection: Client] = [:]
+    var origins: [[UInt8]: Origin] = [:]
+    /// Who is told of a mailbox, the last who subscribed last.
+    var subscribers: [MailboxID: [RelayConnection]] = [:]
+    var pipes: [UInt32: Pipe] = [:]
+    var pending: [UInt64: Pending] = [:]
+    var lastOrder: UInt64 = 0
+    var lastPipe: UInt32 = 0
+    private var day: UInt32
+    private var upkeepAt: UInt64
+    /// What it has done.
+    public internal(set) var counters = RelayCounters()
+
+    /// A relay without clients.
+    public init(policy: RelayPolicy, at now: UInt64) {
+        self.policy = policy
+        day = Self.day(at: now)
+        upkeepAt = now
+    }
+
+    /// What is told to a client that calls now.
+    ///
+    /// - Parameters:
+    ///   - generation: the store's.
+    ///   - newest: the store's.
+    ///   - now: Unix milliseconds.
+    public static func welcome(
+        generation: UInt64, newest: UInt64, policy: RelayPolicy, at now: UInt64
+    ) -> RelayWelcome {
+        RelayWelcome(
+            day: day(at: now), generation: generation, newest: newest,
+            needsTicket: policy.needsTicket)
+    }
+
+    /// How many connections, subscriptions and pipes there are.
+    public var load: (connections: Int, subscriptions: Int, pipes: Int) {
+        (clients.count, clients.values.reduce(0) { $0 + $1.subscriptions.count }, pipes.count)
+    }
+
+    static func day(at now: UInt64) -> UInt32 { UInt32(clamping: now / RelayPolicy.day) }
+
+    /// Takes one input and says what follows. Effects are carried out in their turn, before the
+    /// next input but for outcomes of the store, which come when they come.
+    ///
+    /// - Parameter now: Unix milliseconds.
+    public mutating func handle(_ input: RelayInput, at now: UInt64) -> [RelayEffect] {
+        var effects: [RelayEffect] = []
+        switch input {
+        case .opened(let connection, let origin): open(connection, origin, now, &effects)
+        case .closed(let connection): forget(connection, &effects)
+        case .request(let connection, let request): take(request, connection, now, &effects)
+        case .pipe(let connection, let frame): take(frame, connection, now, &effects)
+        case .ping(let connection):
+            guard clients[connection] != nil else { break }
+            clients[connection]?.heardAt = now
+            effects.append(.send([connection], .pong))
+        case .congested(let connection, let isCongested):
+            congest(connection, isCongested, &effects)
+        case .performed(let number, let outcome): conclude(number, outcome, now, &effects)
+        case .failed(let number):
+            conclude(number, .answer(.refused(.busy(retryAfter: 10_000))), now, &effects)
+        case .tick: tick(now, &effects)
+        case .leaving(let delay):
+            let all = clients.keys.sorted()
+            effects.append(.send(all, .bye(retryAfter: delay)))
+            effects += all.map { .close($0, .leaving) }
+        }
+        return effects
+    }
+
+    // MARK: Connections
+
+    private mutating func open(
+        _ connection: RelayConnection, _ name: [UInt8], _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        var origin =
+            origins[name]
+            ?? Origin(
+                requests: Allotment(policy.requests, times: 4, at: now),
+                bytes: Allotment(policy.bytes, times: 4, at: now),
+                openings: Allotment(policy.openings, at: now))
+        guard origin.connectionCount < policy.originConnectionCountMax || name.isEmpty else {
+            counters.closings[.tooManyOfOrigin, default: 0] += 1
+            effects.append(.close(connection, .tooManyOfOrigin))
+            return
+        }
+        origin.connectionCount += 1
+        origins[name] = origin
+        clients[connection] = Client(
+            origin: name, heardAt: now, requests: Allotment(policy.requests, at: now),
+            bytes: Allotment(policy.bytes, at: now))
+        counters.connections += 1
+    }
+
+    private mutating func forget(_ connection: RelayConnection, _ effects: inout [RelayEffect]) {
+        guard let client = clients.removeValue(forKey: connection) else { return }
+        origins[client.origin]?.connectionCount -= 1
+        // Each is taken off a list of its own: the order cannot be seen.
+        for mailbox in client.subscriptions { unlist(connection, mailbox) }
+        for pipe in client.pipes.sorted() { end(pipe, except: connection, &effects) }
+    }
+
+    mutating func hangUp(
+        _ connection: RelayConnection, _ reason: RelayClosing, _ effects: inout [RelayEffect]
+    ) {
+        counters.closings[reason, default: 0] += 1
+        effects.append(.close(connection, reason))
+        forget(connection, &effects)
+    }
+
+    private mutating func congest(
+        _ connection: RelayConnection, _ isCongested: Bool, _ effects: inout [RelayEffect]
+    ) {
+        clients[connection]?.isCongested = isCongested
+        guard !isCongested, let missed = clients[connection]?.missed else { return }
+        clients[connection]?.missed = []
+        for mailbox in missed.sorted() { effects.append(.send([connection], .missed(mailbox))) }
+    }
+
+    /// Tells a mailbox's subscribers, but for the one that brought it.
+    mutating func tell(
+        _ mailbox: MailboxID, except bringer: RelayConnection, orMissed: Bool,
+        _ frame: RelayServerFrame, _ effects: inout [RelayEffect]
+    ) {
+        var reached: [RelayConnection] = []
+        for connection in subscribers[mailbox, default: []] where connection != bringer {
+            if clients[connection]?.isCongested == false {
+                reached.append(connection)
+            } else if orMissed {
+                clients[connection]?.missed.insert(mailbox)
+                counters.missed += 1
+            }
+        }
+        guard !reached.isEmpty else { return }
+        counters.pushes += UInt64(reached.count)
+        effects.append(.send(reached, frame))
+    }
+
+    mutating func unlist(_ connection: RelayConnection, _ mailbox: MailboxID) {
+        subscribers[mailbox]?.removeAll { $0 == connection }
+        if subscribers[mailbox]?.isEmpty == true { subscribers[mailbox] = nil }
+    }
+
+    // MARK: Time
+
+    private mutating func tick(_ now: UInt64, _ effects: inout [RelayEffect]) {
+        let today = Self.day(at: now)
+        if today != day {
+            day = today
+            effects.append(.send(clients.keys.sorted(), .day(today)))
+        }
+        for connection in clients.keys.sorted() {
+            guard let client = clients[connection] else { continue }
+            // A clock that was set back waits anew.
+            if client.heardAt > now { clients[connection]?.heardAt = now }
+            if now > client.heardAt + policy.silenceMax { hangUp(connection, .silent, &effects) }
+        }
+        for pipe in pipes.keys.sorted() where pipes[pipe]?.isOverdue(at: now) == true {
+            end(pipe, except: nil, &effects)
+        }
+        if now >= upkeepAt { upkeep(now, &effects) }
+    }
+
+    private mutating func upkeep(_ now: UInt64, _ effects: inout [RelayEffect]) {
+        upkeepAt = now + Self.upkeepInterval
+        let order = RelayOrder.expire(
+            envelopesBefore: now - min(now, policy.envelopeLifetime),
+            chunksBefore: now - min(now, policy.chunkLifetime))
+        let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
+        give(order, for: nobody, &effects)
+        for name in origins.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            guard var origin = origins[name], origin.connectionCount == 0 else { continue }
+            let isRested =
+                origin.requests.isFull(at: now) && origin.bytes.isFull(at: now)
+                && origin.openings.isFull(at: now)
+            if isRested || origins.count > Self.originCountMax { origins[name] = nil }
+        }
+    }
+
+    mutating func give(
+        _ order: RelayOrder, for purpose: Pending, _ effects: inout [RelayEffect]
+    ) {
+        lastOrder += 1
+        pending[lastOrder] = purpose
+        clients[purpose.connection]?.pendingCount += 1
+        if purpose.isLong { clients[purpose.connection]?.pendingPageCount += 1 }
+        effects.append(.perform(RelayOrderNumber(number: lastOrder), order))
+    }
+}

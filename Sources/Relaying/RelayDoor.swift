@@ -1,0 +1,115 @@
+public import ParleySealing
+public import ParleyWire
+
+/// A request whose signature held on the connection that it came by. Only ``RelayDoor`` makes one.
+public struct CheckedRequest: Sendable {
+    /// What the answer bears.
+    public let counter: UInt64
+    /// The mailbox that the key which signed would own.
+    public let signer: MailboxID
+    /// What is asked.
+    public let request: RelayRequest
+    /// Bytes that it had.
+    public let byteCount: Int
+
+    /// Whether the mailbox's own key signed.
+    public var isOwner: Bool { signer == request.mailbox }
+
+    init(_ signed: SignedRelayRequest, byteCount: Int) {
+        counter = signed.counter
+        signer = MailboxID(key: signed.key)
+        request = signed.request
+        self.byteCount = byteCount
+    }
+}
+
+/// Why a client's connection is ended.
+public enum RelayClientRejection: Error, Equatable, Sendable {
+    /// The handshake or a record did not hold.
+    case link(LinkRejection)
+    /// A frame does not decode.
+    case malformed(DecodingFailure)
+    /// A request was played again, or out of turn.
+    case staleCounter
+    /// The key that is named did not sign this request for this connection.
+    case badSignature
+}
+
+/// What a client said.
+public enum RelayDoorEvent: Sendable {
+    /// These bytes go to the client.
+    case send([UInt8])
+    /// The connection stands.
+    case opened
+    /// Something is asked.
+    case request(CheckedRequest)
+    /// About a pipe.
+    case pipe(PipeFrame)
+    /// The client is there.
+    case ping
+}
+
+/// The relay's end of one connection: bytes in, requests that were checked out.
+///
+/// It needs nothing of the relay but its key, so that all that costs time (curves, hashes,
+/// ciphers) is done where the connection lives, beside others.
+public struct RelayDoor: Sendable {
+    private var link: RelayLink
+    private var lastCounter: UInt64 = 0
+
+    /// The end of a connection to the relay with this key.
+    public init(
+        key: DeviceNoiseKey, welcome: RelayWelcome, network: NetworkID,
+        using random: inout some RandomNumberGenerator
+    ) {
+        link = RelayLink(relay: key, welcome: welcome, network: network, using: &random)
+    }
+
+    /// Takes bytes of the stream, cut anywhere.
+    ///
+    /// - Throws: why the connection is to be closed.
+    public mutating func receive(
+        _ bytes: ArraySlice<UInt8>
+    ) throws(RelayClientRejection) -> [RelayDoorEvent] {
+        let told: [RelayLinkEvent]
+        do throws(LinkRejection) { told = try link.receive(bytes) } catch { throw .link(error) }
+        var events: [RelayDoorEvent] = []
+        for event in told {
+            switch event {
+            case .send(let bytes): events.append(.send(bytes))
+            case .opened: events.append(.opened)
+            case .frame(let bytes):
+                if let event = try check(bytes) { events.append(event) }
+            }
+        }
+        return events
+    }
+
+    /// Seals frames as one batch. Empty until the connection stands.
+    public mutating func seal(_ frames: [[UInt8]]) -> [UInt8] { link.seal(frames) }
+
+    mutating func check(
+        _ bytes: [UInt8]
+    ) throws(RelayClientRejection) -> RelayDoorEvent? {
+        let decoded: RelayClientFrame?
+        do throws(DecodingFailure) {
+            decoded = try RelayClientFrame.decode(bytes)
+        } catch {
+            throw .malformed(error)
+        }
+        guard let frame = decoded else { return nil }
+        switch frame {
+        case .ping: return .ping
+        case .pipe(let frame): return .pipe(frame)
+        case .request(let signed):
+            guard signed.counter > lastCounter else { throw .staleCounter }
+            let message = signed.request.signedBytes(
+                counter: signed.counter, on: link.handshakeHash)
+            guard signed.signature.verifies(.relayRequest, message, by: signed.key) else {
+                throw .badSignature
+            }
+            lastCounter = signed.counter
+            return .request(CheckedRequest(signed, byteCount: bytes.count))
+        }
+    }
+}

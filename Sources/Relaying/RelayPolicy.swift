@@ -1,0 +1,116 @@
+import ParleyWire
+
+/// What a relay allows. Its operator may set each bound.
+/// Source: `Protocol/06-relay.md`, "Bounds".
+public struct RelayPolicy: Equatable, Sendable {
+    /// Whether mailboxes are only made for tickets.
+    public var needsTicket = false
+    /// How long a mailbox lives without being opened again, in milliseconds.
+    public var mailboxLifetime: UInt64 = 30 * day
+    /// A mailbox with no more left than this lives on when it is opened.
+    public var mailboxRenewal: UInt64 = 7 * day
+    /// Bytes of envelopes in a mailbox for which no ticket says otherwise.
+    public var mailboxByteCountMax: UInt64 = 64 << 20
+    /// How long an envelope is kept, in milliseconds.
+    public var envelopeLifetime: UInt64 = 30 * day
+    /// How long a chunk is kept, in milliseconds.
+    public var chunkLifetime: UInt64 = 14 * day
+
+    /// Connections from one address.
+    public var originConnectionCountMax = 64
+    /// Requests of one connection: at once, and a second in the long run. Of one address four
+    /// times as many.
+    public var requests = Rate(burst: 4096, perSecond: 256)
+    /// Bytes of one connection. Of one address four times as many.
+    public var bytes = Rate(burst: 64 << 20, perSecond: 4 << 20)
+    /// Mailboxes opened from one address.
+    public var openings = Rate(burst: 2048, perSecond: 1)
+    /// How long a client may be silent, in milliseconds.
+    public var silenceMax: UInt64 = 5 * 60_000
+    /// How long the owner of an inbox is waited for who is called, in milliseconds.
+    public var callLifetime: UInt64 = 10_000
+
+    /// The usual bounds.
+    public init() {}
+
+    /// Takes from one address whatever comes: for measuring, and for relays among friends.
+    public static var unbounded: RelayPolicy {
+        var policy = RelayPolicy()
+        let rate = Rate(burst: 1 << 40, perSecond: 1 << 40)
+        policy.originConnectionCountMax = .max
+        policy.requests = rate
+        policy.bytes = rate
+        policy.openings = rate
+        return policy
+    }
+
+    /// A day in milliseconds.
+    public static let day: UInt64 = 24 * 3_600_000
+
+    var terms: MailboxTerms {
+        MailboxTerms(
+            needsTicket: needsTicket, lifetime: mailboxLifetime, renewal: mailboxRenewal,
+            byteCountMax: max(mailboxByteCountMax, UInt64(Limits.envelopeByteCountMax)))
+    }
+
+    /// So much at once, and so much a second in the long run.
+    public struct Rate: Equatable, Sendable {
+        /// What may come at once.
+        public var burst: Int
+        /// What may come every second.
+        public var perSecond: Int
+
+        /// A rate with these fields.
+        public init(burst: Int, perSecond: Int) {
+            self.burst = burst
+            self.perSecond = perSecond
+        }
+    }
+}
+
+/// What is left of a rate. The clock is told; where it goes back, nothing is given back.
+struct Allotment: Sendable {
+    private let rate: RelayPolicy.Rate
+    /// In thousandths, so that milliseconds give whole numbers.
+    private var left: Int
+    private var at: UInt64
+
+    init(_ rate: RelayPolicy.Rate, times factor: Int = 1, at now: UInt64) {
+        self.rate = RelayPolicy.Rate(
+            burst: rate.burst * factor, perSecond: max(1, rate.perSecond * factor))
+        left = self.rate.burst * 1000
+        self.at = now
+    }
+
+    /// Whether all of it is left.
+    mutating func isFull(at now: UInt64) -> Bool {
+        refill(now)
+        return left == rate.burst * 1000
+    }
+
+    /// Takes so much, even where that is more than is left.
+    ///
+    /// - Returns: milliseconds until as much is there again; 0 where it was there.
+    mutating func take(_ amount: Int, at now: UInt64) -> UInt32 {
+        let wait = shortage(of: amount, at: now)
+        left -= amount * 1000
+        return wait
+    }
+
+    /// Milliseconds until so much is there; 0 where it is.
+    mutating func shortage(of amount: Int, at now: UInt64) -> UInt32 {
+        refill(now)
+        let missing = min(amount, rate.burst) * 1000 - left
+        return missing <= 0 ? 0 : UInt32(clamping: (missing + rate.perSecond - 1) / rate.perSecond)
+    }
+
+    private mutating func refill(_ now: UInt64) {
+        if now > at {
+            let (gained, overflows) = Int(clamping: now - at)
+                .multipliedReportingOverflow(by: rate.perSecond)
+            let full = rate.burst * 1000
+            left = overflows || gained > full - left ? full : left + gained
+        }
+        at = now
+    }
+}

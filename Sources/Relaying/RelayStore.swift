@@ -1,0 +1,104 @@
+public import ParleyWire
+
+/// What a relay keeps, whatever keeps it.
+///
+/// **Contract**, which one set of tests holds every store to: orders are carried out in their
+/// turn, each seeing what those before it did; once ``perform(_:at:)`` has returned, they survive a
+/// crash of the process and of the machine; where it throws, none of them was carried out. The
+/// counter of a mailbox only ever rises, also over a new start, and is not given again by a store
+/// that was set back, wherever the store can help it: ``RelayCounter`` bases it on the time.
+/// A store decides nothing that a relay could: quotas, expiry and who may write are told to it.
+public protocol RelayStore {
+    /// Drawn when the store was made.
+    var generation: UInt64 { get }
+    /// The greatest counter that any envelope got.
+    var newest: UInt64 { get }
+
+    /// Carries out orders.
+    ///
+    /// - Parameter now: Unix milliseconds.
+    /// - Returns: an outcome for each order, in their turn.
+    mutating func perform(
+        _ orders: [RelayOrder], at now: UInt64
+    ) throws(RelayStoreFailure) -> [RelayOutcome]
+}
+
+/// What a relay asks of its store.
+public enum RelayOrder: Equatable, Sendable {
+    /// Make a mailbox on these terms, or let it live on. Outcome: ``RelayAnswer/opened(expires:byteCountMax:)``.
+    case open(MailboxID, writer: MailboxID?, ticket: Digest?, MailboxTerms)
+    /// Keep an envelope with this hash, signed for by this key's name; when the mailbox is full,
+    /// the oldest go. Outcome: ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
+    case put(MailboxID, by: MailboxID, hash: Digest, envelope: [UInt8])
+    /// Entries of a range. Of a mailbox that is not there: none.
+    case get(MailboxID, RelayRange)
+    /// The newest counter, 0 where there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.
+    case newest(MailboxID)
+    /// Delete what an inbox holds up to a counter.
+    case acknowledge(MailboxID, upTo: UInt64)
+    /// Whether this key's name may write. Outcome: done, or why not.
+    case mayWrite(MailboxID, by: MailboxID)
+    /// Keep a chunk, paid for by a mailbox.
+    case putChunk(MailboxID, name: Digest, chunk: [UInt8])
+    /// The chunk of this name.
+    case getChunk(Digest)
+    /// Forget envelopes and chunks that came before these times, and mailboxes whose own time is
+    /// over and that are empty. Some at a time: it is asked for again.
+    case expire(envelopesBefore: UInt64, chunksBefore: UInt64)
+}
+
+extension RelayOrder {
+    /// Whether it can change what is kept.
+    public var writes: Bool {
+        switch self {
+        case .open, .put, .acknowledge, .putChunk, .expire: true
+        case .get, .newest, .mayWrite, .getChunk: false
+        }
+    }
+}
+
+/// What became of an order.
+public enum RelayOutcome: Equatable, Sendable {
+    /// What the client is told.
+    case answer(RelayAnswer)
+    /// The envelope was there already, with this counter.
+    case known(counter: UInt64)
+}
+
+/// On what terms a mailbox is made.
+public struct MailboxTerms: Equatable, Sendable {
+    /// Whether it takes a ticket.
+    public var needsTicket: Bool
+    /// How long it lives, in milliseconds.
+    public var lifetime: UInt64
+    /// It lives on, for a ticket where one is needed, once no more than this is left.
+    public var renewal: UInt64
+    /// How many bytes of envelopes it holds, unless a ticket says otherwise.
+    public var byteCountMax: UInt64
+
+    /// Terms with these fields.
+    public init(needsTicket: Bool, lifetime: UInt64, renewal: UInt64, byteCountMax: UInt64) {
+        self.needsTicket = needsTicket
+        self.lifetime = lifetime
+        self.renewal = renewal
+        self.byteCountMax = byteCountMax
+    }
+}
+
+/// Why a store did nothing of what it was asked.
+public struct RelayStoreFailure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// What was attempted, and the system's own words. Never what was to be stored.
+    public let description: String
+
+    /// A failure that is told like this.
+    public init(_ description: String) { self.description = description }
+}
+
+/// How counters are given.
+public enum RelayCounter {
+    /// The one after `newest`: microseconds since 1970, so that a store that was set back gives
+    /// no counter again, unless the clock was set back with it.
+    public static func next(after newest: UInt64, at now: UInt64) -> UInt64 {
+        max(newest + 1, now * 1000)
+    }
+}

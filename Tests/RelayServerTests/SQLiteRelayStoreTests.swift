@@ -1,0 +1,155 @@
+import Foundation
+import ParleyRelaying
+import ParleySealing
+import ParleyWire
+import Testing
+
+@testable import ParleyRelayServer
+@testable import RelayingTests
+
+/// A folder that is gone when the test is.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "parley-relay-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        // What is left in a temporary folder harms nobody.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// Everything that all files in it hold.
+    func contents() throws -> [UInt8] {
+        try FileManager.default.contentsOfDirectory(atPath: path).sorted().flatMap { name in
+            Array(try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)))
+        }
+    }
+}
+
+@Suite("The store in SQLite")
+struct SQLiteRelayStoreTests {
+    let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    func open(_ byteCountMax: Int64 = 1 << 30) throws -> SQLiteRelayStore {
+        try SQLiteRelayStore(
+            path: folder.path + "/relay.sqlite", generation: 5, byteCountMax: byteCountMax)
+    }
+
+    @Test("keeps the contract of stores", arguments: RelayStoreContract.allCases)
+    func contract(story: RelayStoreContract) throws {
+        var store = try open()
+        let same = store
+        try story.run(&store) {
+            try same.issue($0, byteCountMax: $1, at: RelayStoreContract.now)
+        }
+        #expect(try sum(in: store) == store.byteCount, "the sum is carried on rightly")
+    }
+
+    private func sum(in store: SQLiteRelayStore) throws -> Int64 {
+        try store.close()
+        return try open().byteCount
+    }
+
+    @Test("is the same after it was closed and opened")
+    func again() throws {
+        var store = try open()
+        _ = try store.perform([RelayStoreContract.open(1)], at: RelayStoreContract.now)
+        let counter = try RelayStoreContract.stored(
+            &store, RelayStoreContract.put(1, RelayStoreContract.envelope(1)))
+        try store.close()
+        var opened = try SQLiteRelayStore(path: folder.path + "/relay.sqlite", generation: 6)
+        #expect(opened.generation == 5)
+        #expect(opened.newest == counter)
+        #expect(try RelayStoreContract.all(&opened, 1) == [RelayStoreContract.envelope(1)])
+    }
+
+    @Test("carries out nothing of a batch that fails")
+    func atomic() throws {
+        var store = try open()
+        _ = try store.perform([RelayStoreContract.open(1)], at: RelayStoreContract.now)
+        let newest = store.newest
+        try store.forbid("envelopes", after: 1)
+        let puts = (1...2).map { RelayStoreContract.put(1, RelayStoreContract.envelope($0)) }
+        #expect(throws: RelayStoreFailure.self) {
+            try store.perform(puts, at: RelayStoreContract.now)
+        }
+        #expect(try RelayStoreContract.all(&store, 1).isEmpty)
+        #expect(store.newest == newest && store.byteCount == 0)
+    }
+
+    @Test("takes nothing more when it is full, and says when to come again")
+    func full() throws {
+        var store = try open(1024)
+        _ = try store.perform([RelayStoreContract.open(1)], at: RelayStoreContract.now)
+        for number in 1...2 {
+            _ = try RelayStoreContract.stored(
+                &store,
+                RelayStoreContract.put(1, RelayStoreContract.envelope(UInt8(number))))
+        }
+        let outcome = try RelayStoreContract.one(
+            &store, RelayStoreContract.put(1, RelayStoreContract.envelope(3)))
+        #expect(outcome == .answer(.refused(.busy(retryAfter: 600_000))))
+    }
+
+    @Test("leaves nothing of what is deleted in its files")
+    func overwritten() throws {
+        var store = try open()
+        _ = try store.perform([RelayStoreContract.open(1, writer: 2)], at: RelayStoreContract.now)
+        let envelope = Array("an envelope that nobody shall find later".utf8)
+        let padded = envelope + [UInt8](repeating: 1, count: 512 - envelope.count)
+        let counter = try RelayStoreContract.stored(&store, RelayStoreContract.put(1, padded))
+        #expect(try folder.contents().contains(envelope))
+        _ = try store.perform(
+            [.acknowledge(RelayStoreContract.id(1), upTo: counter)], at: RelayStoreContract.now)
+        try store.close()
+        #expect(!(try folder.contents().contains(envelope)))
+    }
+
+    @Test("keeps of a ticket its hash, and once it is spent nothing")
+    func tickets() throws {
+        let store = try open()
+        let ticket = [UInt8](repeating: 0xab, count: 32)
+        let hash: Digest = digest(.relayTicket, ticket)
+        try store.issue(hash, byteCountMax: 1 << 20, at: 7)
+        #expect(try store.tickets().map(\.hash) == [hash])
+        var terms = RelayStoreContract.terms
+        terms.needsTicket = true
+        _ = try store.perform(
+            [.open(RelayStoreContract.id(1), writer: nil, ticket: hash, terms)], at: 9)
+        #expect(try store.tickets().isEmpty)
+        try store.issue(hash, byteCountMax: 1 << 20, at: 7)
+        #expect(try store.revoke(hash))
+        #expect(!(try store.revoke(hash)))
+        try store.close()
+        let contents = try folder.contents()
+        #expect(!contents.contains(ticket) && !contents.contains(hash.bytes))
+    }
+
+    @Test("belongs to its owner alone")
+    func mode() throws {
+        _ = try open()
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+            let attributes = try FileManager.default.attributesOfItem(
+                atPath: folder.path + "/" + name)
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+    }
+
+}
+
+extension SQLiteRelayStore {
+    /// Lets a table take so many rows and no more, as a disk does that is full.
+    func forbid(_ table: String, after count: Int) throws {
+        try run(
+            """
+            CREATE TRIGGER full BEFORE INSERT ON \(table)
+            WHEN (SELECT count(*) FROM \(table)) >= \(count)
+            BEGIN SELECT RAISE(ABORT, 'full'); END
+            """)
+    }
+}

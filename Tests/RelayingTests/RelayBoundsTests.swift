@@ -1,0 +1,179 @@
+import ParleySealing
+import ParleyWire
+import Testing
+
+@testable import ParleyRelaying
+
+@Suite("What a relay lets clients do")
+struct RelayBoundsTests {
+    @Test("a request counts once and only on its connection: played again, the line is cut")
+    func replay() throws {
+        var world = RelayWorld()
+        let drop = world.access()
+        let ada = try world.connect()
+        let ben = try world.connect()
+        let hash = try #require(world.clients[ada]?.handshakeHash)
+        func frame(_ counter: UInt64, on hash: [UInt8]) -> [UInt8] {
+            let request = RelayRequest(.subscribe, of: drop.mailbox)
+            return RelayClientFrame.request(
+                SignedRelayRequest(
+                    counter: counter, key: drop.key.device,
+                    signature: request.signature(by: drop.key, counter: counter, on: hash),
+                    request: request)
+            ).encoded()
+        }
+        var door = try #require(world.doors[ada])
+        // The same bytes come to another connection, as a relay's neighbour could play them.
+        var other = try #require(world.doors[ben])
+        #expect(throws: RelayClientRejection.badSignature) {
+            _ = try other.check(frame(1, on: hash))
+        }
+        _ = try door.check(frame(1, on: hash))
+        _ = try door.check(frame(3, on: hash))
+        for counter in [UInt64(3), 2, 0] {
+            #expect(throws: RelayClientRejection.staleCounter) {
+                _ = try door.check(frame(counter, on: hash))
+            }
+        }
+    }
+
+    @Test("a request that says another thing than was signed cuts the line", arguments: 0..<3)
+    func altered(place: Int) throws {
+        var world = RelayWorld()
+        let drop = world.access()
+        let ada = try world.connect()
+        let hash = try #require(world.clients[ada]?.handshakeHash)
+        let request = RelayRequest(.acknowledge(upTo: 5), of: drop.mailbox)
+        var signed = SignedRelayRequest(
+            counter: 1, key: drop.key.device,
+            signature: request.signature(by: drop.key, counter: 1, on: hash), request: request)
+        switch place {
+        case 0: signed.request.action = .acknowledge(upTo: 6)
+        case 1: signed.counter = 2
+        default: signed.key = world.access().key.device
+        }
+        var door = try #require(world.doors[ada])
+        #expect(throws: RelayClientRejection.badSignature) {
+            _ = try door.check(RelayClientFrame.request(signed).encoded())
+        }
+    }
+
+    @Test("who asks faster than is allowed is told when to ask again, and then may")
+    func rate() throws {
+        var policy = RelayPolicy()
+        policy.requests = RelayPolicy.Rate(burst: 5, perSecond: 1)
+        var world = RelayWorld(policy)
+        let drop = world.access()
+        let ada = try world.connect()
+        for _ in 0..<5 {
+            #expect(try world.ask(.subscribe, as: drop, by: ada) == .subscribed(newest: 0))
+        }
+        #expect(
+            try world.ask(.subscribe, as: drop, by: ada) == .refused(.busy(retryAfter: 1000)))
+        world.now += 1000
+        #expect(try world.ask(.subscribe, as: drop, by: ada) == .subscribed(newest: 0))
+    }
+
+    @Test("one address is allowed no more over many connections, nor by coming again")
+    func origin() throws {
+        var policy = RelayPolicy()
+        policy.requests = RelayPolicy.Rate(burst: 5, perSecond: 1)
+        policy.originConnectionCountMax = 5
+        var world = RelayWorld(policy)
+        let drop = world.access()
+        var refusals = 0
+        for round in 0..<5 {
+            let connection = try world.connect()
+            for _ in 0..<5 {
+                let answer = try world.ask(.subscribe, as: drop, by: connection)
+                if case .refused(.busy) = answer { refusals += 1 }
+            }
+            if round == 0 { try world.disconnect(connection) }
+        }
+        #expect(refusals == 5, "five of twenty-five are too many")
+        for _ in 0..<2 { _ = try world.connect() }
+        #expect(world.closings.values.elementsEqual([.tooManyOfOrigin]))
+        let other = try world.connect(from: [2])
+        #expect(try world.ask(.subscribe, as: drop, by: other) == .subscribed(newest: 0))
+    }
+
+    @Test("mailboxes are made no faster than one address may")
+    func openings() throws {
+        var policy = RelayPolicy()
+        policy.openings = RelayPolicy.Rate(burst: 3, perSecond: 1)
+        var world = RelayWorld(policy)
+        let ada = try world.connect()
+        var refused = 0
+        for _ in 0..<5 {
+            let answer = try world.ask(RelayTests.open, as: world.access(), by: ada)
+            if case .refused(.busy) = answer { refused += 1 }
+        }
+        #expect(refused == 2)
+    }
+
+    @Test("a client that says nothing for too long is let go, one that pings is not")
+    func silence() throws {
+        var world = RelayWorld()
+        let ada = try world.connect()
+        let ben = try world.connect()
+        world.now += world.policy.silenceMax
+        try world.say(.ping(ben))
+        try world.tick(after: 1)
+        #expect(world.closings == [ada: .silent])
+    }
+
+    @Test("a client that waits for no answer is let go")
+    func unruly() throws {
+        var world = RelayWorld()
+        let drop = world.access()
+        let ada = try world.connect()
+        for counter in 1...UInt64(Limits.relayRequestCountMax + 1) {
+            let signed = SignedRelayRequest(
+                counter: counter, key: drop.key.device,
+                signature: try #require(Signature([UInt8](repeating: 0, count: 64))),
+                request: RelayRequest(.subscribe, of: drop.mailbox))
+            // Nothing is concluded: the store is slow.
+            _ = world.relay.handle(
+                .request(ada, CheckedRequest(signed, byteCount: 200)), at: world.now)
+        }
+        #expect(world.relay.counters.closings == [.unruly: 1])
+        #expect(world.relay.load.connections == 0)
+    }
+
+    @Test("a client is told of no more mailboxes than the bound says")
+    func subscriptions() throws {
+        var world = RelayWorld()
+        let ada = try world.connect()
+        for _ in 0..<Limits.relaySubscriptionCountMax {
+            _ = try world.ask(.subscribe, as: world.access(), by: ada)
+        }
+        #expect(
+            try world.ask(.subscribe, as: world.access(), by: ada) == .refused(.malformed))
+        #expect(world.relay.load.subscriptions == Limits.relaySubscriptionCountMax)
+        try world.disconnect(ada)
+        #expect(world.relay.subscribers.isEmpty)
+    }
+
+    @Test("a relay that stops says so to everybody")
+    func leaving() throws {
+        var world = RelayWorld()
+        let ada = try world.connect()
+        _ = world.told(ada)
+        try world.say(.leaving(retryAfter: 5000))
+        #expect(world.told(ada) == [.leaving(retryAfter: 5000)])
+        #expect(world.closings == [ada: .leaving])
+    }
+
+    @Test("what is remembered of addresses ends with their being rested")
+    func memory() throws {
+        var world = RelayWorld()
+        for number in 0..<20 {
+            let connection = try world.connect(from: [9, UInt8(number)])
+            _ = try world.ask(.subscribe, as: world.access(), by: connection)
+            try world.disconnect(connection)
+        }
+        #expect(world.relay.origins.count == 20)
+        try world.tick(after: 3_600_000)
+        #expect(world.relay.origins.isEmpty)
+    }
+}
