@@ -34,6 +34,10 @@ extension LogRecord {
     /// Where what is taken of the log ends: as ``fork``, unless more is sought above it.
     public var intakeEnd: LogPoint? { lacksVouched ? nil : fork }
 
+    /// Whether the branch that others vouch for is not held, or not far enough to tell: then any
+    /// other that comes takes the place of what is held.
+    public var awaitsBranch: Bool { fork != nil && vouched != nil && vouched?.end == nil }
+
     /// The record without what is held at or above a proven fork.
     public var withoutBranch: LogRecord {
         var log = self

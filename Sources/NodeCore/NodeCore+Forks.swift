@@ -71,8 +71,7 @@ extension NodeCore {
         return held == evidence.anchor ? nil : place
     }
 
-    /// Sets how far forked logs of lane 0 count by the word of others. A branch that is not the one
-    /// they name goes, so that the other can come.
+    /// Sets how far forked logs of lane 0 count by the word of others.
     ///
     /// - Returns: whether another part counts than before, so that the space is to be judged anew.
     mutating func vouch(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
@@ -84,10 +83,6 @@ extension NodeCore {
         for var log in try store.logs(in: space.number) where log.lane == .control {
             guard log.proven != nil else { continue }
             let part = try RosterReader.vouchedPart(of: log, by: &judge, store)
-            if let name = judge.names(of: log).first, part?.end == nil, log.holds(name.sequence) {
-                try store.dropBranch(of: log.number)
-                log = log.withoutBranch
-            }
             guard part != log.vouched else { continue }
             isChanged = isChanged || part?.end != log.vouched?.end
             log.vouched = part
@@ -96,16 +91,25 @@ extension NodeCore {
         return isChanged
     }
 
-    /// Another branch of a forked log came. The one that is held gives way where others vouch for
-    /// one, and it is not known to be this. Returns whether it did.
-    func giveWay(
-        _ log: LogRecord, at place: UInt64, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        guard let fork = log.proven, place >= fork.sequence, let vouched = log.vouched,
-            vouched.end == nil
-        else { return false }
+    /// A run of another branch of a log of lane 0 than the one held takes its place, where others
+    /// vouch for a branch and the one held is not known to be that. Returns what is new of the run;
+    /// nothing where the branch that is held stays.
+    func otherBranch(
+        _ run: Run, insteadOf log: LogRecord, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [VerifiedRun] {
+        guard log.awaitsBranch else { return [] }
+        let below = log.withoutBranch
+        // What does not hold takes nobody's place, whatever is wrong with it.
+        let pieces = try? Self.verify(run, in: space.id, against: below, limit: nil)
+        guard let pieces, pieces.first?.first == below.end, let last = pieces.last?.operations.last
+        else { return [] }
+        if log.holds(last.sequence),
+            try store.operation(at: last.sequence, in: log.number)?.id == last.id
+        {
+            return []
+        }
         try store.dropBranch(of: log.number)
-        return true
+        return pieces
     }
 
     /// Whether it is proven that this very device wrote two histories, as a copied home does. Nobody

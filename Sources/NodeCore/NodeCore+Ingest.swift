@@ -98,20 +98,25 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
         let tag = LogTag(name)
-        let log = try store.log(tag, in: space.number)
+        var log = try store.log(tag, in: space.number)
         let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
-        let pieces: [VerifiedRun]
+        var pieces: [VerifiedRun]
         do {
             pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
         } catch .forked(let place) {
-            if let log, try giveWay(log, at: place, store) {
-                return try ingest(run, in: space, from: id, store, &ingested, &effects)
+            guard let log else { return true }
+            pieces = try otherBranch(run, insteadOf: log, in: space, store)
+            if pieces.isEmpty {
+                suspectFork(of: log, at: place, through: run.last, on: id, &effects)
+                return true
             }
-            if let log { suspectFork(of: log, at: place, through: run.last, on: id, &effects) }
-            return true
         } catch {
             return try refused(error, from: id, store, &ingested, &effects)
         }
+        if pieces.isEmpty, let log {
+            pieces = try otherBranch(run, insteadOf: log, in: space, store)
+        }
+        log = try store.log(tag, in: space.number)
         if let log, pieces.isEmpty, hasMissingBodies {
             ingested.changes += try restore(run, in: log, space, store)
         }
@@ -136,7 +141,7 @@ extension NodeCore {
     ///
     /// Floors and limits are the word of whoever admitted or removed somebody. Where they do not fit
     /// what others hold, no peer has broken anything.
-    private static func verify(
+    static func verify(
         _ run: Run, in space: SpaceID, against log: LogRecord?, limit: LogPoint?
     ) throws(RunRejection) -> [VerifiedRun] {
         let held = log?.spans ?? []

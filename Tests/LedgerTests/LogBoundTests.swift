@@ -42,10 +42,12 @@ struct LogBoundTests {
         one.vouched = VouchedPart(end: nil, namedEnd: 45)
         #expect(one.agreed.end == 30)
         #expect(!one.endsAtBound && one.intakeEnd == nil)
+        #expect(one.awaitsBranch)
         one.vouched = VouchedPart(end: LogPoint(sequence: 40, anchor: id(8)), namedEnd: 40)
         #expect(one.agreed.end == 40)
         #expect(one.agreed.tip == id(8))
         #expect(one.endsAtBound && one.intakeEnd == one.fork)
+        #expect(!one.awaitsBranch)
         #expect(one.withoutBranch.end == 30)
         // Without a proof nothing is asked.
         one.proven = nil
