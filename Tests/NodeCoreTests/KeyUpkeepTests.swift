@@ -49,6 +49,35 @@ struct KeyUpkeepTests {
         #expect(Set(now.map(\.name)).isDisjoint(with: first.map(\.name)))
     }
 
+    @Test(
+        "the look of every hour has the vault sealed anew where it let go of something, and else not"
+    )
+    func forgetting() throws {
+        let trio = try Trio(seed: 6)
+        trio.world.pass(days: 8)
+        let node = trio.ann
+        var random = SeededRandom(seed: 1)
+        for (days, drops) in [(UInt64(0), false), (60, true)] {
+            let wall = World.epoch + trio.world.now + (8 + days) * NodeCore.day
+            let now = Instant(monotonic: trio.world.now, wall: wall)
+            var core = node.core
+            try node.store.begin(.full)
+            let effects = try core.step(.timer(.keys), at: now, in: node.store, using: &random)
+            node.store.rollback()
+            var (isWanted, isDurable, isNext) = (false, false, false)
+            for effect in effects {
+                switch effect {
+                case .forgetKeys: isWanted = true
+                case .commitFully: isDurable = true
+                case .timer(.keys, let time): isNext = time == now.monotonic + 3_600_000
+                default: break
+                }
+            }
+            #expect(isNext, "after \(days) days")
+            #expect(isWanted == drops && (isDurable || !drops), "after \(days) days")
+        }
+    }
+
     @Test("Attack 44: who was sealed to by somebody long away says so, and all find another epoch")
     func longAway() throws {
         let trio = try Trio(seed: 3)
