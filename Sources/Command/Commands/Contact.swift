@@ -201,7 +201,7 @@ struct ContactVerify: NodeCommand {
         try Output.show(number, json: isJSON, as: Self.text(number))
         if !number.isVerified, !isJSON {
             World.current.say(
-                "not compared yet: parley contact verify NAME --equal once it was")
+                "not compared yet: once it was, add --equal; or give the other's code to --code")
         }
     }
 
