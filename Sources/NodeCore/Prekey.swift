@@ -22,13 +22,15 @@ public struct Prekey: Sendable {
     ) {
         leaf = PrivateLeaf.generate(using: &random)
         certificate = PrekeyCertificate.make(
-            number: number, notBefore: time, notAfter: time + NodeCore.keyLifetime, key: leaf.publicKey,
+            number: number, notBefore: time, notAfter: time + NodeCore.keyLifetime,
+            key: leaf.publicKey,
             by: device)
     }
 
     /// Keeps the private half, in the transaction at hand, before anybody is shown the other.
     public func keep(in store: some KeyStore) throws(StoreError) {
         try store.setSecret(
-            TimedLeaf(leaf, time: certificate.notAfter).secret, .prekey, leaf.publicKey.bytes, in: nil)
+            TimedLeaf(leaf, time: certificate.notAfter).secret, .prekey, leaf.publicKey.bytes,
+            in: nil)
     }
 }
