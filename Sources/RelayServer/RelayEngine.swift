@@ -17,6 +17,9 @@ final class RelayEngine: @unchecked Sendable {
         var inputs: [RelayInput] = []
         var byteCount = 0
         var isScheduled = false
+        /// Connections that came and went: told with the inputs, so that none is before its peer.
+        var joined: [RelayPeer] = []
+        var left: [RelayConnection] = []
         /// Connections that are not read until the next turn is over.
         var paused: [RelayPeer] = []
     }
@@ -43,6 +46,7 @@ final class RelayEngine: @unchecked Sendable {
     private var store: SQLiteRelayStore
     private var peers: [RelayConnection: RelayPeer] = [:]
     private var timer: (any DispatchSourceTimer)?
+    private var isStopped = false
 
     /// - Parameters:
     ///   - now: Unix milliseconds.
@@ -86,6 +90,7 @@ final class RelayEngine: @unchecked Sendable {
                 self.timer = nil
                 self.inbox.withLock { $0.inputs.append(.leaving(retryAfter: retryAfter)) }
                 self.turn()
+                self.isStopped = true
                 do throws(RelayStoreFailure) {
                     try self.store.close()
                 } catch {
@@ -100,14 +105,14 @@ final class RelayEngine: @unchecked Sendable {
 
     /// A connection stands.
     func opened(_ peer: RelayPeer, origin: [UInt8]) {
-        queue.async { self.peers[peer.handler.number] = peer }
+        inbox.withLock { $0.joined.append(peer) }
         offer([.opened(peer.handler.number, origin: origin)])
     }
 
     /// A connection is gone.
     func closed(_ connection: RelayConnection) {
+        inbox.withLock { $0.left.append(connection) }
         offer([.closed(connection)])
-        queue.async { self.peers[connection] = nil }
     }
 
     /// Takes inputs, in their order.
@@ -133,19 +138,22 @@ final class RelayEngine: @unchecked Sendable {
     // MARK: Turns
 
     private func turn() {
-        let (inputs, paused) = inbox.withLock { inbox in
+        let batch = inbox.withLock { inbox in
             defer { inbox = Inbox() }
-            return (inbox.inputs, inbox.paused)
+            return inbox
         }
+        guard !isStopped else { return }
+        for peer in batch.joined { peers[peer.handler.number] = peer }
         let time = now()
         var outbox = RelayOutbox()
         var orders: [(number: RelayOrderNumber, order: RelayOrder)] = []
-        for input in inputs {
+        for input in batch.inputs {
             for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
         }
         if !orders.isEmpty { store(&orders, time, &outbox) }
         for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
-        for peer in paused { peer.resume() }
+        for connection in batch.left { peers[connection] = nil }
+        for peer in batch.paused { peer.resume() }
         told.withLock { told in
             told.newest = store.newest
             told.storedByteCount = store.byteCount

@@ -23,7 +23,7 @@ extension Relay {
             subscribe(connection, mailbox)
             order(.newest(mailbox), checked, connection, &effects)
         } else {
-            clients[connection]?.subscriptions.remove(mailbox)
+            if clients[connection]?.subscriptions.remove(mailbox) != nil { subscriptionCount -= 1 }
             unlist(connection, mailbox)
             answer(.done, to: checked.counter, connection, &effects)
         }
@@ -117,7 +117,8 @@ extension Relay {
     private mutating func subscribe(_ connection: RelayConnection, _ mailbox: MailboxID) {
         unlist(connection, mailbox)
         subscribers[mailbox, default: []].append(connection)
-        clients[connection]?.subscriptions.insert(mailbox)
+        let isNew = clients[connection]?.subscriptions.insert(mailbox).inserted ?? false
+        if isNew { subscriptionCount += 1 }
     }
 
     private mutating func order(

@@ -125,6 +125,8 @@ public struct Relay: Sendable {
 
     /// How many addresses are remembered that have no connection.
     static let originCountMax = 4096
+    /// How often silent clients are looked for, in milliseconds.
+    static let sweepInterval: UInt64 = 5_000
     /// How often the store is asked to forget what is over, in milliseconds.
     static let upkeepInterval: UInt64 = 60_000
 
@@ -137,7 +139,10 @@ public struct Relay: Sendable {
     var pending: [UInt64: Pending] = [:]
     var lastOrder: UInt64 = 0
     var lastPipe: UInt32 = 0
+    /// How many subscriptions there are.
+    var subscriptionCount = 0
     private var day: UInt32
+    private var sweepAt: UInt64
     private var upkeepAt: UInt64
     /// What it has done.
     public internal(set) var counters = RelayCounters()
@@ -146,6 +151,7 @@ public struct Relay: Sendable {
     public init(policy: RelayPolicy, at now: UInt64) {
         self.policy = policy
         day = Self.day(at: now)
+        sweepAt = now
         upkeepAt = now
     }
 
@@ -165,7 +171,7 @@ public struct Relay: Sendable {
 
     /// How many connections, subscriptions and pipes there are.
     public var load: (connections: Int, subscriptions: Int, pipes: Int) {
-        (clients.count, clients.values.reduce(0) { $0 + $1.subscriptions.count }, pipes.count)
+        (clients.count, subscriptionCount, pipes.count)
     }
 
     static func day(at now: UInt64) -> UInt32 { UInt32(clamping: now / RelayPolicy.day) }
@@ -229,6 +235,7 @@ public struct Relay: Sendable {
         origins[client.origin]?.connectionCount -= 1
         // Each is taken off a list of its own: the order cannot be seen.
         for mailbox in client.subscriptions { unlist(connection, mailbox) }
+        subscriptionCount -= client.subscriptions.count
         for pipe in client.pipes.sorted() { end(pipe, except: connection, &effects) }
     }
 
@@ -281,20 +288,31 @@ public struct Relay: Sendable {
             day = today
             effects.append(.send(clients.keys.sorted(), .day(today)))
         }
+        if Self.isDue(&sweepAt, every: Self.sweepInterval, now) { sweep(now, &effects) }
+        for pipe in pipes.keys.sorted() where pipes[pipe]?.isOverdue(at: now) == true {
+            end(pipe, except: nil, &effects)
+        }
+        if Self.isDue(&upkeepAt, every: Self.upkeepInterval, now) { upkeep(now, &effects) }
+    }
+
+    /// Whether the time has come; then the next one is set. A clock that was set back does not keep
+    /// it waiting.
+    private static func isDue(_ at: inout UInt64, every interval: UInt64, _ now: UInt64) -> Bool {
+        guard now >= at || at > now + interval else { return false }
+        at = now + interval
+        return true
+    }
+
+    private mutating func sweep(_ now: UInt64, _ effects: inout [RelayEffect]) {
         for connection in clients.keys.sorted() {
             guard let client = clients[connection] else { continue }
             // A clock that was set back waits anew.
             if client.heardAt > now { clients[connection]?.heardAt = now }
             if now > client.heardAt + policy.silenceMax { hangUp(connection, .silent, &effects) }
         }
-        for pipe in pipes.keys.sorted() where pipes[pipe]?.isOverdue(at: now) == true {
-            end(pipe, except: nil, &effects)
-        }
-        if now >= upkeepAt { upkeep(now, &effects) }
     }
 
     private mutating func upkeep(_ now: UInt64, _ effects: inout [RelayEffect]) {
-        upkeepAt = now + Self.upkeepInterval
         let order = RelayOrder.expire(
             envelopesBefore: now - min(now, policy.envelopeLifetime),
             chunksBefore: now - min(now, policy.chunkLifetime))

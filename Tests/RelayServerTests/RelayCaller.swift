@@ -17,6 +17,15 @@ final class RelayCaller: ConnectionHandler {
         var waiting: [(isMet: ([RelayEvent]) -> Bool, resume: CheckedContinuation<Void, Never>)] =
             []
         var isClosed = false
+        /// All that went over the line, both ways.
+        var traffic: [UInt8] = []
+
+        /// Sends what the client wants sent.
+        mutating func flush() {
+            let bytes = client.output()
+            traffic += bytes
+            connection?.send(bytes)
+        }
     }
 
     let state: Mutex<State>
@@ -49,6 +58,7 @@ final class RelayCaller: ConnectionHandler {
     var welcome: RelayWelcome? { state.withLock { $0.client.welcome } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var events: [RelayEvent] { state.withLock { $0.events } }
+    var traffic: [UInt8] { state.withLock { $0.traffic } }
 
     /// Asks, and waits for the answer.
     func ask(_ action: RelayAction, as access: MailboxAccess) async throws -> RelayAnswer {
@@ -69,7 +79,7 @@ final class RelayCaller: ConnectionHandler {
     /// Gives orders, and sends what follows.
     func order<T>(_ order: (inout RelayClient) -> T) -> T {
         state.withLock { state in
-            defer { state.connection?.send(state.client.output()) }
+            defer { state.flush() }
             return order(&state.client)
         }
     }
@@ -92,18 +102,19 @@ final class RelayCaller: ConnectionHandler {
         state.withLock { state in
             state.connection = connection
             connection.markAuthenticated()
-            connection.send(state.client.output())
+            state.flush()
         }
     }
 
     func received(_ bytes: [UInt8]) {
         change { state in
+            state.traffic += bytes
             do throws(RelayFailure) {
                 state.events += try state.client.receive(bytes[...], at: 0)
             } catch {
                 Issue.record("the relay spoke as no relay does: \(error)")
             }
-            state.connection?.send(state.client.output())
+            state.flush()
         }
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What a relay lets clients do")
 struct RelayBoundsTests {
-    @Test("a request counts once and only on its connection: played again, the line is cut")
+    @Test("Attack 49: a request counts once and on one connection: played again, the line is cut")
     func replay() throws {
         var world = RelayWorld()
         let drop = world.access()
@@ -37,7 +37,9 @@ struct RelayBoundsTests {
         }
     }
 
-    @Test("a request that says another thing than was signed cuts the line", arguments: 0..<3)
+    @Test(
+        "Attack 49: a request that says another thing than was signed cuts the line",
+        arguments: 0..<3)
     func altered(place: Int) throws {
         var world = RelayWorld()
         let drop = world.access()
@@ -58,7 +60,7 @@ struct RelayBoundsTests {
         }
     }
 
-    @Test("who asks faster than is allowed is told when to ask again, and then may")
+    @Test("Attack 49: who asks faster than is allowed is told when to ask again, and then may")
     func rate() throws {
         var policy = RelayPolicy()
         policy.requests = RelayPolicy.Rate(burst: 5, perSecond: 1)
@@ -74,7 +76,7 @@ struct RelayBoundsTests {
         #expect(try world.ask(.subscribe, as: drop, by: ada) == .subscribed(newest: 0))
     }
 
-    @Test("one address is allowed no more over many connections, nor by coming again")
+    @Test("Attack 49: one address is allowed no more over many connections, nor by coming again")
     func origin() throws {
         var policy = RelayPolicy()
         policy.requests = RelayPolicy.Rate(burst: 5, perSecond: 1)
