@@ -168,13 +168,16 @@ struct Demo {
         let start = ContinuousClock.now
         nodes[1].setOffline(false)
         try await settle(nodes, group, count: together.count + apart.count)
+        // Those that were found equal are shown: the next receipt changes them, one after the other.
+        var found: [String] = []
         try await wait(nodes[0], "three equal digests") { _ in
-            Set(try await digests(nodes, group)).count == 1
+            found = try await digests(nodes, group)
+            return Set(found).count == 1
         }
         let time = start.duration(to: .now)
         try await show(nodes[1], group, as: "ben")
         print("\nWhat each of them holds of the group, in one hash:")
-        for (name, digest) in zip(Self.names, try await digests(nodes, group)) {
+        for (name, digest) in zip(Self.names, found) {
             print("  \(name.padded(4))  \(digest)")
         }
         print(
