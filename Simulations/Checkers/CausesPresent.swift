@@ -1,5 +1,7 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
@@ -50,6 +52,7 @@ final class CausesPresent: Checker {
                 // What fills a hole comes after newer operations of its log, backwards.
                 let tip = try node.store.operation(at: log.end - 1, in: log.number)
                 if let tip, tip.number < number { continue }
+                if try isClosed(cause, in: log.space, of: node) { continue }
                 // What a liar names need not exist.
                 if node.world?.liars.contains(log.device) == true { continue }
                 throw violation(
@@ -86,6 +89,23 @@ final class CausesPresent: Checker {
     /// What never comes is not waited for: another branch, or what a removal cut off.
     private func isBeyondBound(_ cause: OperationReference, in log: LogRecord) -> Bool {
         log.bound.map { cause.sequence >= $0.sequence } ?? false
+    }
+
+    /// The same of a log of somebody who is out, of which nothing was ever held.
+    private func isClosed(
+        _ cause: OperationReference, in number: SpaceNumber, of node: SimulatedNode
+    ) throws -> Bool {
+        guard let space = try node.store.space(number), let roster = try node.roster(of: space)
+        else { return false }
+        for device in roster.everyDevice where roster.isFormer(device) {
+            for lane in Lane.allCases where lane != .control {
+                let log = OperationHash.log(space: space.id, device: device, lane: lane)
+                guard LogTag(log) == cause.tag else { continue }
+                let limit = roster.limit(of: device, lane: lane, log)
+                return limit.map { cause.sequence >= $0.sequence } ?? false
+            }
+        }
+        return false
     }
 
     func looked(at world: World) throws { try look(at: world, isSettled: false) }

@@ -143,6 +143,12 @@ struct AcceptanceTests {
         #expect(made.operationCount > expected.count)
 
         let others = [world.benPhone, people.cara, world.caraPhone]
+        // The other side finds itself again by addresses that each has from the other's card.
+        try await eventually(
+            "ben's phone is linked with cara", on: others, within: Households.patience
+        ) {
+            try await people.client(world.benPhone).status().links.contains { $0.name == "cara" }
+        }
         for node in others { #expect(try await node.stop() == 0) }
         let before = try await oneSide(world, log.part(0.5, 0.8), &expected)
         // The other side: both of cara's devices and ben's phone, and nobody knows of anything.
