@@ -77,13 +77,13 @@ public struct RelayLink: Sendable {
     /// The first bytes to send: the client's. A relay has none, and waits.
     public mutating func start() -> [UInt8] {
         guard case .idle(var handshake) = phase else { return [] }
-        do throws(HandshakeFailure) {
-            let message = try handshake.write([])
+        do throws(LinkRejection) {
+            let first = try Link.opening(Self.pattern, &handshake)
             phase = .shaking(handshake)
-            return [Self.pattern, Link.version, Link.version] + Link.framed(message)
+            return first
         } catch {
             // The key that we were told to call is of small order: nobody can answer.
-            close(error == .weakKey ? .weakKey : .undecipherable)
+            close(error)
             return []
         }
     }
