@@ -12,7 +12,8 @@ struct HomeOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "a file whose first line is the passphrase; without it, it is asked for",
+            "a file whose first line is the passphrase; without it, it is asked for if the home has"
+                + " one, and a new home gets none",
             valueName: "file"),
         completion: .file())
     var passphraseFile: String?
