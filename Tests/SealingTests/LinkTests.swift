@@ -335,17 +335,19 @@ struct LinkRecordTests {
     @Test(
         "a record that opens and has another form is refused",
         arguments: [
-            (0, 4), (0, 255), (1, 1), (2, 126), (127, 1), (2, 5),
-        ] as [(Int, UInt8)])
-    func forms(place: Int, value: UInt8) throws {
+            [0: 4], [0: 255], [1: 1], [2: 126], [127: 1], [2: 5],
+            // Says that it goes on and is as full as the longest, and is short.
+            [0: 1, 1: 0xff, 2: 0xec],
+        ] as [[Int: UInt8]])
+    func forms(changed: [Int: UInt8]) throws {
         let key = WipedBytes(byteCount: 32) { $0[0] = 1 }
         var sender = CipherState(key)
         var records = SealedRecords((CipherState(key), CipherState(key)))
         // A batch of one frame of one byte: 0 ‖ 5 ‖ (1, its byte).
         var plaintext: [UInt8] = [0, 0, 5, 0, 0, 0, 1, 42]
         plaintext += [UInt8](repeating: 0, count: 120)
-        let isSound = plaintext[place] == value
-        plaintext[place] = value
+        let isSound = changed.allSatisfy { plaintext[$0.key] == $0.value }
+        for (place, value) in changed { plaintext[place] = value }
         var sealed = [UInt8](repeating: 0, count: 144)
         sealed.withUnsafeMutableBytes { output in
             plaintext.withUnsafeBytes {

@@ -161,8 +161,8 @@ struct SealedRecords: Sendable {
         }
         let count = Int(plaintext[1]) << 8 | Int(plaintext[2])
         let isLast = plaintext[0] & moreFlag == 0
-        guard count <= contentByteCountMax,
-            isLast ? padded(count) == plaintext.count : count == contentByteCountMax
+        guard count <= contentByteCountMax, padded(count) == plaintext.count,
+            isLast || count == contentByteCountMax
         else { throw .malformedRecord }
         let padding = plaintext[(headerByteCount + count)...]
         let isZero = padding.withUnsafeBytes {
