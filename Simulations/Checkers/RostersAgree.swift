@@ -8,8 +8,8 @@ import ParleyWire
 /// is out is served nothing.
 ///
 /// A device in the roster gets no content at or below its horizon, and of nobody's log more than
-/// the removals leave. A device that is out gets lane 0 up to and including what put it out; one
-/// that never was in gets nothing. Which frames leave is what counts, not what a node believes.
+/// the removals leave. A device that is out gets lane 0 up to and including what put it out; a
+/// member's that never was in gets lane 0, and a stranger's nothing. Which frames leave is what counts, not what a node believes.
 final class RostersAgree: Checker {
     static let invariant = "I9"
     /// The first byte of OPS. Source: Protocol/06-sync.md, "Frames".
@@ -123,7 +123,9 @@ final class RostersAgree: Checker {
         let (now, rosters) = (control.now, control.rosters)
         let isIn = now.owners[peer.device] == peer.person
         if run.lane == .control {
-            if isIn { return nil }
+            // Its person's word is all that it takes to come in, and for that it has to know where.
+            let isUntold = now.seats[peer.person] != nil && now.person(of: peer.device) == nil
+            if isIn || isUntold { return nil }
             let departure = now.departure(of: peer.device, rosters)
             if departure.isEmpty { return "it never was a member" }
             let tag = LogTag(

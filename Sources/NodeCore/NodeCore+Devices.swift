@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleyReconciliation
 import ParleyRoster
 import ParleySealing
 public import ParleyWire
@@ -8,6 +9,8 @@ public import ParleyWire
 extension NodeCore {
     /// Spaces that a device's change has not reached after so long are told by whoever knows it.
     static let devicesDelay: UInt64 = 5_000
+    /// What could not be told yet is tried again after so long.
+    static let devicesRetry: UInt64 = 30_000
 
     /// Carries out what is about the person's own devices.
     mutating func equip(
@@ -136,41 +139,55 @@ extension NodeCore {
                 let own = roster.member(identity.person),
                 isAsked || heard.contains(space.number) || !belongs(to: roster)
             else { continue }
-            let drafts = try drafts(after: own, prekeys, in: space, store)
+            var drafts = try additions(to: own, prekeys, store)
+            for other in own.devices.map(\.device)
+            where identity.log.certificate(of: other) == nil {
+                if try other == device ? true : isEven(in: space, store) {
+                    drafts.append(try revocation(of: other, in: space, store))
+                } else {
+                    set(.devices, in: Self.devicesRetry, at: now, &effects)
+                }
+            }
             guard !drafts.isEmpty else { continue }
             try changeRoster(drafts, in: space, at: now, store, &random, &effects)
         }
     }
 
-    /// What a space has yet to be told of this person's devices.
-    private func drafts(
-        after own: Member, _ prekeys: [PrekeyCertificate], in space: SpaceRecord,
-        _ store: some Store
+    /// Whether this device holds all that somebody else holds of a space. A cut leaves of a log what
+    /// its author holds: a device that has just come back would void what it has yet to be brought.
+    private func isEven(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard links.values.contains(where: { $0.session?.isEqual(space.number) == true }) else {
+            return false
+        }
+        return try store.agreedLogs(in: space.number).allSatisfy(\.isWhole)
+    }
+
+    /// Lets in those of the person's devices that a space has yet to be told of.
+    private func additions(
+        to own: Member, _ prekeys: [PrekeyCertificate], _ store: some Store
     ) throws(StoreError) -> [Draft] {
-        var drafts: [Draft] = []
         let held = Set(own.devices.map(\.device))
         let fresh = identity.log.devices.map(\.device).filter { !held.contains($0) }
-        if !fresh.isEmpty {
-            let parts = try CardReader.parts(of: identity.person, store)
-            let named = parts.filter { fresh.contains($0.device) }.flatMap(\.prekeys)
-            drafts.append(
-                Ident(
-                    person: identity.person, identity: identity.operations,
-                    prekeys: named + prekeys.filter { fresh.contains($0.device) }, change: .add
-                ).draft())
-        }
-        for device in own.devices.map(\.device)
-        where identity.log.certificate(of: device) == nil {
-            let cut = try Cut(
-                store.agreedLogs(in: space.number).filter { $0.device == device }
-                    .compactMap(\.lastPlaceHeld))
-            drafts.append(
-                Ident(
-                    person: identity.person, identity: identity.operations,
-                    change: .revoke(device, cut: cut)
-                ).draft())
-        }
-        return drafts
+        guard !fresh.isEmpty else { return [] }
+        let parts = try CardReader.parts(of: identity.person, store)
+        let named = parts.filter { fresh.contains($0.device) }.flatMap(\.prekeys)
+        let ident = Ident(
+            person: identity.person, identity: identity.operations,
+            prekeys: named + prekeys.filter { fresh.contains($0.device) }, change: .add)
+        return [ident.draft()]
+    }
+
+    /// Puts a revoked device out of a space: what is held of it here counts.
+    private func revocation(
+        of device: DeviceID, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Draft {
+        let cut = try Cut(
+            store.agreedLogs(in: space.number).filter { $0.device == device }
+                .compactMap(\.lastPlaceHeld))
+        return Ident(
+            person: identity.person, identity: identity.operations,
+            change: .revoke(device, cut: cut)
+        ).draft()
     }
 
     /// Notes when a device was last linked; nobody else is told. Of a person whose card is not kept

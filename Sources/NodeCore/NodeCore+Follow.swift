@@ -109,6 +109,14 @@ extension NodeCore {
         }
     }
 
+    /// Whether a device is a member's that the space has not been told of: as one that the recovery
+    /// code has just made, whose person has no other that could tell.
+    ///
+    /// That it is the person's, its link has shown, or this node knows of itself.
+    func letsItselfIn(_ device: DeviceID, of person: PersonID, to roster: Roster) -> Bool {
+        roster.member(person) != nil && roster.person(of: device) == nil
+    }
+
     /// How much of a space passes between this device and a peer; nil for nothing.
     mutating func scope(
         of space: SpaceRecord, with peer: LinkPeer, _ store: some Store
@@ -117,6 +125,11 @@ extension NodeCore {
         guard let judge = judges[space.number] else { return nil }
         let roster = judge.roster
         let isIn = roster.member(with: peer.device)?.person == peer.person
+        if isIn && letsItselfIn(identity.device, of: identity.person, to: roster)
+            || belongs(to: roster) && letsItselfIn(peer.device, of: peer.person, to: roster)
+        {
+            return .welcome
+        }
         if isIn, belongs(to: roster) {
             var firsts: [LogTag: UInt64] = [:]
             for place in roster.device(peer.device)?.horizon.places ?? [] {

@@ -80,14 +80,16 @@ extension NodeCore {
         try settle(ingested, in: space, from: id, at: now, store, &effects)
     }
 
-    /// Whether operations of a space are taken from this peer: from who is in it; and before this
-    /// device is, from who may introduce it.
+    /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
+    /// itself in; and before this device is, from who may introduce it.
     private mutating func mayBring(
         _ peer: LinkPeer, to space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         let roster = try roster(of: space, store)
         if roster?.member(with: peer.device)?.person == peer.person { return true }
-        if belongs(to: roster) { return false }
+        if belongs(to: roster) {
+            return roster.map { letsItselfIn(peer.device, of: peer.person, to: $0) } ?? false
+        }
         return try mayIntroduce(space.id, peer.person, store)
     }
 

@@ -9,11 +9,23 @@ public enum SharingScope: Equatable, Sendable {
     /// Lane 0 alone, each log below this place: one of the two was removed, and that is how far
     /// everybody agrees it may know.
     case control(below: [LogTag: UInt64])
+    /// Lane 0, all of it: one of the two is a device of a member that the space has not been told
+    /// of, and lets itself in by what it reads there.
+    case welcome
 
     /// Whether both belong to the space.
     public var isEverything: Bool {
         switch self {
         case .everything: true
+        case .control, .welcome: false
+        }
+    }
+
+    /// Whether the peer is brought what it lacks, and asked for what is missing here: to who was
+    /// removed nothing is missing.
+    var isMutual: Bool {
+        switch self {
+        case .everything, .welcome: true
         case .control: false
         }
     }
@@ -24,6 +36,7 @@ public enum SharingScope: Equatable, Sendable {
     ) throws(StoreError) -> [LogRecord] {
         switch self {
         case .everything: return try store.agreedLogs(in: space)
+        case .welcome: return try store.agreedLogs(in: space).filter { $0.lane == .control }
         case .control(let ends):
             var logs: [LogRecord] = []
             for tag in ends.keys.sorted() {
@@ -38,8 +51,10 @@ public enum SharingScope: Equatable, Sendable {
         _ tag: LogTag, of space: SpaceNumber, in store: some LogStore
     ) throws(StoreError) -> LogRecord? {
         let log = try store.agreedLog(tag, in: space)
+        if isEverything { return log }
+        guard let log, log.lane == .control else { return nil }
         guard case .control(let ends) = self else { return log }
-        guard let log, log.lane == .control, let end = ends[tag], end > 0 else { return nil }
+        guard let end = ends[tag], end > 0 else { return nil }
         guard log.end > end else { return log }
         guard let last = try store.operation(at: end - 1, in: log.number) else { return nil }
         return log.below(LogPoint(sequence: end, anchor: last.id))
@@ -49,7 +64,7 @@ public enum SharingScope: Equatable, Sendable {
     func first(of tag: LogTag) -> UInt64 {
         switch self {
         case .everything(let firsts): firsts[tag] ?? 0
-        case .control: 0
+        case .control, .welcome: 0
         }
     }
 }

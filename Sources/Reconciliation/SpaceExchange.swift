@@ -117,7 +117,7 @@ struct SpaceExchange: Sendable {
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         for entry in frontier.entries {
             let log = try log(entry.tag, store)
-            if scope.isEverything, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
+            if scope.isMutual, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
                 isBehind = true
             }
             if let log { try compare(entry, with: log, store: store) }

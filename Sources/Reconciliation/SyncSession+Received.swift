@@ -49,7 +49,7 @@ extension SyncSession {
         for number in shared.keys.sorted() {
             guard let exchange = shared[number] else { continue }
             guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
-                if exchange.scope.isEverything { outputs.append(.introduceSpace(number)) }
+                if exchange.scope.isMutual { outputs.append(.introduceSpace(number)) }
                 continue
             }
             if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
