@@ -108,7 +108,7 @@ public final class Jury {
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
             RostersAgree(), OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(),
             NoStorms(),
-            NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(),
+            NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(), SecretsStayIn(),
         ]
     }
 

@@ -32,10 +32,8 @@ final class EvidenceSpreads: Checker {
         for other in honest where other !== node {
             guard let space = try other.store.space(evidence.proof.space),
                 // Who is out hears of it no more.
-                try other.roster(of: space)?.contains(other.identity.device) ?? false,
-                try node.store.space(evidence.proof.space).flatMap({
-                    try node.roster(of: $0)
-                })?.contains(node.identity.device) ?? false,
+                try other.belongs(to: space),
+                let own = try node.store.space(evidence.proof.space), try node.belongs(to: own),
                 let log = try other.store.log(LogTag(evidence.log), in: space.number)
             else { continue }
             guard log.proven == evidence.point else {

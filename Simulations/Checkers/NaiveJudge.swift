@@ -41,14 +41,8 @@ struct NaiveJudge {
             }
             return NaiveAuthor(person: person, role: now.seats[person]?.role ?? .reader)
         }
-        for cause in operation.operation.header.dependencies {
-            let place = LogTip(tag: cause.tag, sequence: cause.sequence)
-            if let more = rosters.seen(place, among: control.held) { seen.formUnion(more) }
-        }
-        // Above a hole what was named below it is not known.
-        if !log.spans.isEmpty, operation.sequence > log.spans[0].last { isComplete = false }
-        guard let view = view(operation.operation.header.authority),
-            let person = view.owners[log.device], let seat = view.seats[person],
+        guard let view = view(of: operation), let person = view.owners[log.device],
+            let seat = view.seats[person],
             now.person(of: log.device) != nil
         else { return nil }
         let isOut = now.limit(of: log.device, log.lane, rosters) != .all
@@ -57,6 +51,18 @@ struct NaiveJudge {
             return nil
         }
         return NaiveAuthor(person: person, role: seat.role)
+    }
+
+    /// Who was in the space by what the author of the next operation had seen; nil where that
+    /// cannot be told.
+    mutating func view(of operation: VerifiedOperation) -> NaiveRosters.Fold? {
+        for cause in operation.operation.header.dependencies {
+            let place = LogTip(tag: cause.tag, sequence: cause.sequence)
+            if let more = control.rosters.seen(place, among: control.held) { seen.formUnion(more) }
+        }
+        // Above a hole what was named below it is not known.
+        if !log.spans.isEmpty, operation.sequence > log.spans[0].last { isComplete = false }
+        return view(operation.operation.header.authority)
     }
 
     private func view(_ authority: UInt64?) -> NaiveRosters.Fold? {

@@ -74,7 +74,7 @@ final class SameViewEverywhere: Checker {
     ) throws {
         var holders: [(space: SpaceID, all: [Holder])] = []
         for node in world.honestNodes {
-            for (space, logs) in try node.eachSpace() where space.kind != .own {
+            for (space, logs) in try node.eachSpace() {
                 let filled = logs.filter { !$0.spans.isEmpty }
                 guard isDue(filled.reduce(0) { $0 + $1.heldCount }) else { continue }
                 let holder = Holder(

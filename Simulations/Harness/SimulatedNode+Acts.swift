@@ -118,7 +118,7 @@ extension SimulatedNode {
         let home = try home()
         try home.throwMistake()
         guard let known = home.conversations[space] else { return }
-        guard known.members.contains(where: { home.nodes[$0] === self }) else {
+        guard known.members.contains(identity.person) else {
             throw home.error(.notAMember, "\(name) is not in \(known.name)")
         }
     }

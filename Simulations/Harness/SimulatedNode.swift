@@ -17,6 +17,8 @@ public final class SimulatedNode {
     public let name: String
     /// Keys and identity.
     public let identity: NodeIdentity
+    /// What the person's recovery code makes, where the person began with this device.
+    let rootKey: DeviceSigningKey?
     /// The disk. Another one after a death, where that is how the store survives it.
     public private(set) var store: any SimulatedStore
     /// Why the store could not be opened again, or nil. Such a node stays down.
@@ -61,62 +63,69 @@ public final class SimulatedNode {
 
     private var random: SeededRandom
 
-    /// A node with keys of its own, and streams that no other node shares.
-    init(name: String, seed: UInt64, index: Int, on choice: StoreChoice) throws {
+    private init(
+        name: String, seed: UInt64, index: Int, identity: NodeIdentity,
+        store: any SimulatedStore, rootKey: DeviceSigningKey? = nil, isHonest: Bool = true
+    ) {
         self.name = name
         self.index = index
+        self.identity = identity
+        self.store = store
+        self.rootKey = rootKey
+        self.isHonest = isHonest
         random = SeededRandom(seed: seed, purpose: "node \(index), core")
+        core = NodeCore(identity: identity)
+    }
+
+    /// The first device of a new person, with keys of its own, and streams that no other node shares.
+    convenience init(name: String, seed: UInt64, index: Int, on choice: StoreChoice) throws {
         var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
         let root = DeviceSigningKey.generate(using: &keys)
         let key = DeviceSigningKey.generate(using: &keys)
         let noise = DeviceNoiseKey.generate(using: &keys)
         let log = try IdentityLog.founded(
             root: root, device: key, noiseKey: noise.publicKey, time: 0, using: &keys)
-        identity = NodeIdentity(log: log, key: key, noiseKey: noise.publicKey)
-        store = try choice.make(keys.next())
-        core = NodeCore(identity: identity)
+        self.init(
+            name: name, seed: seed, index: index,
+            identity: NodeIdentity(log: log, key: key, noiseKey: noise.publicKey),
+            store: try choice.make(keys.next()), rootKey: root)
     }
 
-    /// A further device of a person: it asks one that is theirs already, and begins with the card
-    /// that this answers with.
-    init(
-        name: String, seed: UInt64, index: Int, on choice: StoreChoice, of person: PersonID,
-        at time: UInt64, asking: (DeviceRequest) throws -> [UInt8]
+    /// A further device of a person.
+    ///
+    /// - Parameters:
+    ///   - certify: makes its keys the person's, and tells what the person's devices are then.
+    ///   - fill: stores what it begins with.
+    convenience init(
+        name: String, seed: UInt64, index: Int, on choice: StoreChoice,
+        certifiedBy certify: (DeviceSigningKey, NoiseKey) throws -> IdentityLog,
+        holding fill: (any SimulatedStore) throws -> Void
     ) throws {
-        self.name = name
-        self.index = index
-        random = SeededRandom(seed: seed, purpose: "node \(index), core")
         var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
         let key = DeviceSigningKey.generate(using: &keys)
         let noise = DeviceNoiseKey.generate(using: &keys)
-        let proof = IdentityOperation.proofOfPossession(
-            to: person, by: key, noiseKey: noise.publicKey)
-        var prekeys = SeededRandom(seed: seed, purpose: "node \(index), first prekey")
-        let prekey = Prekey(of: key, at: time, using: &prekeys)
-        let card = try Card(
-            bytes: asking(
-                DeviceRequest(
-                    device: key.device, noiseKey: noise.publicKey, proof: proof, name: name,
-                    prekey: prekey.certificate)))
-        identity = NodeIdentity(
-            log: try IdentityLog(operations: card.identity), key: key, noiseKey: noise.publicKey)
-        store = try choice.make(keys.next())
-        core = NodeCore(identity: identity)
+        let log = try certify(key, noise.publicKey)
+        self.init(
+            name: name, seed: seed, index: index,
+            identity: NodeIdentity(log: log, key: key, noiseKey: noise.publicKey),
+            store: try choice.make(keys.next()))
         try store.begin(.full)
-        try store.setValue(card.encoded, .card, person.bytes)
-        try prekey.keep(in: store)
-        try store.commit()
+        do {
+            try fill(store)
+            try store.commit()
+        } catch {
+            store.rollback()
+            throw error
+        }
     }
 
     /// A node on a copy of another's disk, with its keys: the thief's. It lies by being there.
-    init(copying victim: SimulatedNode, name: String, seed: UInt64, index: Int) throws {
-        self.name = name
-        self.index = index
-        random = SeededRandom(seed: seed, purpose: "node \(index), core")
-        identity = victim.identity
-        store = try victim.store.copy()
-        core = NodeCore(identity: identity)
-        isHonest = false
+    convenience init(
+        copying victim: SimulatedNode, name: String, seed: UInt64, index: Int
+    ) throws {
+        self.init(
+            name: name, seed: seed, index: index, identity: victim.identity,
+            store: try victim.store.copy(), isHonest: false)
     }
 
     /// One input in one transaction, as every shell makes it: what was written here is durable

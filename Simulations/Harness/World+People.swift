@@ -7,7 +7,7 @@ public import ParleyWire
 /// A conversation that a test made, by the words in which its errors speak of it.
 struct KnownConversation {
     let name: String
-    var members: [Int]
+    let members: [PersonID]
 }
 
 extension World {
@@ -20,19 +20,24 @@ extension World {
     ///   are apart. Found the group before you break the network.
     @discardableResult
     public func group(_ name: String, _ members: [SimulatedNode]) throws -> SpaceID {
-        let places = members.compactMap(place)
+        _ = members.compactMap(place)
         try throwMistake()
         guard let founder = members.first else {
             throw error(.nobody, "the group \"\(name)\" has no members")
         }
         try introduce(members)
-        let others = members.dropFirst().filter { $0 !== founder }.map(\.identity.person)
+        var others: [PersonID] = []
+        for person in members.map(\.identity.person)
+        where person != founder.identity.person && !others.contains(person) {
+            others.append(person)
+        }
         let reply = try founder.carryOut(
             .createGroup(name: name, members: others), "found \"\(name)\"")
         guard case .space(let number) = reply,
             let space = try observe({ try founder.store.space(number) })
         else { throw error(.refused, "\(founder.name) founded no group") }
-        conversations[space.id] = KnownConversation(name: "\"\(name)\"", members: places)
+        conversations[space.id] = KnownConversation(
+            name: "\"\(name)\"", members: members.map(\.identity.person))
         let reached = members.filter { $0 === founder || isWithinReach($0, of: founder) }
         let end = now + 10_000
         while now < end, try !observe({ try reached.allSatisfy { try $0.knows(space.id) } }) {
@@ -52,7 +57,8 @@ extension World {
         try throwMistake()
         var strangers: [(SimulatedNode, SimulatedNode)] = []
         for (place, first) in people.enumerated() {
-            for second in people[(place + 1)...] where second !== first {
+            for second in people[(place + 1)...]
+            where second.identity.person != first.identity.person {
                 if try conversation(of: first, and: second) == nil {
                     strangers.append((first, second))
                 }
@@ -100,16 +106,16 @@ extension World {
                 let roster = try second.roster(of: space)
                 guard roster?.member(first.identity.person) != nil else { continue }
                 guard try first.knows(space.id) else { return nil }
-                let places = [first, second].compactMap(place)
                 conversations[space.id] = KnownConversation(
-                    name: "the conversation of \(first.name) and \(second.name)", members: places)
+                    name: "the conversation of \(first.name) and \(second.name)",
+                    members: [first.identity.person, second.identity.person])
                 return space.id
             }
             return nil
         }
     }
 
-    private func invite(_ guest: SimulatedNode, by host: SimulatedNode) throws {
+    func invite(_ guest: SimulatedNode, by host: SimulatedNode) throws {
         let secret = host.randomBytes(32)
         let expires = World.epoch + now + 86_400_000
         _ = try host.carryOut(.createInvite(secret: secret, expires: expires), "invite anybody")

@@ -1,6 +1,7 @@
 public import ParleyLedger
 import ParleyNodeCore
 public import ParleyRoster
+import ParleySealing
 import ParleyWire
 
 /// What a roster follows from: how far each log of lane 0 is held, and what stands there.
@@ -17,6 +18,19 @@ struct RosterKey: Hashable {
 }
 
 extension SimulatedNode {
+    /// Whether it is in a space by what it holds, and has not heard that its person revoked it:
+    /// who is revoked is told that, and no more of any space.
+    public func belongs(to space: SpaceRecord) throws(StoreError) -> Bool {
+        guard try roster(of: space)?.contains(identity.device) ?? false else { return false }
+        return try !knowsThatItIsRevoked()
+    }
+
+    /// Whether it has heard that its person revoked it.
+    func knowsThatItIsRevoked() throws(StoreError) -> Bool {
+        let log = try NodeIdentity.log(in: store) ?? identity.log
+        return log.certificate(of: identity.device) == nil
+    }
+
     /// Who is in a space by what this node holds, as the production code works it out; nil where it
     /// holds no beginning of the space.
     ///

@@ -117,12 +117,16 @@ extension World {
     private func difference(
         at node: SimulatedNode, isShown: Bool, _ digests: DigestsOfNow
     ) throws -> Difference? {
-        for space in try node.conversations() {
+        // A person's devices share a space of their own.
+        for space in try node.store.spaces() {
             // Who is out knows no more than that, and is equal to nobody.
-            guard let roster = try node.roster(of: space), roster.contains(node.identity.device)
-            else { continue }
+            guard let roster = try node.roster(of: space), try node.belongs(to: space) else {
+                continue
+            }
             for other in honestNodes where other !== node {
-                guard roster.contains(other.identity.device) else { continue }
+                guard roster.contains(other.identity.device), try !other.knowsThatItIsRevoked(),
+                    try !node.isDown || isIn(space.id, node, by: other)
+                else { continue }
                 let detail =
                     isShown
                     ? try shownDifference(node, other, space, digests)
@@ -155,10 +159,19 @@ extension World {
         return false
     }
 
+    /// Whether a node is in a space by what another one knows: who was down could not be told.
+    private func isIn(
+        _ space: SpaceID, _ node: SimulatedNode, by other: SimulatedNode
+    ) throws -> Bool {
+        guard let record = try other.store.space(space), let roster = try other.roster(of: record)
+        else { return true }
+        return roster.contains(node.identity.device)
+    }
+
     private func heldDifference(
         _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
     ) throws -> String? {
-        let place = label(of: space.id)
+        let place = space.kind == .own ? "their own space" : label(of: space.id)
         guard let record = try other.store.space(space.id) else {
             return "\(other.name) has not heard of \(place)"
         }

@@ -90,8 +90,12 @@ public actor RealRun {
         _ scenario: Scenario, tape: Tape? = nil, settings: Settings,
         say: @escaping @Sendable (String) -> Void
     ) {
-        self.scenario = scenario
-        self.tape = tape ?? Tape(drawing: scenario)
+        var (scenario, tape) = (scenario, tape ?? Tape(drawing: scenario))
+        // A process for each person: what they do about further devices is not played.
+        for device in scenario.nodes where device.of != nil {
+            scenario.leave(out: device.user, of: &tape)
+        }
+        (self.scenario, self.tape) = (scenario, tape)
         chance = SeededRandom(seed: scenario.seed, purpose: "real run")
         self.settings = settings
         self.say = say

@@ -71,6 +71,52 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("SecretsStayIn: who was taken out has the keys of the epoch that was made then")
+    func keysOutside() throws {
+        let trial = try Trial(of: "I16")
+        try trial.removeBen()
+        let (store, space) = (trial.ann.store, try #require(try trial.ann.store.space(trial.trip)))
+        let newest = try #require(
+            try RosterReader.judge(of: space, in: store).graph.epochs.last
+        ).id.bytes
+        let keys = try #require(try store.secret(.epochKeys, newest, in: space.number))
+        try trial.meddle(with: trial.ben) { store, space in
+            try store.setSecret(keys, .epochKeys, newest, in: space.number)
+        }
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("SecretsStayIn: who was taken out holds what was written since")
+    func wordsOutside() throws {
+        let trial = try Trial(of: "I16")
+        try trial.removeBen()
+        let space = try #require(try trial.ann.store.space(trial.trip))
+        let log = try #require(
+            try trial.ann.store.logs(in: space.number).first {
+                $0.lane == .content && $0.device == trial.ann.identity.device
+            })
+        let last = try #require(try trial.ann.store.operation(at: log.end - 1, in: log.number))
+        try trial.meddle(with: trial.ben) { store, space in
+            var own = try #require(try store.log(log.tag, in: space.number))
+            _ = try store.insert(
+                [VerifiedOperation(stored: last, tag: log.tag)], in: own.number)
+            own.spans = log.spans
+            try store.update(own)
+        }
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("SecretsStayIn: who is in has lost what opens the epoch of now")
+    func keysLost() throws {
+        let trial = try Trial(of: "I16")
+        try trial.meddle(with: trial.ben) { store, space in
+            for (name, _) in try store.secrets(.epochKeys, in: space.number) {
+                try store.setSecret(nil, .epochKeys, name, in: space.number)
+            }
+        }
+        trial.isBroken()
+    }
+
     @Test("NaiveModelAgrees: a message is shown whose author had been taken out")
     func removedIsShown() throws {
         let trial = try Trial(of: "I14")

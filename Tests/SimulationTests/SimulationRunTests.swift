@@ -100,7 +100,7 @@ struct ShrinkingTests {
     @Test("leaves what the failure needs and nothing else")
     func shrinks() throws {
         var scenario = try Scenario(json: Data(ScenarioFileTests.minimal.utf8))
-        scenario.nodes.append(Scenario.Person(user: "cara", habit: .chatty))
+        scenario.nodes.append(Scenario.Device(user: "cara", habit: .chatty))
         scenario.phases[1].for = .milliseconds(1)
         let tape = Tape(drawing: scenario)
         let report = try SimulationRun(scenario, tape: tape).run()

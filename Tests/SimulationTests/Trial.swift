@@ -84,6 +84,14 @@ struct Trial {
                 effects: [.send(link, Frame.operations(told).encoded())], isLost: false))
     }
 
+    /// Ben is taken out, and ann goes on.
+    func removeBen() throws {
+        try ann.perform(.removeMember(trip, ben.identity.person))
+        try ann.type("now that we are alone", in: trip)
+        world.run(for: 5_000)
+        try jury.verify(isSettled: true)
+    }
+
     func number(of text: String, at node: SimulatedNode) throws -> OperationNumber {
         try #require(try node.messages(in: trip).first { $0.text == text }).number
     }

@@ -84,9 +84,9 @@ public struct Shrinker {
         for user in record.scenario.nodes.map(\.user).reversed()
         where record.scenario.nodes.count > 2 {
             keep("without \(user)") { record in
-                record.scenario.nodes.removeAll { $0.user == user }
-                record.tape.acts = record.tape.acts.compactMap { $0.without(user) }
-                record.scenario.leave(out: user)
+                for gone in record.scenario.nodes where gone.user == user || gone.of == user {
+                    record.scenario.leave(out: gone.user, of: &record.tape)
+                }
             }
         }
     }
@@ -157,6 +157,10 @@ extension Act {
         case .part(let groups, let isOneWay):
             let groups = groups.map { $0.filter { $0 != user } }.filter { !$0.isEmpty }
             act.do = .part(groups: groups, oneWay: isOneWay)
+        case .recover(let device, let helper, let kept) where kept.contains(user):
+            act.do = .recover(
+                device: device, helper: helper, keep: kept.filter { $0 != user })
+            return act.without(user)
         default: if act.do.users.contains(user) { return nil }
         }
         return act
@@ -184,8 +188,10 @@ extension Deed {
 }
 
 extension Scenario {
-    /// Forgets a person in everything that names people.
-    fileprivate mutating func leave(out user: String) {
+    /// Forgets a device in everything that names devices, and in what happens.
+    public mutating func leave(out user: String, of tape: inout Tape) {
+        nodes.removeAll { $0.user == user }
+        tape.acts = tape.acts.compactMap { $0.without(user) }
         links.between = links.between?.filter { pair, _ in
             !pair.split(separator: "-").contains { $0 == user }
         }

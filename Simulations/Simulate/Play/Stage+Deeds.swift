@@ -30,8 +30,9 @@ extension Stage {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
-            .govern:
+            .govern, .openGroup, .closeGroup, .nameDevice, .revoke:
             return try !node.isDown && person(node, does: act.do)
+        case .link, .keepBackup, .recover, .join: return try household(of: node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
                 return false
@@ -165,15 +166,8 @@ extension Stage {
     private mutating func person(_ node: SimulatedNode, does deed: Deed) throws -> Bool {
         var isDone = false
         // What a person reads to decide meets no failure that was meant for a step.
-        for (actor, command) in try world.observe({ try commands(for: deed, of: node) }) {
-            do {
-                _ = try world.perform(command, on: actor)
-                doneCount += 1
-                isDone = true
-            } catch {
-                refusedCount += 1
-            }
-        }
+        for (actor, command) in try world.observe({ try commands(for: deed, of: node) })
+        where perform(command, on: actor) != nil { isDone = true }
         return isDone
     }
 
@@ -203,6 +197,12 @@ extension Stage {
             return try OpenInvite.all(at: World.epoch + world.now, node.store).last.map {
                 [(node, .revokeInvite($0.number))]
             } ?? []
+        case .nameDevice(let device, let name):
+            return self.node(device).map { [(node, .renameDevice($0.identity.device, name: name))] }
+                ?? []
+        case .revoke(let device, let byCode):
+            return self.node(device).map { [(node, revocation(of: $0, byCode: byCode))] } ?? []
+        case .closeGroup(let place): return try closing(place, by: node).map { [(node, $0)] } ?? []
         case .add, .remove, .promote, .quit, .govern:
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []

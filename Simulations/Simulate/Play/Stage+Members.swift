@@ -42,7 +42,9 @@ extension Stage {
         switch deed {
         case .steal:
             guard !node.isDown, thieves[node.name] == nil else { return false }
-            thieves[node.name] = try world.steal(node)
+            let thief = try world.steal(node)
+            thieves[node.name] = thief
+            hold(thief)
             return true
         case .impersonate(let place, let text):
             guard let thief = thieves[node.name], !thief.isDown,

@@ -23,6 +23,12 @@ struct Stage {
     var copies: [String: (contents: StoreSnapshot, ownEnds: [LogTag: UInt64])] = [:]
     /// Who runs a copy of somebody's disk, by the name of who was robbed.
     var thieves: [String: SimulatedNode] = [:]
+    /// The last backup of each person.
+    var backups: [PersonID: DeviceBackup] = [:]
+    /// The newest link into a group that each person opened.
+    var links: [String: GroupLink] = [:]
+    /// How all are parted now.
+    private(set) var parted: (groups: [[String]], isOneWay: Bool)?
     var random: SeededRandom
 
     init(_ scenario: Scenario, _ world: World) {
@@ -38,9 +44,7 @@ struct Stage {
 
     /// Everybody gets to know whom the scenario says, and one group holds all.
     func populate() throws {
-        for person in scenario.nodes {
-            _ = try world.addNode(person.user, on: scenario.store == .sqlite ? .sqlite : .memory)
-        }
+        for user in scenario.persons { _ = try world.addNode(user, on: storeChoice) }
         for (place, node) in world.nodes.enumerated() {
             for (other, friend) in world.nodes.enumerated().dropFirst(place + 1) {
                 let isNeighbour = other == place + 1
@@ -56,11 +60,18 @@ struct Stage {
         let members = world.nodes.dropFirst().map(\.identity.person)
         _ = try world.perform(.createGroup(name: "all", members: members), on: world.nodes[0])
         world.run(for: 2_000)
-        for person in scenario.nodes {
-            guard let clock = person.clock, let node = node(person.user) else { continue }
-            node.clock.skew = (clock.skewSeconds ?? 0) * 1_000
-            node.clock.drift = clock.driftPpm ?? 0
+        for node in world.nodes { setClock(of: node) }
+    }
+
+    /// What nodes keep their operations on.
+    var storeChoice: StoreChoice { scenario.store == .sqlite ? .sqlite : .memory }
+
+    func setClock(of node: SimulatedNode) {
+        guard let clock = scenario.nodes.first(where: { $0.user == node.name })?.clock else {
+            return
         }
+        node.clock.skew = (clock.skewSeconds ?? 0) * 1_000
+        node.clock.drift = clock.driftPpm ?? 0
     }
 
     // MARK: Phases
@@ -69,11 +80,18 @@ struct Stage {
     mutating func begin(_ phase: Scenario.Phase) {
         if phase.heal == true { return end() }
         world.model = LinkModel(scenario.links.default)
-        for (pair, link) in scenario.links.between ?? [:] {
-            guard let ends = scenario.ends(of: pair) else { continue }
-            world.setModel(LinkModel(link), world.nodes[ends.left], world.nodes[ends.right])
-        }
+        setModels()
         world.durabilityDelay = 0...(phase.faults?.diskDelayMs ?? 0)
+    }
+
+    /// Gives every way between two who are there its own model.
+    func setModels() {
+        for (pair, link) in scenario.links.between ?? [:] {
+            guard let ends = scenario.ends(of: pair), let left = node(ends.left),
+                let right = node(ends.right)
+            else { continue }
+            world.setModel(LinkModel(link), left, right)
+        }
     }
 
     /// All faults are over.
@@ -86,6 +104,7 @@ struct Stage {
         world.durabilityDelay = 0...0
         away = []
         joins = []
+        parted = nil
         world.heal()
         world.startAll()
     }
@@ -108,17 +127,39 @@ struct Stage {
 
     mutating func part(_ groups: [[String]], isOneWay: Bool) {
         heal(within: 0)
+        parted = (groups, isOneWay)
         for (place, group) in groups.enumerated() {
             for other in groups[(place + 1)...] {
                 for left in group.compactMap(node) {
-                    for right in other.compactMap(node) {
-                        if isOneWay {
-                            world.block(from: left, to: right)
-                        } else {
-                            world.cut(left, right)
-                        }
-                    }
+                    for right in other.compactMap(node) { separate(left, right) }
                 }
+            }
+        }
+        for thief in thieves.values.sorted(by: { $0.index < $1.index }) { hold(thief) }
+    }
+
+    private func separate(_ left: SimulatedNode, _ right: SimulatedNode) {
+        if parted?.isOneWay == true {
+            world.block(from: left, to: right)
+        } else {
+            world.cut(left, right)
+        }
+    }
+
+    /// Beside whose device a node is: a thief of a further device runs the copy where that is.
+    private func place(of node: SimulatedNode) -> String {
+        let robbed = thieves.keys.sorted().first { thieves[$0] === node }
+        return robbed.flatMap { scenario.person(of: $0) == $0 ? nil : $0 } ?? node.name
+    }
+
+    /// Keeps a node that came since from those of other groups, as all are parted now.
+    func hold(_ node: SimulatedNode) {
+        let name = place(of: node)
+        guard let parted, let own = parted.groups.firstIndex(where: { $0.contains(name) })
+        else { return }
+        for (place, group) in parted.groups.enumerated() where place != own {
+            for other in group.compactMap(self.node) {
+                if place < own { separate(other, node) } else { separate(node, other) }
             }
         }
     }
@@ -126,6 +167,7 @@ struct Stage {
     /// Every parting ends: at once, or pair by pair in an order that is drawn.
     mutating func heal(within time: UInt64) {
         joins = []
+        parted = nil
         guard time > 0 else {
             world.heal()
             for user in away.sorted() { isolate(user) }
@@ -156,7 +198,7 @@ struct Stage {
 
     /// What broke so far.
     var faultWords: String {
-        deedCounts.keys.sorted().filter { Mix.usual[$0] == nil }
+        deedCounts.keys.sorted().filter { !Mix.isOfPeople($0) }
             .map { ", \($0) \(deedCounts[$0] ?? 0)" }.joined()
     }
 }

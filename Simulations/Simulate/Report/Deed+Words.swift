@@ -15,7 +15,7 @@ extension Deed {
     }
 
     /// Whether it is something that breaks, or mends what broke, and not what people do.
-    public var isFault: Bool { Mix.usual[name] == nil }
+    public var isFault: Bool { !Mix.isOfPeople(name) }
 
     private static func plain(_ value: Any) -> String {
         switch value {

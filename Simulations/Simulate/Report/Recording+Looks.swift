@@ -23,6 +23,7 @@ extension Recording {
     private struct Held: Equatable {
         var node: Int
         var space: SpaceRecord
+        /// How much of each log is held, with what is not for a newcomer.
         var logs: [LogTag: UInt64]
     }
 
@@ -34,9 +35,13 @@ extension Recording {
             nodes[index].lacking = 0
             for space in try node.store.spaces() where space.kind != .own {
                 var logs: [LogTag: UInt64] = [:]
-                for log in try node.store.logs(in: space.number) {
-                    logs[log.tag] = log.spans.reduce(0) { $0 + $1.last - $1.first + 1 }
+                for log in try node.store.agreedLogs(in: space.number) {
+                    let count = log.spans.reduce(0) { $0 + $1.last - $1.first + 1 }
+                    logs[log.tag] = count + log.base
+                    nodes[index].held += Int(count)
                 }
+                // Who is out lacks nothing.
+                guard try node.belongs(to: space) else { continue }
                 if spaces[space.id] == nil { order.append(space.id) }
                 spaces[space.id, default: []].append(Held(node: index, space: space, logs: logs))
             }
@@ -47,11 +52,8 @@ extension Recording {
 
     private func count(_ all: [Held]) {
         var most: [LogTag: UInt64] = [:]
-        for held in all {
-            most.merge(held.logs) { max($0, $1) }
-            // A sum does not see the order.
-            nodes[held.node].held += Int(held.logs.values.reduce(0, +))
-        }
+        // A sum does not see the order.
+        for held in all { most.merge(held.logs) { max($0, $1) } }
         let total = Int(most.values.reduce(0, +))
         for held in all {
             nodes[held.node].lacking += total - Int(held.logs.values.reduce(0, +))

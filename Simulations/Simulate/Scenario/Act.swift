@@ -67,6 +67,23 @@ public enum Deed: Codable, Equatable, Sendable {
     /// Decides how many days of what was written before a newcomer is given: 0 for nothing, and
     /// below 0 for all.
     case govern(space: Int, historyDays: Int)
+    /// Opens a link into a group, for so many guests.
+    case openGroup(space: Int, uses: Int)
+    /// Ends the oldest link into a group that is open.
+    case closeGroup(space: Int)
+    /// Wants to come in by the newest link that somebody opened.
+    case join(user: String)
+    /// Links a further device of the same person, which the scenario names.
+    case link(device: String)
+    /// Calls a device of the same person something.
+    case nameDevice(device: String, name: String)
+    /// Ends a device of the same person for good: by rank, or with the recovery code.
+    case revoke(device: String, byCode: Bool)
+    /// Makes a backup.
+    case keepBackup
+    /// Makes a device of the same person with the recovery code, from the last backup or with the
+    /// help of somebody. Devices that are not kept are revoked.
+    case recover(device: String, helper: String?, keep: [String])
     /// Misbehaves, as only a changed program can.
     case misbehave(Malice)
 

@@ -27,7 +27,7 @@ extension Scenario {
                 uniqueKeysWithValues: names[1..<count].map { ("ann-\($0)", slow) })
         }
         let hasWrongClocks = draw(1...1) != nil
-        var nodes = names.prefix(count).map { Person(user: $0) }
+        var nodes = names.prefix(count).map { Device(user: $0) }
         for place in nodes.indices {
             let (drift, isFrozen) = (
                 Int64.random(in: -500...500, using: &random), random.next() % 8 == 0
@@ -45,34 +45,24 @@ extension Scenario {
             nodes[count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
         }
         let isStolen = seed % 20 == 13 && count >= 3 && nodes[count - 1].malicious == nil
+        let household = DrawnHouseholds(seed: seed, of: nodes.map(\.user))
+        nodes += household.devices
+        let actions =
+            household.links(within: minutes)
+            + (isStolen ? household.theft(from: names[count - 1], minutes: minutes) : [])
+        let busy = Phase(
+            for: .minutes(minutes), faults: faults, actions: actions.isEmpty ? nil : actions)
         return Scenario(
             name: "seed-\(seed)", story: "Drawn from the seed \(seed).", seed: seed,
             store: seed % 10 == 0 ? .sqlite : .memory,
             isChaotic: random.next() % 2 == 0 ? true : nil,
-            nodes: nodes, acquaintance: .everyone,
+            nodes: nodes, acquaintance: household.acquaintance,
             links: links,
             workload: Workload(
-                actsPerMinute: rate, mix: seed % 10 == 3 ? Mix.membership : nil, log: nil),
-            phases: [
-                Phase(
-                    for: .minutes(minutes), faults: faults,
-                    actions: isStolen ? theft(from: names[count - 1], minutes: minutes) : nil),
-                Phase(for: .minutes(15), heal: true),
-            ],
+                actsPerMinute: rate, mix: seed % 10 == 3 ? Mix.membership : nil,
+                devicesPerHour: household.rate),
+            phases: [busy] + household.rest + [Phase(for: .minutes(15), heal: true)],
             expect: Expectation(invariants: nil, marks: nil))
-    }
-
-    /// Somebody copies a disk, writes with it, and is put out in the end.
-    private static func theft(from user: String, minutes: UInt64) -> [Act] {
-        func act(_ tenths: UInt64, _ user: String, _ deed: Deed) -> Act {
-            Act(at: .milliseconds(minutes * 6_000 * tenths), node: user, do: deed)
-        }
-        return [act(3, user, .steal)]
-            + (4...6).map { act($0, user, .impersonate(space: 0, text: "\(user) it is, \($0)")) }
-            + [
-                act(7, "ann", .remove(space: 0, user: user)),
-                act(8, user, .impersonate(space: 0, text: "\(user) goes on")),
-            ]
     }
 
     /// What was drawn, in one line.
@@ -81,6 +71,9 @@ extension Scenario {
         let delay = links.default.delayMs
         words.append("delay \(delay[0])-\(delay[1]) ms")
         if workload.mix == Mix.membership { words.append("comings and goings") }
+        if acquaintance != .everyone { words.append("\(acquaintance) known") }
+        if nodes.count > persons.count { words.append("persons \(persons.count)") }
+        if let rate = workload.devicesPerHour { words.append("devices \(rate)/h") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {

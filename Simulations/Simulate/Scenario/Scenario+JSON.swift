@@ -30,6 +30,12 @@ extension Scenario {
         for user in users where !Self.isName(user) {
             throw ScenarioError("'\(user)' is no user: lower-case letters and digits are")
         }
+        guard nodes[0].of == nil else {
+            throw ScenarioError("the first node is a person's first device")
+        }
+        for node in nodes where node.of.map({ !persons.contains($0) }) ?? false {
+            throw ScenarioError("'\(node.user)' is of '\(node.of ?? "")', who is nobody")
+        }
         for link in [links.default] + (links.between ?? [:]).values
         where link.delayMs.count != 2 || link.delayMs[0] > link.delayMs[1] {
             throw ScenarioError("delayMs is two numbers, the smaller one first")
@@ -57,6 +63,9 @@ extension Scenario {
             for user in [act.node] + act.do.users where !users.contains(user) {
                 throw ScenarioError("'\(user)' is in an action and is nobody")
             }
+            for device in act.do.devices where person(of: device) != person(of: act.node) {
+                throw ScenarioError("'\(device)' is not of '\(act.node)'")
+            }
             guard act.at <= phase.for else {
                 throw ScenarioError("an action at \(act.at) is behind its phase of \(phase.for)")
             }
@@ -68,14 +77,13 @@ extension Scenario {
             && user.utf8.allSatisfy { (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) }
     }
 
-    /// The places of the two nodes that a way's name joins.
-    func ends(of pair: String) -> (left: Int, right: Int)? {
-        let names = pair.split(separator: "-", omittingEmptySubsequences: false)
+    /// The two nodes that a way's name joins.
+    func ends(of pair: String) -> (left: String, right: String)? {
+        let names = pair.split(separator: "-", omittingEmptySubsequences: false).map(String.init)
         guard names.count == 2, names[0] != names[1],
-            let left = nodes.firstIndex(where: { $0.user == names[0] }),
-            let right = nodes.firstIndex(where: { $0.user == names[1] })
+            Set(names).isSubset(of: nodes.map(\.user))
         else { return nil }
-        return (left, right)
+        return (names[0], names[1])
     }
 }
 
@@ -86,13 +94,25 @@ extension Deed {
         case .found(_, let members): members
         case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
-            .remove(_, let user), .promote(_, let user, _):
+            .remove(_, let user), .promote(_, let user, _), .join(let user):
             [user]
+        case .recover(_, let helper, _): devices + (helper.map { [$0] } ?? [])
+        case .link, .nameDevice, .revoke: devices
         case .part(let groups, _): groups.flatMap { $0 }
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
-            .backUp, .restore, .quit, .govern, .steal, .impersonate:
+            .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
+            .keepBackup:
             []
+        }
+    }
+
+    /// The devices of the same person that it names.
+    var devices: [String] {
+        switch self {
+        case .link(let device), .nameDevice(let device, _), .revoke(let device, _): [device]
+        case .recover(let device, _, let kept): [device] + kept
+        default: []
         }
     }
 
@@ -120,6 +140,14 @@ extension Deed {
         case .promote: "promote"
         case .quit: "quit"
         case .govern: "govern"
+        case .openGroup: "openGroup"
+        case .closeGroup: "closeGroup"
+        case .join: "join"
+        case .link: "link"
+        case .nameDevice: "nameDevice"
+        case .revoke: "revoke"
+        case .keepBackup: "keepBackup"
+        case .recover: "recover"
         case .misbehave: "misbehave"
         case .part: "part"
         case .heal: "heal"

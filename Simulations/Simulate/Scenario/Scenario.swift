@@ -12,8 +12,8 @@ public struct Scenario: Codable, Equatable, Sendable {
     public var store: StoreKind
     /// Whether what happens at one moment happens in an order that is drawn.
     public var isChaotic: Bool?
-    /// The people, each with one device.
-    public var nodes: [Person]
+    /// The devices: the first one of each person, and those that people get in the run.
+    public var nodes: [Device]
     /// How they came to know each other.
     public var acquaintance: Acquaintance
     /// How the ways between them behave.
@@ -43,10 +43,13 @@ public struct Scenario: Codable, Equatable, Sendable {
         case circle
     }
 
-    /// Somebody with one device.
-    public struct Person: Codable, Equatable, Sendable {
-        /// What they are called: lower-case letters and digits.
+    /// A device and who uses it.
+    public struct Device: Codable, Equatable, Sendable {
+        /// What it is called, and its person as well: lower-case letters and digits.
         public var user: String
+        /// Whose it is; left out where it is a person's first. Until somebody links it or makes it
+        /// with the recovery code it does not exist.
+        public var of: String?
         /// How they are; drawn where it is left out.
         public var habit: Habit?
         /// How their device misbehaves, if it does.
@@ -97,6 +100,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var actsPerMinute: UInt64
         /// How often each is chosen, by the name of the deed; the usual mix where left out.
         public var mix: [String: UInt64]?
+        /// Acts of each person in an hour about their devices, backups and links into groups.
+        public var devicesPerHour: UInt64?
         /// A chat log whose lines are typed, its speakers shared among the people; a path beside
         /// the scenario.
         public var log: String?
@@ -154,5 +159,28 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var invariants: [String]?
         /// Things that must have happened at least once, or the scenario did not try them.
         public var marks: [String]?
+    }
+}
+
+extension Scenario {
+    /// The names of the persons, which are those of their first devices.
+    var persons: [String] { nodes.filter { $0.of == nil }.map(\.user) }
+
+    /// Whose a device is.
+    func person(of user: String) -> String {
+        nodes.first { $0.user == user }?.of ?? user
+    }
+
+    /// A person's first device, and those that they link in the first phase.
+    func earlyDevices(of person: String) -> [String] {
+        let linked = (phases.first?.actions ?? []).compactMap { act -> String? in
+            if case .link(let device) = act.do { device } else { nil }
+        }
+        return devices(of: person).filter { $0 == person || linked.contains($0) }
+    }
+
+    /// The devices of a person, the first one first.
+    func devices(of person: String) -> [String] {
+        nodes.map(\.user).filter { self.person(of: $0) == person }
     }
 }

@@ -17,6 +17,17 @@ public enum Mix {
         "add": 220, "remove": 120, "promote": 100, "quit": 20, "govern": 40,
     ]
 
+    /// What people do about their devices, about backups and with links into groups.
+    static let household: [String: UInt64] = [
+        "link": 4, "nameDevice": 3, "revoke": 3, "keepBackup": 4, "recover": 2, "openGroup": 6,
+        "closeGroup": 1, "join": 10,
+    ]
+
+    /// Whether people do it; all else breaks by itself, or is malice.
+    static func isOfPeople(_ name: String) -> Bool {
+        usual[name] != nil || household[name] != nil
+    }
+
     /// What somebody does who mostly reads.
     static let lurking: [String: UInt64] = ["read": 600, "react": 250, "write": 100, "reply": 50]
 

@@ -21,6 +21,7 @@ public struct Tape: Codable, Equatable, Sendable {
         var acts: [Act] = []
         var start: UInt64 = 0
         var people = scenario.nodes.indices.map { TypingPerson(scenario, $0) }
+        var households = scenario.persons.map { Household(scenario, of: $0) }
         for (place, phase) in scenario.phases.enumerated() {
             let end = start + phase.for.milliseconds
             acts += Self.partition(of: phase, from: start, to: end, first: scenario.nodes[0].user)
@@ -29,6 +30,9 @@ public struct Tape: Codable, Equatable, Sendable {
                 acts += faults.acts()
                 if phase.isBusy ?? true {
                     for index in people.indices { acts += people[index].acts(from: start, to: end) }
+                    for index in households.indices {
+                        acts += households[index].acts(from: start, to: end)
+                    }
                 }
             }
             for var act in phase.actions ?? [] {
@@ -72,21 +76,26 @@ public struct LoggedLine: Equatable, Sendable {
     }
 
     /// The lines, shared among the people by who said them first, in the time that the scenario's
-    /// phases before the heal leave: the pauses of the log, only shorter.
+    /// phases before the heal leave: the pauses of the log, only shorter. Who has several devices
+    /// from the first phase on types on one after the other.
     static func acts(_ lines: [LoggedLine], in scenario: Scenario) -> [Act] {
         guard let first = lines.first?.time, let last = lines.map(\.time).max() else { return [] }
         let room = scenario.phases.filter { $0.heal != true }.reduce(0) {
             $0 + $1.for.milliseconds
         }
         let length = max(1, last - min(first, last))
+        let persons = scenario.persons
         var voices: [String: String] = [:]
+        var counts: [String: Int] = [:]
         return lines.map { line in
-            let user =
-                voices[line.author] ?? scenario.nodes[voices.count % scenario.nodes.count].user
-            voices[line.author] = user
+            let person = voices[line.author] ?? persons[voices.count % persons.count]
+            voices[line.author] = person
+            let devices = scenario.earlyDevices(of: person)
+            let device = devices[counts[person, default: 0] % devices.count]
+            counts[person, default: 0] += 1
             let elapsed = line.time - min(first, line.time)
             return Act(
-                at: .milliseconds(elapsed * room / (length + 1)), node: user,
+                at: .milliseconds(elapsed * room / (length + 1)), node: device,
                 do: .write(space: 0, text: line.text))
         }
     }

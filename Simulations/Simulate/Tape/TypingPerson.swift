@@ -18,7 +18,7 @@ struct TypingPerson {
     init(_ scenario: Scenario, _ index: Int) {
         let person = scenario.nodes[index]
         user = person.user
-        others = scenario.nodes.map(\.user).filter { $0 != person.user }
+        others = scenario.persons.filter { $0 != scenario.person(of: person.user) }
         habit = Self.habit(of: scenario, index)
         malicious = person.malicious ?? []
         mix = habit == .lurking ? Mix.lurking : scenario.workload.mix ?? Mix.usual

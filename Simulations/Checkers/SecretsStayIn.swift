@@ -1,0 +1,182 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+
+/// I16: who is out reads nothing new, whatever they kept: no secret in their store opens an epoch
+/// that was made for others, and nothing is in it whose author knew that they were out. And who is
+/// in can open what is sealed for those who are.
+///
+/// Whoever is out is tried with all that they have saved, thieves and liars as well.
+/// Source: `Protocol/09-epochs.md`.
+final class SecretsStayIn: Checker {
+    static let invariant = "I16"
+    private(set) var checkCount = 0
+    private let book = NaiveBook()
+    /// Devices that may have lost keys.
+    private var forgetful: Set<DeviceID> = []
+
+    private struct Epoch {
+        var act: NaiveRosters.Act
+        var clock: UInt64
+        var place: EpochPlace
+        var body: EpochBody
+    }
+
+    /// One space, as an honest member holds it.
+    private struct Reading {
+        var node: SimulatedNode
+        var space: SpaceRecord
+        var control: NaiveControl
+    }
+
+    func wasSetBack(_ node: SimulatedNode) { forgetful.insert(node.identity.device) }
+
+    /// Everything is tried once, in the end: what somebody saved does not go away.
+    func glanced(at world: World) throws {}
+
+    func looked(at world: World) throws { try look(at: world, isSettled: false) }
+
+    func settled(_ world: World) throws { try look(at: world, isSettled: true) }
+
+    private func look(at world: World, isSettled: Bool) throws {
+        for reading in try readings(of: world) where !reading.control.rosters.isForked {
+            let epochs = try epochs(of: reading, besides: world.liars)
+            for node in world.nodes { try tryToOpen(epochs, reading, node) }
+            if isSettled { try lookForKeys(to: epochs, reading, world) }
+            let out = world.nodes.filter {
+                reading.control.now.former[$0.identity.device]?.ends.isEmpty == false
+            }
+            if !out.isEmpty { try lookForNews(of: reading, at: out, besides: world.liars) }
+        }
+    }
+
+    /// Each space once, at whoever of its honest members knows most of lane 0.
+    private func readings(of world: World) throws -> [Reading] {
+        var all: [SpaceID: Reading] = [:]
+        for node in world.honestNodes {
+            for space in try node.store.spaces() {
+                let control = try book.read(space, in: node.store)
+                guard control.now.owners[node.identity.device] != nil,
+                    control.held.count > all[space.id]?.control.held.count ?? 0
+                else { continue }
+                all[space.id] = Reading(node: node, space: space, control: control)
+            }
+        }
+        return all.keys.sorted().compactMap { all[$0] }
+    }
+
+    // MARK: Keys
+
+    private func epochs(of reading: Reading, besides liars: Set<DeviceID>) throws -> [Epoch] {
+        let (store, rosters) = (reading.node.store, reading.control.rosters)
+        var found: [Epoch] = []
+        for act in reading.control.held.sorted().map({ rosters.acts[$0] })
+        where !liars.contains(act.device) {
+            guard let log = try store.log(act.tag, in: reading.space.number),
+                let stored = try store.operation(at: act.sequence, in: log.number),
+                stored.operation.header.kind.rawValue == 7, let payload = stored.operation.payload
+            else { continue }
+            let before =
+                act.sequence == 0
+                ? nil : try store.operation(at: act.sequence - 1, in: log.number)
+            found.append(
+                Epoch(
+                    act: act, clock: stored.operation.header.clock,
+                    place: EpochPlace(
+                        space: reading.space.id, author: act.device, sequence: act.sequence,
+                        previous: before?.id ?? OperationID(reinterpreting: log.id),
+                        dependencies: stored.operation.header.dependencies),
+                    body: try EpochBody(bytes: payload)))
+        }
+        return found
+    }
+
+    /// Somebody tries everything in their store on epochs that are not for them.
+    private func tryToOpen(
+        _ epochs: [Epoch], _ reading: Reading, _ node: SimulatedNode
+    ) throws {
+        let (device, rosters) = (node.identity.device, reading.control.rosters)
+        let foreign = epochs.filter { rosters.fold($0.act.past).owners[device] == nil }
+        guard !foreign.isEmpty else { return }
+        let own = try node.store.space(reading.space.id)?.number
+        let leaves = try Self.leaves(of: node, in: own)
+        for epoch in foreign {
+            checkCount += 1
+            let name = epoch.act.id.bytes
+            let isHeld = try [SecretPurpose.seed, .epochKeys].contains { purpose in
+                try own.map { try node.store.secret(purpose, name, in: $0) != nil } ?? false
+            }
+            let isOpened = leaves.contains {
+                // That it cannot is what is hoped for, for whatever reason.
+                (try? epoch.body.open(at: epoch.place, as: device, with: $0)) != nil
+            }
+            guard !isHeld, !isOpened else {
+                throw violation("\(node.name) has the keys of an epoch that is not for it")
+            }
+        }
+    }
+
+    private static func leaves(
+        of node: SimulatedNode, in space: SpaceNumber?
+    ) throws(StoreError) -> [PrivateLeaf] {
+        var secrets = try node.store.secrets(.prekey, in: nil)
+        if let space { secrets += try node.store.secrets(.leaf, in: space) }
+        // A leaf is kept with a time behind it.
+        return secrets.map { secret in
+            PrivateLeaf(scalar: secret.secret.withUnsafeBytes { Secret($0.prefix(32)) })
+        }
+    }
+
+    /// The newest epoch for the roster of now: who is in has its keys, or said that they have not.
+    private func lookForKeys(
+        to epochs: [Epoch], _ reading: Reading, _ world: World
+    ) throws {
+        let now = reading.control.now
+        let fitting = epochs.filter {
+            $0.body.rosterDigest == now.digest && now.owners[$0.act.device] != nil
+        }
+        guard let epoch = fitting.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }) else {
+            return
+        }
+        for node in world.honestNodes
+        where now.owners[node.identity.device] != nil
+            && !forgetful.contains(node.identity.device)
+        {
+            guard let space = try node.store.space(reading.space.id) else { continue }
+            checkCount += 1
+            let keys = try node.store.secret(.epochKeys, epoch.act.id.bytes, in: space.number)
+            guard keys != nil else {
+                throw violation("\(node.name) cannot open what is sealed for those who are in")
+            }
+        }
+    }
+
+    // MARK: Words
+
+    /// What was written by somebody who knew that a device is out is not in its store.
+    private func lookForNews(
+        of reading: Reading, at out: [SimulatedNode], besides liars: Set<DeviceID>
+    ) throws {
+        let (store, control) = (reading.node.store, reading.control)
+        for log in try store.logs(in: reading.space.number)
+        where log.lane != .control && log.lane != .receipts && !liars.contains(log.device) {
+            var judge = NaiveJudge(control, log)
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                let operation = VerifiedOperation(stored: stored, tag: log.tag)
+                guard let view = judge.view(of: operation) else { continue }
+                for node in out {
+                    let ends = control.now.former[node.identity.device]?.ends ?? []
+                    if ends.isDisjoint(with: view.live) { continue }
+                    checkCount += 1
+                    guard let space = try node.store.space(reading.space.id),
+                        let held = try node.store.log(log.tag, in: space.number),
+                        held.holds(stored.sequence)
+                    else { continue }
+                    throw violation("\(node.name) holds what was written once it was out")
+                }
+            }
+        }
+    }
+}

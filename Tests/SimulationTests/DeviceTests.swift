@@ -1,0 +1,130 @@
+import Foundation
+import ParleyCheckers
+import ParleyConversation
+import ParleyNodeCore
+import ParleySimulatedDisk
+import Testing
+
+@testable import ParleySimulate
+@testable import ParleySimulation
+
+/// Devices that come and go in a world: the core's own tests say what they do.
+@Suite("Devices in a simulated world")
+struct DeviceTests {
+    let world = World(seed: 21)
+    let ann, ben: SimulatedNode
+    let jury: Jury
+
+    init() throws {
+        (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        jury = Jury(of: world)
+    }
+
+    @Test("the devices of one person end equal, their own space included")
+    func linked() throws {
+        let phone = try world.addDevice("phone", of: ann)
+        let trip = try world.group("trip", [ann, ben, phone])
+        world.partition([ann, ben], [phone])
+        try ann.perform(.mute(trip, isOn: true))
+        try phone.type("from afar", in: trip)
+        world.run(for: .seconds(10))
+        #expect(try world.difference != nil)
+        world.heal()
+        try world.runUntilEqual(within: .minutes(15))
+        #expect(try ben.texts(in: trip) == ["from afar"])
+        try jury.verify(isSettled: true)
+    }
+
+    @Test(
+        "a backup becomes a new device and ends the lost one", arguments: [false, true])
+    func backup(onDisk: Bool) throws {
+        let store: StoreChoice = onDisk ? .sqlite : .memory
+        let phone = try world.addDevice("phone", of: ann, on: store)
+        let trip = try world.group("trip", [ann, ben, phone])
+        try phone.type("before", in: trip)
+        world.run(for: .seconds(10))
+        let backup = try phone.makeBackup()
+        try phone.type("after the backup", in: trip)
+        world.run(for: .seconds(10))
+        world.crash(phone)
+        let next = try world.recover(
+            "next", of: phone, from: backup, keeping: [ann], on: store)
+        #expect(try next.texts(in: trip) == ["before"])
+        try world.runUntilEqual(within: .minutes(15))
+        try next.type("on the next one", in: trip)
+        world.run(for: .seconds(1))
+        try ben.type("welcome", in: trip)
+        try world.runUntilEqual(within: .minutes(15))
+        #expect(
+            try next.texts(in: trip)
+                == ["before", "after the backup", "on the next one", "welcome"])
+        world.start(phone)
+        world.run(for: .minutes(10))
+        #expect(phone.core.node.isRevoked)
+        #expect(try !phone.texts(in: trip).contains("welcome"))
+        try jury.verify(isSettled: true)
+    }
+
+    @Test("a backup of the only device takes nothing from what it wrote afterwards")
+    func onlyDevice() throws {
+        let trip = try world.group("trip", [ann, ben])
+        try ann.type("before", in: trip)
+        world.run(for: .seconds(10))
+        let backup = try ann.makeBackup()
+        try ann.type("after the backup", in: trip)
+        world.run(for: .seconds(10))
+        world.crash(ann)
+        let next = try world.recover("next", of: ann, from: backup)
+        world.run(for: .minutes(2))
+        try next.type("here again", in: trip)
+        try world.runUntilEqual(within: .minutes(15))
+        let texts = ["before", "after the backup", "here again"]
+        #expect(try next.texts(in: trip) == texts)
+        #expect(try ben.texts(in: trip) == texts)
+        try jury.verify(isSettled: true)
+    }
+
+    @Test("the recovery code and a friend make a device where every other one is lost")
+    func code() throws {
+        let trip = try world.group("trip", [ann, ben])
+        try ann.type("before", in: trip)
+        world.run(for: .seconds(10))
+        world.crash(ann)
+        let next = try world.recover("next", of: ann, helpedBy: ben)
+        try world.runUntilEqual(within: .minutes(15))
+        world.run(for: .minutes(2))
+        #expect(try next.texts(in: trip) == ["before"])
+        try next.type("here again", in: trip)
+        try world.runUntilEqual(within: .minutes(15))
+        #expect(try ben.texts(in: trip) == ["before", "here again"])
+        try jury.verify(isSettled: true)
+    }
+}
+
+@Suite("Devices in a scenario")
+struct ScenarioDeviceTests {
+    @Test("are a person's, and are named by that person alone")
+    func refused() throws {
+        func error(_ part: String, _ other: String) -> String? {
+            let text = ScenarioFileTests.minimal.replacing(part, with: other, maxReplacements: 1)
+            return #expect(throws: ScenarioError.self) {
+                try Scenario(json: Data(text.utf8))
+            }?.description
+        }
+        #expect(
+            error(#""user": "ben","#, #""user": "ben", "of": "bob","#)?.contains("'bob'") == true)
+        let deed = #"{"write": {"space": 0, "text": "hi"}}"#
+        let link = #"{"link": {"device": "ben"}}"#
+        #expect(error(deed, link) == "'ben' is not of 'ann'")
+    }
+
+    @Test("are in half of what seeds draw, and come to be by acts")
+    func drawn() throws {
+        let all = (100..<160).map { Scenario.drawn(seed: $0) }
+        let some = all.filter { $0.workload.devicesPerHour != nil }
+        #expect((15...45).contains(some.count))
+        let deeds = Set(some.flatMap { Tape(drawing: $0).acts.map(\.do.name) })
+        #expect(deeds.isSuperset(of: Mix.household.keys))
+        for scenario in some { #expect(try Scenario(json: scenario.json()) == scenario) }
+    }
+}
