@@ -93,8 +93,7 @@ struct NaiveModel: Equatable {
         let tags = devices.map {
             LogTag(OperationHash.log(space: space.id, device: $0, lane: .content))
         }
-        foldReceipts(
-            acts.filter { control.now.owners[$0.device] != nil }, about: Set(tags))
+        foldReceipts(acts, about: Set(tags), control.now)
     }
 
     private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
@@ -191,13 +190,18 @@ struct NaiveModel: Equatable {
         }.count
     }
 
-    private mutating func foldReceipts(_ acts: [Act], about tags: Set<LogTag>) {
+    /// What a person has read counts with whichever device they had; what a device has, while it is in.
+    private mutating func foldReceipts(
+        _ acts: [Act], about tags: Set<LogTag>, _ now: NaiveRosters.Fold
+    ) {
         for act in acts where act.kind == 112 && act.lane == .receipts {
             guard let receipts = Payload.decode(PayloadReceipts.self, act.payload) else { continue }
-            for mark in receipts.read where tags.contains(LogTag(mark.tag)) {
+            let isMember = now.seats[act.author.person] != nil
+            for mark in receipts.read where isMember && tags.contains(LogTag(mark.tag)) {
                 raise(true, Digest(reinterpreting: act.author.person), mark)
             }
-            for mark in receipts.delivered where tags.contains(LogTag(mark.tag)) {
+            let isIn = now.owners[act.device] != nil
+            for mark in receipts.delivered where isIn && tags.contains(LogTag(mark.tag)) {
                 raise(false, Digest(reinterpreting: act.device), mark)
             }
         }

@@ -125,7 +125,8 @@ extension World {
             }
             for other in honestNodes where other !== node {
                 guard roster.contains(other.identity.device), try !other.knowsThatItIsRevoked(),
-                    try !node.isDown || isIn(space.id, node, by: other)
+                    try !node.isDown || isIn(space.id, node, by: other),
+                    try mayHear(of: space.id, other, in: roster)
                 else { continue }
                 let detail =
                     isShown
@@ -157,6 +158,21 @@ extension World {
             place += 1
         }
         return false
+    }
+
+    /// Whether somebody can bring a node a space that it has not heard of: it takes that from its
+    /// person's devices and from contacts alone.
+    private func mayHear(
+        of space: SpaceID, _ node: SimulatedNode, in roster: Roster
+    ) throws -> Bool {
+        if try node.store.space(space) != nil { return true }
+        return try honestNodes.contains { other in
+            guard other !== node, roster.contains(other.identity.device),
+                try other.store.space(space) != nil
+            else { return false }
+            let person = other.identity.person
+            return try person == node.identity.person ? true : node.accepts(person)
+        }
     }
 
     /// Whether a node is in a space by what another one knows: who was down could not be told.
@@ -240,6 +256,12 @@ extension World {
 }
 
 extension SimulatedNode {
+    /// Whether another is a contact of its person.
+    fileprivate func accepts(_ person: PersonID) throws(StoreError) -> Bool {
+        guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }
+        return try Overview.contact(person, ownSpace: own.number, in: store)?.isAccepted == true
+    }
+
     /// Whether its person has blocked another.
     fileprivate func keepsAway(_ person: PersonID) throws(StoreError) -> Bool {
         guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }

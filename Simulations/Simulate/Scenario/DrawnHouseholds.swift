@@ -10,7 +10,7 @@ struct DrawnHouseholds {
     /// Acts of each person in an hour about them; nil for none.
     private(set) var rate: UInt64?
     private(set) var acquaintance = Scenario.Acquaintance.everyone
-    /// Days in which nobody does anything, and keys grow old.
+    /// A day in which nobody does anything, after which devices say what they have seen.
     private(set) var rest: [Scenario.Phase] = []
     private let persons: [String]
     private var random: SeededRandom
@@ -21,7 +21,7 @@ struct DrawnHouseholds {
         guard seed >= Self.firstSeed else { return }
         let all: [Scenario.Acquaintance] = [.everyone, .everyone, .first, .circle]
         acquaintance = all[Int(random.next() % 4)]
-        if seed % 20 == 7 { rest = [Scenario.Phase(for: .days(8), isBusy: false)] }
+        if seed % 20 == 7 { rest = [Scenario.Phase(for: .hours(26), isBusy: false)] }
         let (isOn, rate) = (random.next() % 2 == 0, UInt64.random(in: 6...30, using: &random))
         guard isOn || [3, 13].contains(seed % 20) else { return }
         self.rate = rate
