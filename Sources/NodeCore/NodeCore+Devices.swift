@@ -9,8 +9,8 @@ public import ParleyWire
 extension NodeCore {
     /// Spaces that a device's change has not reached after so long are told by whoever knows it.
     static let devicesDelay: UInt64 = 5_000
-    /// What could not be told yet is tried again after so long.
-    static let devicesRetry: UInt64 = 30_000
+    /// What could not be told yet is told so long after a peer has shown that it holds the same.
+    static let devicesRetry: UInt64 = 1_000
 
     /// Carries out what is about the person's own devices.
     mutating func equip(
@@ -140,12 +140,15 @@ extension NodeCore {
                 isAsked || heard.contains(space.number) || !belongs(to: roster)
             else { continue }
             var drafts = try additions(to: own, prekeys, store)
-            for other in own.devices.map(\.device)
-            where identity.log.certificate(of: other) == nil {
+            // Whom the log of a newcomer put out is out already, and still has to be cut off.
+            let ended =
+                own.devices.map(\.device).filter { identity.log.certificate(of: $0) == nil }
+                + roster.uncutDevices(of: own.person).filter(identity.log.revoked.contains)
+            for other in ended {
                 if try other == device ? true : isEven(in: space, store) {
                     drafts.append(try revocation(of: other, in: space, store))
                 } else {
-                    set(.devices, in: Self.devicesRetry, at: now, &effects)
+                    awaitsEvenPeer = true
                 }
             }
             guard !drafts.isEmpty else { continue }

@@ -63,6 +63,9 @@ extension NodeCore {
             where links[id]?.session?.isEqual(space.number) == true {
                 hear(of: space, at: now, &effects)
                 if space.kind != .own { try heardFromPeer(store) }
+                guard awaitsEvenPeer else { continue }
+                awaitsEvenPeer = false
+                set(.devices, in: Self.devicesRetry, at: now, &effects)
             }
         default:
             return

@@ -46,6 +46,9 @@ public struct NodeCore: Sendable {
     /// history, and nobody but a peer can tell. A person's word is written all the same. What nobody
     /// asked for, as receipts, cards, new keys and the word that something was seen, waits for this.
     var heard: Set<SpaceNumber> = []
+    /// Whether a revoked device is still in a space because no peer has shown yet that it holds the
+    /// same of that space.
+    var awaitsEvenPeer = false
     /// Whether operations are known whose payload did not come along.
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.

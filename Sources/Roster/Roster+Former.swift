@@ -10,6 +10,14 @@ extension Roster {
     /// Whether the device was in the space and is no longer.
     public func isFormer(_ device: DeviceID) -> Bool { standings.former[device] != nil }
 
+    /// Devices of a person that are out by the word of their identity log alone, ascending: nothing
+    /// that holds says how much of what they wrote counts, so all of it does.
+    public func uncutDevices(of person: PersonID) -> [DeviceID] {
+        standings.former.filter {
+            $0.value.person == person && $0.value.limits.allSatisfy { $0 == .all }
+        }.map(\.key).sorted()
+    }
+
     /// Every device that is in the space or was, ascending.
     public var everyDevice: [DeviceID] {
         (Array(standings.persons.keys) + standings.former.keys).sorted()

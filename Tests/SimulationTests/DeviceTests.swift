@@ -1,8 +1,11 @@
 import Foundation
 import ParleyCheckers
 import ParleyConversation
+import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulatedDisk
+import ParleyWire
 import Testing
 
 @testable import ParleySimulate
@@ -58,6 +61,14 @@ struct DeviceTests {
         #expect(
             try next.texts(in: trip)
                 == ["before", "after the backup", "on the next one", "welcome"])
+        // Its log ends where others held it: the word of the new device alone would leave it open.
+        let record = try #require(try ben.store.space(trip))
+        let roster = try RosterReader.judge(of: record, in: ben.store).roster
+        #expect(roster.limit(of: phone.identity.device, lane: .content) != .all)
+        #expect(
+            try MembershipHistory.events(of: record, in: ben.store).contains {
+                $0.change == .revokedDevice(phone.identity.device) && $0.holds
+            })
         world.start(phone)
         world.run(for: .minutes(10))
         #expect(phone.core.node.isRevoked)
