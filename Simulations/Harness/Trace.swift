@@ -41,7 +41,7 @@ struct Trace {
         case .bodies: add(6 << 56)
         case .waiting: add(7 << 56)
         case .devices: add(8 << 56)
-        case .cards: add(9 << 56)
+        case .card(let space): add(9 << 56 | UInt64(bitPattern: space.rawValue))
         case .keys: add(10 << 56)
         case .epoch(let space): add(11 << 56 | UInt64(bitPattern: space.rawValue))
         case .upkeep(let space): add(12 << 56 | UInt64(bitPattern: space.rawValue))

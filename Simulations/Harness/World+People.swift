@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 public import ParleyWire
 
 /// A conversation that a test made, by the words in which its errors speak of it.
@@ -119,11 +120,12 @@ extension World {
         let secret = host.randomBytes(32)
         let expires = World.epoch + now + 86_400_000
         _ = try host.carryOut(.createInvite(secret: secret, expires: expires), "invite anybody")
-        let person = host.identity.person
-        guard let card = try observe({ try host.store.value(.card, person.bytes) }) else {
+        // No other device of the host's knows the secret.
+        guard let card = try observe({ try CardReader.own(of: host.core.node, host.store) }) else {
             throw error(.refused, "\(host.name) has no card")
         }
-        let invite = Invite(person: person, card: card, secret: secret, expires: expires)
+        let invite = Invite(
+            person: card.person, card: card.encoded, secret: secret, expires: expires)
         _ = try guest.carryOut(
             .acceptInvite(Invite(link: invite.link), alias: ""),
             "take the invite of \(host.name)")

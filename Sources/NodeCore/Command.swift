@@ -161,3 +161,10 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
     case ownFork
 }
+
+extension Command {
+    /// Whether it says where this device can be found, and nothing else.
+    var isOfAddresses: Bool {
+        if case .setProfile(name: nil, _) = self { true } else { false }
+    }
+}

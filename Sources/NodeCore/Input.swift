@@ -84,8 +84,8 @@ public enum TimerID: Hashable, Sendable {
     case waiting
     /// Looks whether every space knows the person's devices.
     case devices
-    /// Shows the own card to the members of spaces.
-    case cards
+    /// Shows the own card to the members of a space.
+    case card(SpaceNumber)
     /// Makes keys anew that are old, and lets go of those that are no longer needed.
     case keys
     /// The same for one space, soon after it was first heard of.

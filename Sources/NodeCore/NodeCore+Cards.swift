@@ -6,40 +6,75 @@ import ParleyWire
 
 // How members who are no contacts find each other: `Protocol/05-identity.md`, "Cards".
 extension NodeCore {
-    /// A card goes into spaces at most so often, in milliseconds: a laptop that moves about all day
-    /// must not fill them.
+    /// A card that changed goes into a space that has seen another at most so often, in milliseconds:
+    /// a laptop that moves about all day must not fill it.
     static let cardInterval: UInt64 = 600_000
-    /// What changes about a card at a start is told at once.
+    /// One that newcomers were not given goes there again at most so often, in milliseconds.
+    static let cardNewcomerInterval: UInt64 = 60_000
+    /// A space that has not seen it is told at once.
     static let cardDelay: UInt64 = 1_000
+    /// What could not be told yet is tried again after so long.
+    static let cardRetry: UInt64 = 30_000
+    /// In spaces of more devices nobody writes a card again for a newcomer alone: it is enough that
+    /// some find them.
+    static let cardDeviceCountMax = 64
 
-    /// Shows the own card to the members of spaces, soon.
+    /// Shows the own card to the members of every space that was heard of, soon.
     mutating func shareCard(at now: Instant, _ effects: inout [Effect]) {
-        let due = cardsShared.map { $0 + Self.cardInterval } ?? 0
-        let delay = due > now.monotonic ? due - now.monotonic : Self.cardDelay
-        set(.cards, in: max(delay, Self.cardDelay), at: now, &effects)
+        for space in heard.sorted() { shareCard(in: space, at: now, &effects) }
     }
 
-    /// Writes the own card into each space that has not seen it as it is now.
-    mutating func writeCards(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+    /// Shows the own card to the members of a space, soon; once it is heard of.
+    mutating func shareCard(
+        in space: SpaceNumber, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard heard.contains(space) else { return }
+        set(.card(space), in: Self.cardDelay, at: now, &effects)
+    }
+
+    /// Writes the own card into a space whose members have not all seen it as it is now.
+    mutating func writeCard(
+        in number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard try mayWrite(store), let card = try CardReader.own(of: identity, store),
-            let part = card.parts.first
+        if rejoin != nil { return set(.card(number), in: Self.cardRetry, at: now, &effects) }
+        guard try mayWrite(store), let space = try store.space(number),
+            let card = try CardReader.own(of: identity, store), let part = card.parts.first,
+            let roster = try roster(of: space, store), roster.contains(identity.device),
+            let pause = try pause(before: card, part, in: space, roster, store)
         else { return }
-        for space in try store.spaces() where heard.contains(space.number) {
-            // Two devices tell each other on their link; a third is who else could tell.
-            guard let roster = try roster(of: space, store), roster.contains(identity.device),
-                roster.members.reduce(0, { $0 + $1.devices.count }) > 2
-            else { continue }
-            let shown = try Overview.sharedCard(
-                of: identity.device, in: space.number, store: store)
-            if shown?.card == card.encoded || (shown == nil && part.addresses.isEmpty) { continue }
-            _ = try write(
-                [SharedCard(card: card.encoded).draft()], in: space, at: now, store, &random,
-                &effects)
-            cardsShared = now.monotonic
+        let due = cardsShared[number].map { $0 + pause } ?? 0
+        guard now.monotonic >= due else {
+            // A newcomer may come meanwhile.
+            let wait = min(due - now.monotonic, Self.cardNewcomerInterval)
+            return set(.card(number), in: wait, at: now, &effects)
         }
+        _ = try write(
+            [SharedCard(card: card.encoded).draft()], in: space, at: now, store, &random,
+            &effects)
+        cardsShared[number] = now.monotonic
+    }
+
+    /// How long after the last one a card goes into a space, or nil where all can have seen there what
+    /// it says.
+    private func pause(
+        before card: Card, _ part: CardPart, in space: SpaceRecord, _ roster: Roster,
+        _ store: some Store
+    ) throws(StoreError) -> UInt64? {
+        let devices = roster.members.flatMap(\.devices)
+        // Two devices tell each other on their link; a third is who else could tell.
+        guard devices.count > 2 else { return nil }
+        guard
+            let shown = try Overview.sharedCard(of: identity.device, in: space.number, store: store)
+        else { return part.addresses.isEmpty ? nil : Self.cardInterval }
+        if shown.card.card != card.encoded { return Self.cardInterval }
+        guard devices.count <= Self.cardDeviceCountMax else { return nil }
+        // Who came later may be given nothing that was written before.
+        let isHidden = devices.contains {
+            $0.horizon.place(of: identity.device, .receipts).map { shown.sequence <= $0.sequence }
+                ?? false
+        }
+        return isHidden ? Self.cardNewcomerInterval : nil
     }
 
     /// Follows what a step changed: who was noted, and which cards came.
@@ -49,16 +84,16 @@ extension NodeCore {
     ) throws(StoreError) {
         var persons: Set<PersonID> = []
         var cards: [OperationNumber] = []
-        var hasSpace = false
+        var spaces: Set<SpaceNumber> = []
         var isJoinDue = false
         for case .changed(let changes) in effects {
             for change in changes {
                 switch change {
                 case .contact(let person): persons.insert(person)
                 case .card(let number): cards.append(number)
-                case .conversation: hasSpace = true
-                case .membership:
-                    hasSpace = true
+                case .conversation(let number): spaces.insert(number)
+                case .membership(let number):
+                    spaces.insert(number)
                     isJoinDue = true
                 case .message, .receipts, .devices, .refolded: break
                 }
@@ -67,7 +102,22 @@ extension NodeCore {
         for number in cards { try learn(number, at: now, store, &effects) }
         for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
         if isJoinDue { try settleJoins(store, &effects) }
-        if hasSpace { shareCard(at: now, &effects) }
+        for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
+    }
+
+    /// Takes in what devices have shown of themselves that are in a space only now, or again: while
+    /// they were not, nobody took their word.
+    mutating func learnCards(
+        of roster: Roster, instead former: Roster, in space: SpaceRecord, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let fresh = roster.members.flatMap(\.devices).map(\.device).filter {
+            !former.contains($0) && $0 != identity.device
+        }
+        guard !fresh.isEmpty else { return }
+        for number in try Overview.sharedCards(of: fresh, in: space.number, store: store) {
+            try learn(number, at: now, store, &effects)
+        }
     }
 
     /// Takes in a card that a member showed, if it is theirs and holds.

@@ -72,7 +72,8 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if identity.isRevoked { return .failure(.revoked) }
-        if rejoin != nil { return .failure(.rejoining) }
+        // Where this device can be found stands in no log, and who could help it must find it.
+        if rejoin != nil, !command.isOfAddresses { return .failure(.rejoining) }
         if try hasOwnFork(store) { return .failure(.ownFork) }
         switch command {
         case .setProfile(let name, let addresses):

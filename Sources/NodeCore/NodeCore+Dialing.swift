@@ -9,6 +9,8 @@ struct Dialing: Sendable {
     let person: PersonID
     private(set) var failureCount: UInt64 = 0
     private(set) var isUnderway = false
+    /// When it was last begun anew because the device said it is elsewhere, on the monotonic clock.
+    private var movedAt: UInt64?
 
     init(_ person: PersonID) { self.person = person }
 
@@ -28,6 +30,18 @@ struct Dialing: Sendable {
 
     /// The peer takes this node in.
     mutating func isWelcome() { failureCount = 0 }
+
+    /// The device says it is elsewhere. Returns whether that is believed: else whoever says so all the
+    /// time could have any address dialled all the time.
+    mutating func moves(at time: UInt64) -> Bool {
+        if let movedAt, time < movedAt + Self.moveInterval { return false }
+        movedAt = time
+        failureCount = 0
+        return true
+    }
+
+    /// A device moves at most so often, in milliseconds.
+    static let moveInterval: UInt64 = 60_000
 
     mutating func wasLost() { isUnderway = false }
 
@@ -80,6 +94,21 @@ extension NodeCore {
         where dialing[target.device]?.isUnderway != true {
             dialing[target.device] = Dialing(person)
             try dial(target.device, at: now, store, &effects)
+        }
+    }
+
+    /// Dials those devices at once that are elsewhere than they were, by a card that came: how often
+    /// one was not found where it was says nothing any more.
+    mutating func follow(
+        from before: Card, to after: Card, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for part in after.parts where !part.addresses.isEmpty {
+            let former = before.parts.first { $0.device == part.device }
+            guard former?.addresses != part.addresses,
+                dialing[part.device]?.moves(at: now.monotonic) == true
+            else { continue }
+            try dial(part.device, at: now, store, &effects)
         }
     }
 

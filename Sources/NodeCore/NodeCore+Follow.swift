@@ -41,6 +41,7 @@ extension NodeCore {
         for member in roster.members where former.member(member.person) == nil {
             try dialDevices(of: member.person, at: now, store, &effects)
         }
+        try learnCards(of: roster, instead: former, in: space, at: now, store, &effects)
         effects.append(.changed([.membership(space.number), .conversation(space.number)]))
         effects.append(.linksChanged)
     }

@@ -50,6 +50,7 @@ extension NodeCore {
         let bytes = after.encoded
         guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, store) }
         try store.setValue(bytes, .card, card.person.bytes)
+        try follow(from: before, to: after, at: now, store, &effects)
         guard after.identity != before.identity, card.person != identity.person,
             // Both were checked when they were merged.
             let old = try? IdentityLog(operations: before.identity),

@@ -78,7 +78,7 @@ extension NodeCore {
     ) {
         guard heard.insert(space.number).inserted else { return }
         watchDevices(at: now, &effects)
-        shareCard(at: now, &effects)
+        shareCard(in: space.number, at: now, &effects)
         // Not all at once: everybody who was let in together hears together.
         let delay = Self.upkeepDelay + identity.device.prefix % Self.upkeepDelay
         set(.upkeep(space.number), in: delay, at: now, &effects)

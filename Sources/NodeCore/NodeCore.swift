@@ -25,8 +25,8 @@ public struct NodeCore: Sendable {
     var judges: [SpaceNumber: Judge] = [:]
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
-    /// When the own card last went into a space, on the monotonic clock.
-    var cardsShared: UInt64?
+    /// When the own card last went into each space, on the monotonic clock.
+    var cardsShared: [SpaceNumber: UInt64] = [:]
     /// Timers that are set, so that none is set twice.
     var timers: Set<TimerID> = []
     /// What must be taken back from others before anything may be written; nil otherwise.
@@ -135,7 +135,7 @@ public struct NodeCore: Sendable {
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
         case .devices: try spreadDevices(isAsked: false, at: now, store, &random, &effects)
-        case .cards: try writeCards(at: now, store, &random, &effects)
+        case .card(let space): try writeCard(in: space, at: now, store, &random, &effects)
         case .keys: try tendKeys(at: now, store, &random, &effects)
         case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)

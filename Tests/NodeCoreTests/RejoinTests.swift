@@ -34,6 +34,24 @@ struct RejoinTests {
         #expect(try ben.store.forks().isEmpty)
     }
 
+    /// A port that the system gives is another one at every start: who could have brought everything
+    /// back did not find the device, and others not before it was started once more.
+    @Test("whoever writes nothing tells all the same where they are")
+    func addresses() throws {
+        let world = World(seed: 46)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        try world.introduce(ann, ben)
+        world.restart(ann, rejoin: Rejoin(reason: "behind", ends: [:], needsPeer: true))
+        _ = try world.perform(.setProfile(name: nil, addresses: ["elsewhere"]), on: ann)
+        #expect(throws: CommandRefusal.rejoining) {
+            try world.perform(.setProfile(name: "anna", addresses: nil), on: ann)
+        }
+        world.run(for: 60_000)
+        #expect(ann.core.rejoin == nil)
+        #expect(try CardReader.addresses(of: ann.identity.person, ben.store) == ["elsewhere"])
+        #expect(try Notice.all(in: ben.store).isEmpty)
+    }
+
     /// Its guard went back with it, so nothing here could notice, and a week had gone by: it
     /// published a new leaf and said what it had seen, each in place of another that ben held.
     @Test(

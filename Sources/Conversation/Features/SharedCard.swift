@@ -57,13 +57,24 @@ enum SharedCardRule: MergeRule {
 }
 
 extension Overview {
-    /// The card that a device last showed the members of a space, or nil.
+    /// The card that a device last showed the members of a space and its place in the log, or nil.
     public static func sharedCard(
         of device: DeviceID, in space: SpaceNumber, store: some MergeStore
-    ) throws(StoreError) -> SharedCard? {
-        let element = try store.locator(device.bytes)
-        let entries = try store.entries(about: .space, in: space, field: .card)
-        guard let entry = entries.first(where: { $0.element == element }) else { return nil }
-        return try store.operation(entry.operation)?.operation.payload.flatMap(SharedCard.init)
+    ) throws(StoreError) -> (card: SharedCard, sequence: UInt64)? {
+        guard let number = try sharedCards(of: [device], in: space, store: store).first,
+            let stored = try store.operation(number),
+            let card = stored.operation.payload.flatMap(SharedCard.init)
+        else { return nil }
+        return (card, stored.sequence)
+    }
+
+    /// The operations in which devices last showed their cards to the members of a space.
+    public static func sharedCards(
+        of devices: [DeviceID], in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> [OperationNumber] {
+        var elements: Set<UInt64> = []
+        for device in devices { elements.insert(try store.locator(device.bytes)) }
+        return try store.entries(about: .space, in: space, field: .card)
+            .filter { elements.contains($0.element) }.map(\.operation)
     }
 }
