@@ -146,6 +146,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyMembers(limit: Int)
     /// The person has no such device, or it cannot become one.
     case unknownDevice
+    /// A device does not revoke itself.
+    case ownDevice
     /// Only the recovery code may revoke a device that is not this one's junior.
     case needsRecoveryCode
     /// The recovery code is another person's.

@@ -63,7 +63,10 @@ extension NodeCore {
         return .success(.card(card))
     }
 
-    /// Ends a device of the person's for good.
+    /// Ends another device of the person's for good.
+    ///
+    /// None ends itself: from then on nobody links with it, so whoever is away would never hear of
+    /// it.
     ///
     /// - Parameter root: the key that the recovery code makes, for a device that this one may not
     ///   revoke by its own rank.
@@ -74,12 +77,13 @@ extension NodeCore {
         guard let target = identity.log.certificate(of: device),
             let own = identity.log.certificate(of: identity.device)
         else { return .failure(.unknownDevice) }
+        guard device != identity.device else { return .failure(.ownDevice) }
         if let root {
             guard root.device == identity.log.root else { return .failure(.wrongRecoveryCode) }
         } else {
-            guard device == identity.device || own.rank < target.rank,
-                identity.log.hasRoomForDevices
-            else { return .failure(.needsRecoveryCode) }
+            guard own.rank < target.rank, identity.log.hasRoomForDevices else {
+                return .failure(.needsRecoveryCode)
+            }
         }
         let operation = identity.log.revoking(device, by: root ?? identity.key)
         guard
@@ -89,7 +93,6 @@ extension NodeCore {
         else {
             return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
         }
-        // Told while this device may still write: it may be revoking itself.
         try renew(log, at: now, store, &effects)
         try spreadDevices(ending: device, at: now, store, &random, &effects)
         return .success(.done)
@@ -123,8 +126,7 @@ extension NodeCore {
     /// Tells every space that this person is in of devices that came or were revoked.
     ///
     /// - Parameters:
-    ///   - device: the device that is being revoked, which may be this very one: it says so itself,
-    ///     and nothing after that.
+    ///   - device: the device that is being revoked.
     ///   - prekeys: of devices that just came: their cards do not name any yet.
     ///   - isAsked: whether a person wants it now. Else spaces that were not heard of are left out;
     ///     into one that this device is not in yet it has written nothing.
@@ -133,7 +135,7 @@ extension NodeCore {
         at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard try device == identity.device ? !isHeldUp(store) : mayWrite(store) else { return }
+        guard try mayWrite(store) else { return }
         for space in try store.spaces() {
             guard let roster = try roster(of: space, store),
                 let own = roster.member(identity.person),

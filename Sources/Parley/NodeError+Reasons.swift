@@ -34,7 +34,8 @@ extension NodeError {
             self.init(meeting: refusal)
         case .tooManyMembers(let limit):
             self.init("too-many-members", "A group begins with at most \(limit) members.")
-        case .unknownDevice, .needsRecoveryCode, .wrongRecoveryCode, .tooManyDevices, .revoked:
+        case .unknownDevice, .ownDevice, .needsRecoveryCode, .wrongRecoveryCode, .tooManyDevices,
+            .revoked:
             self.init(equipping: refusal)
         case .impossibleTime:
             self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
@@ -93,11 +94,16 @@ extension NodeError {
             self.init(
                 "unknown-device", "You have no such device.",
                 hint: "`parley device list` lists them.")
+        case .ownDevice:
+            self.init(
+                "own-device",
+                "A device does not revoke itself: nobody would hear of it from there.",
+                hint: "Say it on another device of yours.")
         case .needsRecoveryCode:
             self.init(
                 "needs-recovery-code",
                 "This device may not revoke that one, which is not its junior.",
-                hint: "Say it there, or add --code-file FILE with your recovery code.")
+                hint: "Say it on a senior one, or add --code-file FILE with your recovery code.")
         case .wrongRecoveryCode:
             self.init("wrong-recovery-code", "That recovery code is of another identity.")
         case .tooManyDevices(let limit):

@@ -129,6 +129,10 @@ struct DeviceTests {
         #expect(throws: CommandRefusal.unknownDevice) {
             try world.perform(.revokeDevice(other.identity.device, root: nil), on: phone)
         }
+        #expect(throws: CommandRefusal.ownDevice) {
+            try world.perform(.revokeDevice(phone.identity.device, root: nil), on: phone)
+        }
+        #expect(!phone.core.node.isRevoked)
     }
 
     @Test("Attack 6: a revoked device that hides it is refused by a contact who heard of it")
