@@ -8,7 +8,8 @@ import ParleyWire
 ///
 /// The frames that left are the promise: whether they arrived does not matter. It is looked at
 /// while the device is down, before others could have sent again what it lost. A receipt that says
-/// what the device received is the same promise, made to everybody and for good.
+/// what the device received is the same promise, made to everybody and for good. Neither is about
+/// what stood below the floor of a log when it was made: a roster may give a device more of the past.
 final class AcknowledgedIsDurable: Checker {
     static let invariant = "I7"
     private(set) var checkCount = 0
@@ -23,6 +24,8 @@ final class AcknowledgedIsDurable: Checker {
     private var liars: Set<DeviceID> = []
     /// Devices that may have their receipts back before what those are about.
     private var forgetful: Set<DeviceID> = []
+    /// The highest place at which a log ever began for a device.
+    private var floors: [DeviceID: [LogTag: UInt64]] = [:]
 
     func observed(_ step: StepReport) throws {
         guard step.node.isHonest else {
@@ -30,6 +33,7 @@ final class AcknowledgedIsDurable: Checker {
             return
         }
         if step.node.core.rejoin != nil { forgetful.insert(step.node.identity.device) }
+        if step.effects.contains(where: { $0.isAboutMembers }) { try noteFloors(of: step.node) }
         for case .send(_, let bytes) in step.effects {
             guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
             for entry in told.entries {
@@ -45,7 +49,7 @@ final class AcknowledgedIsDurable: Checker {
             checkCount += 1
             guard let space = try node.store.space(promise.space),
                 let log = try node.store.log(promise.tag, in: space.number),
-                let place = log.wholeThrough, place >= promise.sequence
+                holds(node, log, promise.sequence)
             else {
                 throw violation(
                     "\(node.name) acknowledged \(promise.tag)/\(promise.sequence) and lost it")
@@ -71,7 +75,25 @@ final class AcknowledgedIsDurable: Checker {
         for node in world.honestNodes { try lookAtReceipts(of: node) }
     }
 
+    /// Whether a device holds everything of a log through a place that was ever for it.
+    private func holds(_ node: SimulatedNode, _ log: LogRecord, _ sequence: UInt64) -> Bool {
+        if let place = log.wholeThrough, place >= sequence { return true }
+        guard let floor = floors[node.identity.device]?[log.tag] else { return false }
+        return sequence < floor
+            || log.spans.contains { $0.first <= floor && $0.last >= sequence }
+    }
+
+    private func noteFloors(of node: SimulatedNode) throws {
+        for (_, logs) in try node.eachSpace() {
+            for case (let tag, let floor?) in logs.map({ ($0.tag, $0.floor) }) {
+                floors[node.identity.device, default: [:]][tag, default: 0].raise(
+                    to: floor.sequence)
+            }
+        }
+    }
+
     private func lookAtReceipts(of node: SimulatedNode) throws {
+        try noteFloors(of: node)
         let actor = Digest(reinterpreting: node.identity.device)
         for (space, logs) in try node.eachSpace() {
             for mark in try node.store.marks(.delivered, in: space.number)
@@ -79,7 +101,7 @@ final class AcknowledgedIsDurable: Checker {
                 let log = logs.first { $0.tag == mark.tag }
                 if let log, liars.contains(log.device) { continue }
                 checkCount += 1
-                guard let place = log?.wholeThrough, place >= mark.sequence else {
+                guard let log, holds(node, log, mark.sequence) else {
                     throw violation(
                         "\(node.name) says that it received \(mark.tag)/\(mark.sequence), and"
                             + " does not hold it")
@@ -100,4 +122,16 @@ final class AcknowledgedIsDurable: Checker {
         }
         promises[device] = kept
     }
+}
+
+extension Effect {
+    /// Whether somebody came, went or got another horizon.
+    fileprivate var isAboutMembers: Bool {
+        guard case .changed(let changes) = self else { return false }
+        return changes.contains { if case .membership = $0 { true } else { false } }
+    }
+}
+
+extension UInt64 {
+    fileprivate mutating func raise(to other: UInt64) { self = Swift.max(self, other) }
 }
