@@ -17,16 +17,13 @@ struct NaiveJudge {
     private let log: LogRecord
     private var seen: NaiveRosters.Acts = []
     /// Whether all that the log named is known.
-    private var isComplete: Bool
+    private var isComplete = true
+    /// The place after the last operation that was gone through.
+    private var next: UInt64 = 0
 
     init(_ control: NaiveControl, _ log: LogRecord) {
         self.control = control
         self.log = log
-        isComplete = log.spans.first?.first == log.base
-        // What the log had named below a newcomer's floor, the newcomer was told.
-        for tip in control.rosters.view(atFloor: log.floor) {
-            if let more = control.rosters.seen(tip, among: control.held) { seen.formUnion(more) }
-        }
     }
 
     /// Who wrote the next operation of the log, or nil where it does not count.
@@ -56,13 +53,27 @@ struct NaiveJudge {
     /// Who was in the space by what the author of the next operation had seen; nil where that
     /// cannot be told.
     mutating func view(of operation: VerifiedOperation) -> NaiveRosters.Fold? {
-        for cause in operation.operation.header.dependencies {
-            let place = LogTip(tag: cause.tag, sequence: cause.sequence)
+        let place = operation.sequence
+        if next <= log.base, log.base <= place, log.base > 0 {
+            // What the log had named below a newcomer's floor, the newcomer was told.
+            see(control.rosters.view(atFloor: log.floor))
+            isComplete = place == log.base || (isComplete && place == next)
+        } else if place != next {
+            // Above a hole what was named below it is not known.
+            isComplete = false
+        }
+        next = place + 1
+        see(
+            operation.operation.header.dependencies.map {
+                LogTip(tag: $0.tag, sequence: $0.sequence)
+            })
+        return view(operation.operation.header.authority)
+    }
+
+    private mutating func see(_ places: [LogTip]) {
+        for place in places {
             if let more = control.rosters.seen(place, among: control.held) { seen.formUnion(more) }
         }
-        // Above a hole what was named below it is not known.
-        if !log.spans.isEmpty, operation.sequence > log.spans[0].last { isComplete = false }
-        return view(operation.operation.header.authority)
     }
 
     private func view(_ authority: UInt64?) -> NaiveRosters.Fold? {
