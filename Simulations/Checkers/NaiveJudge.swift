@@ -20,10 +20,13 @@ struct NaiveJudge {
     private var isComplete = true
     /// The place after the last operation that was gone through.
     private var next: UInt64 = 0
+    /// What this node was told of places that it need not hold.
+    private let beginnings: [(first: UInt64, view: [LogTip])]
 
     init(_ control: NaiveControl, _ log: LogRecord) {
         self.control = control
         self.log = log
+        beginnings = control.rosters.beginnings(of: log, for: control.person, by: control.held)
     }
 
     /// Who wrote the next operation of the log, or nil where it does not count.
@@ -54,13 +57,11 @@ struct NaiveJudge {
     /// cannot be told.
     mutating func view(of operation: VerifiedOperation) -> NaiveRosters.Fold? {
         let place = operation.sequence
-        if next <= log.base, log.base <= place, log.base > 0 {
-            // What the log had named below a newcomer's floor, the newcomer was told.
-            see(control.rosters.view(atFloor: log.floor))
-            isComplete = place == log.base || (isComplete && place == next)
-        } else if place != next {
-            // Above a hole what was named below it is not known.
-            isComplete = false
+        // Above a hole what was named below it is not known.
+        if place != next { isComplete = false }
+        for beginning in beginnings where (next...place).contains(beginning.first) {
+            see(beginning.view)
+            if beginning.first == place { isComplete = true }
         }
         next = place + 1
         see(

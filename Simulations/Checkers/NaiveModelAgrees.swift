@@ -24,7 +24,7 @@ final class NaiveModelAgrees: Checker {
     private func look(
         at space: SpaceRecord, _ roster: Roster, of node: SimulatedNode, _ liars: Set<DeviceID>
     ) throws {
-        let control = try book.read(space, in: node.store)
+        let control = try book.read(space, of: node)
         // Nobody can choose between two branches of lane 0 before it is proven that there are two.
         if control.rosters.isForked { return }
         let model = try NaiveModel(of: space, control: control, in: node.store)

@@ -1,4 +1,5 @@
 import ParleyLedger
+import ParleyNodeCore
 import ParleyRoster
 import ParleySealing
 import ParleySimulation
@@ -122,6 +123,8 @@ struct NaiveControl {
     let held: NaiveRosters.Acts
     /// What follows from them.
     let now: NaiveRosters.Fold
+    /// Whose store it is.
+    let person: PersonID
 }
 
 /// The models of all spaces, so that what was worked out for one node need not be for another.
@@ -133,10 +136,11 @@ final class NaiveBook {
 
     private var all: [Name: NaiveRosters] = [:]
 
-    /// The model of what a store holds of lane 0.
+    /// The model of what a node holds of lane 0.
     func read(
-        _ space: SpaceRecord, in store: any SimulatedStore
+        _ space: SpaceRecord, of node: SimulatedNode
     ) throws(StoreError) -> NaiveControl {
+        let store = node.store
         var forks: [LogTag: UInt64] = [:]
         var held: [(operation: VerifiedOperation, device: DeviceID)] = []
         for log in try store.logs(in: space.number) where log.lane == .control {
@@ -149,6 +153,7 @@ final class NaiveBook {
         let rosters = all[name] ?? NaiveRosters(of: space.id, forks: forks)
         all[name] = rosters
         let acts = rosters.take(held)
-        return NaiveControl(rosters: rosters, held: acts, now: rosters.fold(acts))
+        return NaiveControl(
+            rosters: rosters, held: acts, now: rosters.fold(acts), person: node.identity.person)
     }
 }

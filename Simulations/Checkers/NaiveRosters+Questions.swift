@@ -85,23 +85,21 @@ extension NaiveRosters {
 
     func horizon(of person: PersonID, by act: Int) -> Horizon {
         switch acts[act].wish {
-        case .add(let add): add.newcomer.horizon
-        case .redeem(let redeem): redeem.newcomer.horizon
+        case .add(let add) where add.newcomer.person == person: add.newcomer.horizon
+        case .redeem(let redeem) where redeem.newcomer.person == person: redeem.newcomer.horizon
         default: Horizon()
         }
     }
 
-    /// What a horizon says that a log had seen of lane 0 where its floor is.
-    func view(atFloor floor: LogPoint?) -> [LogTip] {
-        for act in acts.indices {
-            for person in subjects(of: act) {
-                let places = horizon(of: person, by: act).places
-                if let place = places.first(where: { $0.operation == floor?.anchor }) {
-                    return place.view
-                }
-            }
-        }
-        return []
+    /// Where a log ever began for a person, with what it had seen of lane 0 by then, ascending.
+    func beginnings(
+        of log: LogRecord, for person: PersonID, by held: Acts
+    ) -> [(first: UInt64, view: [LogTip])] {
+        held.sorted().flatMap { act in
+            horizon(of: person, by: act).places
+                .filter { $0.device == log.device && $0.lane == log.lane }
+                .map { ($0.sequence + 1, $0.view) }
+        }.sorted { $0.first < $1.first }
     }
 
     func settings(by act: Int) -> SpaceSettings? {

@@ -89,7 +89,7 @@ final class RostersAgree: Checker {
         known.forkCount = forkCount
         if isForked || !changed.isEmpty {
             for space in try node.store.spaces() where isForked || changed.contains(space.number) {
-                let control = try book.read(space, in: node.store)
+                let control = try book.read(space, of: node)
                 known.spaces[space.id] = Control(
                     before: known.spaces[space.id]?.now, now: control)
                 known.unseen.insert(space.id)
@@ -173,7 +173,7 @@ final class RostersAgree: Checker {
     func looked(at world: World) throws {
         for node in world.honestNodes {
             for space in try node.store.spaces() {
-                try compare(space, try book.read(space, in: node.store), of: node)
+                try compare(space, try book.read(space, of: node), of: node)
             }
         }
     }

@@ -57,7 +57,7 @@ final class SecretsStayIn: Checker {
         var all: [SpaceID: Reading] = [:]
         for node in world.honestNodes {
             for space in try node.store.spaces() {
-                let control = try book.read(space, in: node.store)
+                let control = try book.read(space, of: node)
                 guard control.now.owners[node.identity.device] != nil,
                     control.held.count > all[space.id]?.control.held.count ?? 0
                 else { continue }
