@@ -112,13 +112,10 @@ extension NodeCore {
         progress.isStale = true
         let all = judge.graph.epochs
         let start = progress.start(in: all)
-        defer { progress.end(in: all) }
-        guard all[start...].contains(where: { $0.isSound && $0.author != identity.device }) else {
-            return
-        }
-        var opened = try keptEpochs(in: space, store)
-        for epoch in all[start...] where epoch.isSound && epoch.author != identity.device {
-            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, all, at: now) else {
+        let fresh = all[start...].filter { $0.isSound && $0.author != identity.device }
+        var opened = fresh.isEmpty ? [:] : try keptEpochs(in: space, store)
+        for epoch in fresh {
+            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, judge, at: now) else {
                 continue
             }
             switch try open(epoch, in: space, store) {
@@ -129,6 +126,13 @@ extension NodeCore {
             case .unopenable: progress.unopenable[epoch.id] = epoch.author
             case .payloadLost: continue
             }
+        }
+        progress.end(in: all)
+        // It may have been dropped while another roster held.
+        if let best = fitting(judge).first, best.author != identity.device,
+            try store.secret(.epochKeys, best.id.bytes, in: space.number) == nil
+        {
+            progress.unopenable[best.id] = best.author
         }
         if progress.unopenable.keys.contains(where: { mayFault($0, judge, progress, at: now) }) {
             set(.epoch(space.number), in: Self.mintDelayMax, at: now, &effects)
@@ -227,14 +231,9 @@ extension NodeCore {
     private func chosenEpoch(
         _ judge: Judge, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CurrentEpoch? {
-        let roster = judge.roster
-        let fitting = judge.graph.epochs.filter { epoch in
-            epoch.isSound && epoch.rosterDigest == roster.digest && roster.contains(epoch.author)
-                && !judge.graph.hasLeft(epoch.id, identity.device)
-        }.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
         var faulted: CurrentEpoch?
-        for epoch in fitting {
-            let isFaulted = judge.graph.faults(on: epoch.id).contains(where: roster.contains)
+        for epoch in fitting(judge) {
+            let isFaulted = judge.graph.faults(on: epoch.id).contains(where: judge.roster.contains)
             guard let secret = try store.secret(.epochKeys, epoch.id.bytes, in: space.number),
                 let kept = KeptEpoch(secret)
             else { continue }
@@ -245,6 +244,13 @@ extension NodeCore {
             faulted = faulted ?? found
         }
         return faulted
+    }
+
+    /// The epochs that this device may use while the roster is that of now, the best first.
+    private func fitting(_ judge: Judge) -> [ControlEpoch] {
+        judge.graph.epochs.filter {
+            judge.takes($0) && !judge.graph.hasLeft($0.id, identity.device)
+        }.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
     }
 
     /// Whether an epoch for the roster of now was made here lately: whoever says again and again
@@ -332,5 +338,12 @@ extension NodeCore {
             }
             epochs[space.number]?.isStale = true
         }
+    }
+}
+
+extension Judge {
+    /// Whether an epoch is one for the roster of now.
+    func takes(_ epoch: ControlEpoch) -> Bool {
+        epoch.isSound && epoch.rosterDigest == roster.digest && roster.contains(epoch.author)
     }
 }

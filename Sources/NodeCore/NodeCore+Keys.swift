@@ -279,11 +279,13 @@ extension NodeCore {
 
     /// Whether a newer epoch has been in use for so long that this one serves nobody.
     func isSuperseded(
-        _ epoch: ControlEpoch, _ opened: [OperationID: UInt64], _ all: [ControlEpoch],
-        at now: Instant
+        _ epoch: ControlEpoch, _ opened: [OperationID: UInt64], _ judge: Judge, at now: Instant
     ) -> Bool {
-        all.contains { newer in
-            guard (newer.clock, epoch.id) > (epoch.clock, newer.id), let time = opened[newer.id]
+        let isUsed = judge.takes(epoch)
+        return judge.graph.epochs.contains { newer in
+            guard (newer.clock, epoch.id) > (epoch.clock, newer.id), let time = opened[newer.id],
+                // A clock that runs ahead makes an epoch of a former roster look newer.
+                !isUsed || judge.takes(newer)
             else { return false }
             return now.wall > time + Self.keptLifetime
         }
@@ -300,7 +302,7 @@ extension NodeCore {
         var didDrop = try dropChains(judge.graph, opened, in: space, at: now, store)
         for (id, time) in opened.sorted(by: { $0.key < $1.key }) {
             let isOver =
-                known[id].map { isSuperseded($0, opened, all, at: now) }
+                known[id].map { isSuperseded($0, opened, judge, at: now) }
                 ?? (now.wall > time + Self.keptLifetime)
             guard isOver else { continue }
             try store.setSecret(nil, .epochKeys, id.bytes, in: space.number)
