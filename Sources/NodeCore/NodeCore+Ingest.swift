@@ -348,6 +348,7 @@ extension NodeCore {
         }
         try fillHoles(of: space.number, from: id, at: now, store, &effects)
         try missHoles(of: space.number, from: id, at: now, store, &effects)
+        try endSource(of: space.number, on: id, at: now, store, &effects)
     }
 
     /// Passes on that logs grew: at once where they are this node's own, else as a short notice.

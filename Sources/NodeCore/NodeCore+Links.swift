@@ -158,6 +158,7 @@ extension NodeCore {
         switch result {
         case .success(let outputs):
             try perform(outputs, on: id, at: now, store, &random, &effects)
+            try endSources(after: frame, on: id, at: now, store, &effects)
         case .failure(.malformed):
             try breach(.malformed, .malformedFrame, on: id, store, &effects)
         case .failure(.outOfOrder):

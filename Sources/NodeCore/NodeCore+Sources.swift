@@ -101,6 +101,44 @@ extension NodeCore {
         try mayHold(space, link: id, at: now, store, &effects)
     }
 
+    /// Lets a source be done as soon as all is held that it said it holds.
+    mutating func endSource(
+        of space: SpaceNumber, on id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let source = sources[space], source.link == id, !source.hadHole,
+            !source.mustAskAgain, try lacksNothing(space, on: id, store),
+            try !hasHole(space, store)
+        else { return }
+        sources[space] = nil
+        // Others who said that they hold more need not be asked for what has come meanwhile.
+        for other in links.keys.sorted() where links[other]?.unasked.contains(space) == true {
+            if try lacksNothing(space, on: other, store) { links[other]?.unasked.remove(space) }
+        }
+        guard links.values.contains(where: { $0.unasked.contains(space) }) else { return }
+        try replace(source, of: space, at: now, store, &effects)
+    }
+
+    /// The same for all spaces that a link is the source of, after a frame that told of its tips.
+    mutating func endSources(
+        after frame: Frame, on id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        switch frame {
+        case .frontier, .spaces, .heartbeat: break
+        default: return
+        }
+        for space in sources.keys.sorted() where sources[space]?.link == id {
+            try endSource(of: space, on: id, at: now, store, &effects)
+        }
+    }
+
+    private mutating func lacksNothing(
+        _ space: SpaceNumber, on id: LinkID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try links[id]?.session?.lacksNothing(space, store: store) == true
+    }
+
     /// Looks whether a space's source still delivers, and whether it is needed any more.
     mutating func checkSource(
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]

@@ -19,6 +19,8 @@ struct SpaceExchange: Sendable {
     private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
     private var peerEnds: [LogTag: UInt64]?
+    /// What the peer said it holds and is missing here: the place, by log. Nil before it told all.
+    private var lacked: [(tag: LogTag, place: UInt64)]?
     /// All of it is being sent unasked, and not at its end yet.
     private var isIntroducing = false
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
@@ -101,6 +103,7 @@ struct SpaceExchange: Sendable {
             ends[log.tag] = log.end
         }
         peerEnds = ends
+        lacked = []
         wasEqual = true
         unsent = []
         unannounced = []
@@ -113,12 +116,16 @@ struct SpaceExchange: Sendable {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> Bool {
         var isBehind = false
-        if frontier.isComplete { forgetSearch() }
+        if frontier.isComplete {
+            forgetSearch()
+            lacked = scope.isMutual ? [] : nil
+        }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         for entry in frontier.entries {
             let log = try log(entry.tag, store)
             if scope.isMutual, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
                 isBehind = true
+                lack(entry)
             }
             if let log { try compare(entry, with: log, store: store) }
             unannounced.remove(entry.tag)
@@ -147,6 +154,23 @@ struct SpaceExchange: Sendable {
         // Its tips crossed with ours: asked once more, it would send everything once more.
         defer { if frontier.isComplete { isAsking = false } }
         return isBehind && !(isAsking && frontier.isComplete)
+    }
+
+    private mutating func lack(_ entry: Frontier.Entry) {
+        guard let count = lacked?.count else { return }
+        // More than anybody may list at once: what is missing is no longer known.
+        guard count < Limits.frontierEntryCountMax else { return lacked = nil }
+        lacked?.append((entry.tag, entry.sequence))
+    }
+
+    /// Whether all is held here that the peer said it holds, its holes aside.
+    mutating func lacksNothing(store: some LogStore) throws(StoreError) -> Bool {
+        while let last = lacked?.last {
+            guard let log = try log(last.tag, store), log.end > last.place || log.endsAtBound
+            else { return false }
+            lacked?.removeLast()
+        }
+        return lacked != nil
     }
 
     /// Our tips, with a request for what lies above them.

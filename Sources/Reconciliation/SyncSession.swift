@@ -223,6 +223,13 @@ public struct SyncSession: Sendable {
         shares(space) && shared[space]?.wasEqual == true
     }
 
+    /// Whether all of a space is held here that the peer said it holds, up to the tips that it listed.
+    public mutating func lacksNothing(
+        _ space: SpaceNumber, store: some LogStore
+    ) throws(StoreError) -> Bool {
+        try shared[space]?.lacksNothing(store: store) == true
+    }
+
     /// How many spaces both belong to.
     public var sharedCount: Int { shared.count }
 

@@ -38,6 +38,29 @@ struct DeviceTests {
         try jury.verify(isSettled: true)
     }
 
+    /// Each who had shown that they hold more was asked in turn, and waited for 3 s, though there was
+    /// nothing left to come.
+    @Test("a new device is done as soon as it holds what the others hold")
+    func isDone() throws {
+        let cara = try world.addNode("cara")
+        let trip = try world.group("trip", [ann, ben, cara])
+        // So many that the newest come first, and the others are asked for.
+        let texts = (0..<1_500).map { "word \($0)" }
+        _ = try world.perform(
+            .send(trip, texts.map { TextMessage(text: $0) }, replyingTo: nil), on: ben)
+        world.run(for: .seconds(10))
+        let phone = try world.addDevice("phone", of: ann)
+        let took = try world.runUntil(within: .seconds(30), every: .milliseconds(50)) {
+            try !phone.core.isCatchingUp(in: phone.store) && phone.knows(trip)
+        }
+        #expect(took < .milliseconds(1_000))
+        #expect(try phone.messages(in: trip, limit: .max).count == texts.count)
+        world.run(for: .seconds(2))
+        #expect(try !phone.core.isCatchingUp(in: phone.store))
+        try world.runUntilEqual(within: .minutes(15))
+        try jury.verify(isSettled: true)
+    }
+
     @Test(
         "a backup becomes a new device and ends the lost one", arguments: [false, true])
     func backup(onDisk: Bool) throws {
