@@ -4,7 +4,7 @@ public import ParleyWire
 ///
 /// `1 ‖ device[32] ‖ u64 version ‖ noise key[32] ‖ name ‖ addresses ‖ mailboxes ‖ prekeys
 /// ‖ signature[64]`; name, each address and each prekey after their length, the lists after their
-/// count; no mailboxes yet.
+/// count; a mailbox as ``CardMailbox`` says.
 public struct CardPart: Equatable, Sendable {
     /// The longest part.
     public static let byteCountMax = 4096
@@ -24,6 +24,8 @@ public struct CardPart: Equatable, Sendable {
     public let name: String
     /// Where the device listens, as `host:port`; the best first.
     public let addresses: [String]
+    /// The device's inboxes, and the relays that it reads; the best first.
+    public let mailboxes: [CardMailbox]
     /// Where epochs are sealed to before the device has a leaf, ascending by number.
     public let prekeys: [PrekeyCertificate]
     /// The part as it was signed, signature included.
@@ -32,7 +34,7 @@ public struct CardPart: Equatable, Sendable {
     /// Signs a part. What does not fit the limits is left out from the end.
     public static func make(
         version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
-        prekeys: [PrekeyCertificate] = [], key: DeviceSigningKey
+        mailboxes: [CardMailbox] = [], prekeys: [PrekeyCertificate] = [], key: DeviceSigningKey
     ) -> CardPart {
         var writer = ByteWriter(capacity: 256)
         writer.byte(format)
@@ -45,7 +47,9 @@ public struct CardPart: Equatable, Sendable {
         let sound = Array(addresses.filter { isSound(Array($0.utf8)) }.prefix(addressCountMax))
         writer.number(UInt64(sound.count))
         for address in sound { writer.counted(Array(address.utf8)) }
-        writer.number(0)
+        let sent = Array(mailboxes.prefix(CardMailbox.countMax))
+        writer.number(UInt64(sent.count))
+        for mailbox in sent { mailbox.write(to: &writer) }
         let own = prekeys.filter { $0.device == key.device }.sorted { $0.number < $1.number }
         let newest = Array(own.suffix(Limits.prekeyCountMax))
         writer.number(UInt64(newest.count))
@@ -53,18 +57,20 @@ public struct CardPart: Equatable, Sendable {
         let signature = key.sign(.card, writer.bytes)
         return CardPart(
             device: key.device, version: version, noiseKey: noiseKey, name: fitting,
-            addresses: sound, prekeys: newest, bytes: writer.bytes + signature.bytes)
+            addresses: sound, mailboxes: sent, prekeys: newest,
+            bytes: writer.bytes + signature.bytes)
     }
 
     private init(
         device: DeviceID, version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
-        prekeys: [PrekeyCertificate], bytes: [UInt8]
+        mailboxes: [CardMailbox], prekeys: [PrekeyCertificate], bytes: [UInt8]
     ) {
         self.device = device
         self.version = version
         self.noiseKey = noiseKey
         self.name = name
         self.addresses = addresses
+        self.mailboxes = mailboxes
         self.prekeys = prekeys
         self.bytes = bytes
     }
@@ -90,7 +96,7 @@ public struct CardPart: Equatable, Sendable {
             addresses.append(String(decoding: address, as: UTF8.self))
         }
         self.addresses = addresses
-        _ = try reader.count("mailboxes", atMost: 0)
+        mailboxes = try CardMailbox.list(from: &reader)
         prekeys = try Self.prekeys(of: device, &reader)
         _ = try reader.slice(Signature.byteCount)
         try reader.finish()
@@ -121,7 +127,7 @@ public struct CardPart: Equatable, Sendable {
     }
 
     /// Printable ASCII without spaces: nothing that could pass for another line on a screen.
-    private static func isSound(_ address: [UInt8]) -> Bool {
+    static func isSound(_ address: [UInt8]) -> Bool {
         (1...addressByteCountMax).contains(address.count)
             && address.allSatisfy { (0x21...0x7e).contains($0) }
     }

@@ -138,6 +138,14 @@ public struct Label: Sendable {
     public static let envelope = Label("lp1/env")
     /// The signature of who uploads an envelope.
     public static let envelopeSignature = Label("lp1/envsig")
+    /// The key that seals a letter to one device's prekey.
+    public static let letter = Label("lp1/inbox")
+    /// The signature of who writes a letter.
+    public static let letterSignature = Label("lp1/inboxsig")
+    /// The key by which a device owns its inbox on a relay.
+    public static let inboxOwner = Label("lp1/inbox/own")
+    /// The key by which others may write into it.
+    public static let inboxWriter = Label("lp1/inbox/write")
 
     // MARK: At rest
 

@@ -1,0 +1,105 @@
+public import ParleyWire
+
+/// Bytes for one device alone, on their way through its inbox on a relay: sealed to a prekey of the
+/// device and signed by who writes, whom nobody else sees.
+///
+/// ```
+/// letter    = u8 1 ‖ ephemeral[32] ‖ ChaCha20-Poly1305(k, nonce 0, ad = ephemeral ‖ inbox, inner)
+/// k         = KDF(X25519(ephemeral's scalar, prekey), "lp1/inbox", ephemeral ‖ prekey)
+/// inner     = sender[32] ‖ u16 length ‖ content ‖ signature[64] ‖ zeros
+/// signature = SIG(sender, "lp1/inboxsig", ephemeral ‖ prekey ‖ inbox ‖ H("lp1/env", content))
+/// ```
+/// Source: `Protocol/09-epochs.md`, "Letters".
+public enum Letter {
+    /// The first byte: the kind of a relay's blob that is sealed to a prekey.
+    static let kind: UInt8 = 1
+    private static let frameByteCount = 1 + 32 + ChaCha.tagByteCount
+    private static let innerByteCount = 32 + 2 + SignatureBytes.byteCount
+    /// The most content that fits the largest letter.
+    public static let contentByteCountMax =
+        Limits.envelopeByteCountMax - frameByteCount - innerByteCount
+
+    /// A letter; nil where the prekey is of small order, so that it would be shut to nobody.
+    public static func seal(
+        _ content: [UInt8], to prekey: LeafKey, inbox: MailboxID, by sender: DeviceSigningKey,
+        using random: inout some RandomNumberGenerator
+    ) -> [UInt8]? {
+        precondition(content.count <= contentByteCountMax, "content must fit a letter")
+        let ephemeral = PrivateLeaf.generate(using: &random)
+        guard let shared = ephemeral.agree(with: prekey) else { return nil }
+        let public32 = ephemeral.publicKey.bytes
+        var writer = ByteWriter(capacity: 2 * (content.count + innerByteCount))
+        writer.identifier(sender.device)
+        writer.uint16(UInt16(content.count))
+        writer.raw(content)
+        writer.raw(
+            sender.sign(.letterSignature, signed(content, public32, prekey, inbox)).bytes)
+        var size = Limits.smallestEnvelopeByteCount
+        while size < writer.bytes.count + frameByteCount { size *= 2 }
+        writer.raw([UInt8](repeating: 0, count: size - writer.bytes.count - frameByteCount))
+        return [kind] + public32
+            + ChaCha.seal(
+                writer.bytes, key: key(shared, public32, prekey), nonce: nonce,
+                authenticating: public32 + inbox.bytes)
+    }
+
+    /// What a letter says and who wrote it.
+    ///
+    /// - Parameters:
+    ///   - inbox: where it lay.
+    ///   - prekeys: those that the device still has.
+    public static func open(
+        _ bytes: [UInt8], in inbox: MailboxID, with prekeys: [PrivateLeaf]
+    ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
+        guard bytes.count > frameByteCount + innerByteCount, bytes.first == kind,
+            let ephemeral = LeafKey(bytes[1..<33])
+        else { throw .malformed }
+        for prekey in prekeys {
+            guard let shared = prekey.agree(with: ephemeral),
+                let inner = ChaCha.open(
+                    bytes[33...], key: key(shared, ephemeral.bytes, prekey.publicKey),
+                    nonce: nonce, authenticating: ephemeral.bytes + inbox.bytes)
+            else { continue }
+            return try read(inner, ephemeral, prekey.publicKey, inbox)
+        }
+        throw .foreign
+    }
+
+    private static func read(
+        _ inner: [UInt8], _ ephemeral: LeafKey, _ prekey: LeafKey, _ inbox: MailboxID
+    ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
+        var reader = ByteReader(inner)
+        let sender: DeviceID
+        let content: [UInt8]
+        let signature: Signature?
+        do {
+            sender = try reader.identifier()
+            content = Array(try reader.slice(Int(try reader.uint16())))
+            signature = Signature(try reader.slice(SignatureBytes.byteCount))
+        } catch {
+            throw .malformed
+        }
+        guard reader.rest().allSatisfy({ $0 == 0 }) else { throw .malformed }
+        guard let signature,
+            signature.verifies(
+                .letterSignature, signed(content, ephemeral.bytes, prekey, inbox), by: sender)
+        else { throw .badSignature }
+        return (sender, content)
+    }
+
+    /// A key is used once: every letter has an ephemeral key of its own.
+    private static let nonce = [UInt8](repeating: 0, count: ChaCha.nonceByteCount)
+
+    private static func key(
+        _ shared: WipedBytes, _ ephemeral: [UInt8], _ prekey: LeafKey
+    ) -> WipedBytes {
+        deriveWiped(key: shared, .letter, context: ephemeral + prekey.bytes)
+    }
+
+    private static func signed(
+        _ content: [UInt8], _ ephemeral: [UInt8], _ prekey: LeafKey, _ inbox: MailboxID
+    ) -> [UInt8] {
+        let hash: Digest = digest(.envelope, content)
+        return ephemeral + prekey.bytes + inbox.bytes + hash.bytes
+    }
+}
