@@ -77,7 +77,8 @@ let targets: [Target] = [
         "",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleyNodeCore", "ParleyStorage", "ParleyTransport", logging,
+            "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore", "ParleyStorage",
+            "ParleyTransport", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
@@ -96,7 +97,7 @@ let targets: [Target] = [
         "Simulation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleyNodeCore",
+            "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore",
         ], path: "Simulations/Harness"),
     room(
         "SimulatedDisk",

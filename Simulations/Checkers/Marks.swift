@@ -37,7 +37,9 @@ public struct Marks {
         case .dialFailed: hit("dial-failed")
         case .linkClosed: hit("link-closed")
         case .timer(.waiting): hit("waited-long-enough")
-        case .started, .linkOpened, .frame, .networkChanged, .timer, .command, .madeDurable: break
+        case .relay(_, .opened): hit("relay-reached")
+        case .started, .linkOpened, .frame, .networkChanged, .timer, .command, .madeDurable, .relay:
+            break
         }
         for effect in step.effects { saw(effect) }
         let isRejoining = step.node.core.rejoin != nil
@@ -56,7 +58,7 @@ public struct Marks {
         case .reply(_, .success(.imported(_, let known))) where known > 0: hit("imported-again")
         case .send(_, let bytes): sent(bytes.first)
         case .hangUp, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
-            .renewIdentity, .forgetKeys:
+            .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay:
             break
         }
     }

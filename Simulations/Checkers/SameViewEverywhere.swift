@@ -128,7 +128,7 @@ extension ViewChange {
         case .message(let space, _), .conversation(let space), .receipts(let space),
             .membership(let space), .refolded(let space):
             space
-        case .contact, .devices, .card: nil
+        case .contact, .devices, .card, .relays: nil
         }
     }
 }

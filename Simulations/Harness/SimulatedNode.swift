@@ -278,7 +278,10 @@ extension SimulatedNode {
         return try observing {
             guard let record = try store.space(space), let roster = try roster(of: record)
             else { return [] }
-            let timeline = Timeline(of: record, roster: roster, ownPerson: identity.person)
+            let hasRelays = world?.relays.isEmpty == false
+            let timeline = Timeline(
+                of: record, roster: roster, ownPerson: identity.person,
+                relayed: hasRelays ? try Outbox.relayed(of: record, in: store) : [:])
             return try timeline.page(limit: limit, in: store).reversed()
         }
     }

@@ -48,6 +48,9 @@ extension Trace {
             add(20)
             add(device.bytes)
             add(name)
+        case .chooseRelays(let choices):
+            add(21)
+            for choice in choices { add(choice) }
         case .importMessages(let space, let hash, let rows, let line):
             add(14, space)
             add(hash.bytes)
@@ -139,6 +142,12 @@ extension Trace {
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }
+    }
+
+    mutating func add(_ choice: RelayChoice) {
+        add(choice.relay.bytes)
+        for address in choice.addresses { add(address) }
+        add(choice.until ?? 0)
     }
 
     mutating func add(_ reason: HangUpReason) {

@@ -45,6 +45,9 @@ struct Trace {
         case .keys: add(10 << 56)
         case .epoch(let space): add(11 << 56 | UInt64(bitPattern: space.rawValue))
         case .upkeep(let space): add(12 << 56 | UInt64(bitPattern: space.rawValue))
+        case .relay(let relay): add(relay.bytes)
+        case .outbox: add(14 << 56)
+        case .repair(let space): add(15 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }
 
@@ -75,6 +78,34 @@ struct Trace {
             add(id.rawValue)
             add(command)
         case .madeDurable: add(9)
+        case .relay(let relay, let news):
+            add(10)
+            add(relay.bytes)
+            add(news)
+        }
+    }
+
+    private mutating func add(_ news: RelayNews) {
+        switch news {
+        case .opened(let welcome):
+            add(1)
+            add(welcome.generation)
+            add(welcome.newest)
+        case .closed: add(2)
+        case .answered(let number, let answer):
+            add(3)
+            add(number)
+            add(RelayServerFrame.answer(to: number, answer).encoded())
+        case .arrived(let mailbox, let entries):
+            add(4)
+            add(mailbox.bytes)
+            for entry in entries { add(entry.counter) }
+        case .missed(let mailbox):
+            add(5)
+            add(mailbox.bytes)
+        case .day(let day):
+            add(6)
+            add(UInt64(day))
         }
     }
 
@@ -101,6 +132,18 @@ struct Trace {
             for change in changes { add(change) }
         case .linksChanged: add(23)
         case .forgetKeys: add(26)
+        case .callRelay(let relay, _):
+            add(27)
+            add(relay.bytes)
+        case .leaveRelay(let relay):
+            add(28)
+            add(relay.bytes)
+        case .askRelay(let relay, let request):
+            add(29)
+            add(relay.bytes)
+            add(request.number)
+            add(request.mailbox.bytes)
+            add(RelayRequest(request.action, of: request.mailbox).encoded)
         case .renewIdentity(let operations):
             add(25)
             for operation in operations { add(operation) }
@@ -123,6 +166,7 @@ struct Trace {
             add(3 << 60)
             add(person.bytes)
         case .card(let number): add(4 << 60 | UInt64(number.rawValue))
+        case .relays: add(7 << 60)
         case .membership(let space): add(5 << 60 | UInt64(space.rawValue))
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         }

@@ -45,6 +45,12 @@ extension World {
         start(index, rejoin: rejoin)
     }
 
+    /// A node's process ends in good order, and stays down until ``startAll()``.
+    public func stopProcess(of node: SimulatedNode) {
+        guard let index = place(of: node), !node.isDown else { return }
+        stop(index, losingPower: false)
+    }
+
     /// Starts every node that is down.
     public func startAll() {
         for index in nodes.indices {
@@ -60,6 +66,7 @@ extension World {
 
     func stop(_ index: Int, losingPower: Bool) {
         for wire in wires(of: index) { close(wire) }
+        leaveRelays(of: index)
         nodes[index].timers = [:]
         nodes[index].stop(losingPower: losingPower)
         onDeath?(nodes[index], losingPower)

@@ -24,6 +24,8 @@ enum Occurrence {
     case reset(LinkID)
     /// A node that was down starts again.
     case restart(node: Int, life: Int)
+    /// Something happens at a relay.
+    case relay(Int, RelayOccurrence)
 }
 
 extension World {
@@ -42,6 +44,7 @@ extension World {
         case .restart(let node, let life):
             guard nodes[node].life == life, nodes[node].isDown else { return }
             start(node)
+        case .relay(let relay, let occurrence): happens(occurrence, at: relay)
         }
     }
 
@@ -140,7 +143,8 @@ extension World {
         for effect in effects {
             switch effect {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
-            case .timer, .dial: perform([effect], of: index)
+            case .timer, .dial, .callRelay, .leaveRelay: perform([effect], of: index)
+            case .askRelay(let relay, _): loseRelay(relay, of: index)
             case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
             case .forgetKeys: perform([effect], of: index)
             }
@@ -197,6 +201,9 @@ extension World {
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
             case .commitFully, .changed, .linksChanged, .renewIdentity: break
+            case .callRelay(let relay, _): callRelay(relay, from: index)
+            case .askRelay(let relay, let request): ask(relay, request, from: index)
+            case .leaveRelay(let relay): leaveRelay(relay, from: index)
             case .forgetKeys: nodes[index].forgetKeys()
             }
         }

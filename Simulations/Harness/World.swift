@@ -83,6 +83,8 @@ public final class World {
     static let rosterCountMax = 1_024
     /// Conversations that a test made.
     var conversations: [SpaceID: KnownConversation] = [:]
+    /// Relays, in the order in which they were added.
+    public internal(set) var relays: [SimulatedRelay] = []
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
     /// Bits that turn over in the next frame of a way.

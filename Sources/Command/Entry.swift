@@ -103,7 +103,11 @@ struct ParleyCommand: AsyncParsableCommand {
                     DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
                     Recover.self, BackupCommand.self,
                 ]),
-            CommandGroup(name: "Relay:", subcommands: [RelayCommand.self]),
+            CommandGroup(
+                name: "Relays:",
+                subcommands: [
+                    RelaysCommand.self, OutboxCommand.self, Offline.self, RelayCommand.self,
+                ]),
             CommandGroup(
                 name: "Trying it:",
                 subcommands: [

@@ -14,6 +14,8 @@ public enum ViewChange: Hashable, Sendable {
     case contact(PersonID)
     /// Devices of a person came, were named or were revoked.
     case devices(PersonID)
+    /// A relay was chosen or given up by one of the person's devices.
+    case relays
     /// A device showed a space's members its card, with this operation.
     case card(OperationNumber)
     /// Who is in a conversation changed, or what they may do.
@@ -79,6 +81,7 @@ public enum Merge {
         TextRule.self, EditRule.self, DeleteRule.self, ReactionRule.self, ReceiptsRule.self,
         NameRule.self, MuteRule.self, ContactRule.self, SharedCardRule.self,
         DeviceNameRule.self,
+        RelayRule.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -87,6 +87,28 @@ public enum Overview {
         return count
     }
 
+    /// How many own messages no device of another person has: those that are here alone, and those
+    /// that a relay holds.
+    public static func waitingCounts(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        relayed: [LogTag: Range<UInt64>], in store: some MergeStore
+    ) throws(StoreError) -> (saved: Int, relayed: Int) {
+        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        var counts = (saved: 0, relayed: 0)
+        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
+            guard roster.person(of: log.device) == ownPerson else { continue }
+            let first = states.deliveredEnd(of: log.tag)
+            guard first < log.end else { continue }
+            let all = try store.messageCount(in: log.number, first...log.end - 1)
+            let end = min(relayed[log.tag]?.upperBound ?? 0, log.end)
+            let onRelay =
+                end > first ? try store.messageCount(in: log.number, first...end - 1) : 0
+            counts.saved += all - onRelay
+            counts.relayed += onRelay
+        }
+        return counts
+    }
+
     /// What a receipt must say so that everything held now counts as read; nothing where it does.
     public static func unreadProgress(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore

@@ -6,6 +6,8 @@ public import ParleyWire
 public enum MessageState: String, Comparable, Sendable {
     /// It is on this device's disk.
     case saved
+    /// A relay has it on its disk, for others to fetch.
+    case relayed
     /// A device of another person holds it on its disk.
     case delivered
     /// Another person has read it.
@@ -14,8 +16,9 @@ public enum MessageState: String, Comparable, Sendable {
     private var rank: Int {
         switch self {
         case .saved: 0
-        case .delivered: 1
-        case .read: 2
+        case .relayed: 1
+        case .delivered: 2
+        case .read: 3
         }
     }
 
@@ -64,12 +67,19 @@ public struct Timeline {
     private let space: SpaceRecord
     private let roster: Roster
     private let ownPerson: PersonID
+    private let relayed: [LogTag: Range<UInt64>]
 
     /// A timeline of this space, seen by this person.
-    public init(of space: SpaceRecord, roster: Roster, ownPerson: PersonID) {
+    ///
+    /// - Parameter relayed: which places of own logs relays have on their disks.
+    public init(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        relayed: [LogTag: Range<UInt64>] = [:]
+    ) {
         self.space = space
         self.roster = roster
         self.ownPerson = ownPerson
+        self.relayed = relayed
     }
 
     /// At most `limit` messages below `before` (or the newest), newest first.
@@ -77,7 +87,8 @@ public struct Timeline {
         before: OrderKey? = nil, limit: Int, in store: some MergeStore
     ) throws(StoreError) -> [Message] {
         let rows = try store.messages(in: space.number, before: before, limit: limit)
-        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        let states = try MessageStates(
+            in: space, roster: roster, besides: ownPerson, relayed: relayed, store: store)
         var messages: [Message] = []
         messages.reserveCapacity(rows.count)
         for row in rows {
@@ -96,7 +107,8 @@ public struct Timeline {
             log.space == space.number,
             let row = try store.message(stored.messageOrder(in: log), in: space.number)
         else { return nil }
-        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        let states = try MessageStates(
+            in: space, roster: roster, besides: ownPerson, relayed: relayed, store: store)
         return try message(row, states: states, in: store)
     }
 
@@ -160,10 +172,13 @@ public struct Timeline {
 struct MessageStates {
     private var read: [LogTag: UInt64] = [:]
     private var delivered: [LogTag: UInt64] = [:]
+    private let relayed: [LogTag: Range<UInt64>]
 
     init(
-        in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID, store: some MergeStore
+        in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID,
+        relayed: [LogTag: Range<UInt64>] = [:], store: some MergeStore
     ) throws(StoreError) {
+        self.relayed = relayed
         for mark in try store.marks(.read, in: space.number)
         where mark.actor != Digest(reinterpreting: ownPerson) {
             read[mark.tag] = max(read[mark.tag] ?? 0, mark.sequence)
@@ -187,6 +202,7 @@ struct MessageStates {
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
         if let place = read[tag], sequence <= place { return .read }
         if let place = delivered[tag], sequence <= place { return .delivered }
+        if let range = relayed[tag], range.contains(sequence) { return .relayed }
         return .saved
     }
 }

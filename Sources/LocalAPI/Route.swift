@@ -18,140 +18,143 @@ struct Route: Sendable {
     }
 
     /// Everything that can be asked, besides `follow`, which ``ServerConnection`` itself answers.
-    static let all: [Route] = [
-        Route("status") { node, _ in try await node.status() },
-        Route("invite", ["hours", "uses?"]) { node, a in
-            try await node.invite(uses: a.optional("uses") ?? 1, hours: a("hours"))
-        },
-        Route("invites") { node, _ in try await node.invites() },
-        Route("revokeInvite", ["id"]) { node, a in
-            try await node.revokeInvite(a("id"))
-            return Nothing()
-        },
-        Route("accept", ["link", "alias?"]) { node, a in
-            try await node.accept(link: a("link"), alias: a.optional("alias"))
-        },
-        Route("card") { node, _ in try await node.card() },
-        Route("requestContact", ["card", "alias?"]) { node, a in
-            try await node.requestContact(card: a("card"), alias: a.optional("alias"))
-        },
-        Route("decide", ["person", "decision"]) { node, a in
-            try await node.decide(about: a("person"), a("decision"))
-        },
-        Route("contacts") { node, _ in try await node.contacts() },
-        Route("conversations") { node, _ in try await node.conversations() },
-        Route("newConversation", ["name", "members"]) { node, a in
-            try await node.newConversation(name: a("name"), members: a("members"))
-        },
-        Route("group", ["conversation"]) { node, a in try await node.group(a("conversation")) },
-        Route("addMember", ["conversation", "person", "role"]) { node, a in
-            try await node.addMember(
-                conversation: a("conversation"), person: a("person"), role: a("role"))
-        },
-        Route("removeMember", ["conversation", "person"]) { node, a in
-            try await node.removeMember(conversation: a("conversation"), person: a("person"))
-        },
-        Route("setRole", ["conversation", "person", "role"]) { node, a in
-            try await node.setRole(
-                conversation: a("conversation"), person: a("person"), role: a("role"))
-        },
-        Route("leave", ["conversation"]) { node, a in
-            try await node.leave(conversation: a("conversation"))
-            return Nothing()
-        },
-        Route("changeSettings", ["conversation", "history?", "rotationHours?"]) { node, a in
-            try await node.changeSettings(
-                conversation: a("conversation"), history: a.optional("history"),
-                rotationHours: a.optional("rotationHours"))
-        },
-        Route("inviteToGroup", ["conversation", "role", "uses", "hours"]) { node, a in
-            try await node.inviteToGroup(
-                conversation: a("conversation"), role: a("role"), uses: a("uses"),
-                hours: a("hours"))
-        },
-        Route("joinGroup", ["link"]) { node, a in try await node.joinGroup(link: a("link")) },
-        Route("joins") { node, _ in try await node.joins() },
-        Route("events", ["conversation"]) { node, a in
-            try await node.events(conversation: a("conversation"))
-        },
-        Route("why", ["subject", "conversation?"]) { node, a in
-            try await node.why(a("subject"), conversation: a.optional("conversation"))
-        },
-        Route("rename", ["conversation", "name"]) { node, a in
-            try await node.rename(conversation: a("conversation"), to: a("name"))
-            return Nothing()
-        },
-        Route("mute", ["conversation", "on"]) { node, a in
-            try await node.mute(conversation: a("conversation"), on: a("on"))
-            return Nothing()
-        },
-        Route("send", ["conversation", "texts", "replyTo?"]) { node, a in
-            try await node.send(
-                conversation: a("conversation"), texts: a("texts"), replyTo: a.optional("replyTo"))
-        },
-        Route("edit", ["message", "text"]) { node, a in
-            try await node.edit(message: a("message"), text: a("text"))
-        },
-        Route("delete", ["message"]) { node, a in try await node.delete(message: a("message")) },
-        Route("react", ["message", "emoji", "on"]) { node, a in
-            try await node.react(message: a("message"), emoji: a("emoji"), on: a("on"))
-        },
-        Route("markRead", ["conversation"]) { node, a in
-            try await node.markRead(conversation: a("conversation"))
-        },
-        Route("messages", ["conversation", "before?", "limit"]) { node, a in
-            try await node.messages(
-                conversation: a("conversation"), before: a.optional("before"), limit: a.limit())
-        },
-        Route("safetyNumber", ["person"]) { node, a in
-            try await node.safetyNumber(person: a("person"))
-        },
-        Route("verify", ["person", "code"]) { node, a in
-            try await node.verify(person: a("person"), code: a("code"))
-        },
-        Route("markVerified", ["person"]) { node, a in
-            try await node.markVerified(person: a("person"))
-            return Nothing()
-        },
-        Route("devices") { node, _ in try await node.devices() },
-        Route("openLink") { node, _ in try await node.openLink() },
-        Route("closeLink") { node, _ in
-            try await node.closeLink()
-            return Nothing()
-        },
-        Route("revokeDevice", ["device", "recoveryCode?"]) { node, a in
-            try await node.revoke(
-                device: a("device"), recoveryCode: a.optional("recoveryCode"))
-            return Nothing()
-        },
-        Route("renameDevice", ["device", "name"]) { node, a in
-            try await node.rename(device: a("device"), to: a("name"))
-            return Nothing()
-        },
-        Route("digests") { node, _ in try await node.digests() },
-        Route("doctor") { node, _ in try await node.doctor() },
-        Route("createBackup", ["file"]) { node, a in
-            let file: String = try a("file")
-            guard file.hasPrefix("/"), file.utf8.count < 4096 else {
-                throw Failure.invalidParameters("\"file\" must be an absolute path")
-            }
-            return try await node.createBackup(file: file)
-        },
-        Route("noteRecoveryCode", ["root", "backupKey"]) { node, a in
-            try await node.noteRecoveryCode(root: a("root"), backupKey: a("backupKey"))
-            return Nothing()
-        },
-        Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
-            try await node.importMessages(
-                ImportBatch(
-                    conversation: a("conversation"), fileHash: a("fileHash"),
-                    throughLine: a("throughLine"), rows: a("rows")))
-        },
-        Route("importedLineCount", ["conversation", "fileHash"]) { node, a in
-            try await node.importedLineCount(
-                conversation: a("conversation"), fileHash: a("fileHash"))
-        },
-    ]
+    static let all: [Route] =
+        [
+            Route("status") { node, _ in try await node.status() },
+            Route("invite", ["hours", "uses?"]) { node, a in
+                try await node.invite(uses: a.optional("uses") ?? 1, hours: a("hours"))
+            },
+            Route("invites") { node, _ in try await node.invites() },
+            Route("revokeInvite", ["id"]) { node, a in
+                try await node.revokeInvite(a("id"))
+                return Nothing()
+            },
+            Route("accept", ["link", "alias?"]) { node, a in
+                try await node.accept(link: a("link"), alias: a.optional("alias"))
+            },
+            Route("card") { node, _ in try await node.card() },
+            Route("requestContact", ["card", "alias?"]) { node, a in
+                try await node.requestContact(card: a("card"), alias: a.optional("alias"))
+            },
+            Route("decide", ["person", "decision"]) { node, a in
+                try await node.decide(about: a("person"), a("decision"))
+            },
+            Route("contacts") { node, _ in try await node.contacts() },
+            Route("conversations") { node, _ in try await node.conversations() },
+            Route("newConversation", ["name", "members"]) { node, a in
+                try await node.newConversation(name: a("name"), members: a("members"))
+            },
+            Route("group", ["conversation"]) { node, a in try await node.group(a("conversation")) },
+            Route("addMember", ["conversation", "person", "role"]) { node, a in
+                try await node.addMember(
+                    conversation: a("conversation"), person: a("person"), role: a("role"))
+            },
+            Route("removeMember", ["conversation", "person"]) { node, a in
+                try await node.removeMember(conversation: a("conversation"), person: a("person"))
+            },
+            Route("setRole", ["conversation", "person", "role"]) { node, a in
+                try await node.setRole(
+                    conversation: a("conversation"), person: a("person"), role: a("role"))
+            },
+            Route("leave", ["conversation"]) { node, a in
+                try await node.leave(conversation: a("conversation"))
+                return Nothing()
+            },
+            Route("changeSettings", ["conversation", "history?", "rotationHours?"]) { node, a in
+                try await node.changeSettings(
+                    conversation: a("conversation"), history: a.optional("history"),
+                    rotationHours: a.optional("rotationHours"))
+            },
+            Route("inviteToGroup", ["conversation", "role", "uses", "hours"]) { node, a in
+                try await node.inviteToGroup(
+                    conversation: a("conversation"), role: a("role"), uses: a("uses"),
+                    hours: a("hours"))
+            },
+            Route("joinGroup", ["link"]) { node, a in try await node.joinGroup(link: a("link")) },
+            Route("joins") { node, _ in try await node.joins() },
+            Route("events", ["conversation"]) { node, a in
+                try await node.events(conversation: a("conversation"))
+            },
+            Route("why", ["subject", "conversation?"]) { node, a in
+                try await node.why(a("subject"), conversation: a.optional("conversation"))
+            },
+            Route("rename", ["conversation", "name"]) { node, a in
+                try await node.rename(conversation: a("conversation"), to: a("name"))
+                return Nothing()
+            },
+            Route("mute", ["conversation", "on"]) { node, a in
+                try await node.mute(conversation: a("conversation"), on: a("on"))
+                return Nothing()
+            },
+            Route("send", ["conversation", "texts", "replyTo?"]) { node, a in
+                try await node.send(
+                    conversation: a("conversation"), texts: a("texts"),
+                    replyTo: a.optional("replyTo"))
+            },
+            Route("edit", ["message", "text"]) { node, a in
+                try await node.edit(message: a("message"), text: a("text"))
+            },
+            Route("delete", ["message"]) { node, a in try await node.delete(message: a("message"))
+            },
+            Route("react", ["message", "emoji", "on"]) { node, a in
+                try await node.react(message: a("message"), emoji: a("emoji"), on: a("on"))
+            },
+            Route("markRead", ["conversation"]) { node, a in
+                try await node.markRead(conversation: a("conversation"))
+            },
+            Route("messages", ["conversation", "before?", "limit"]) { node, a in
+                try await node.messages(
+                    conversation: a("conversation"), before: a.optional("before"), limit: a.limit())
+            },
+            Route("safetyNumber", ["person"]) { node, a in
+                try await node.safetyNumber(person: a("person"))
+            },
+            Route("verify", ["person", "code"]) { node, a in
+                try await node.verify(person: a("person"), code: a("code"))
+            },
+            Route("markVerified", ["person"]) { node, a in
+                try await node.markVerified(person: a("person"))
+                return Nothing()
+            },
+            Route("devices") { node, _ in try await node.devices() },
+            Route("openLink") { node, _ in try await node.openLink() },
+            Route("closeLink") { node, _ in
+                try await node.closeLink()
+                return Nothing()
+            },
+            Route("revokeDevice", ["device", "recoveryCode?"]) { node, a in
+                try await node.revoke(
+                    device: a("device"), recoveryCode: a.optional("recoveryCode"))
+                return Nothing()
+            },
+            Route("renameDevice", ["device", "name"]) { node, a in
+                try await node.rename(device: a("device"), to: a("name"))
+                return Nothing()
+            },
+            Route("digests") { node, _ in try await node.digests() },
+            Route("doctor") { node, _ in try await node.doctor() },
+            Route("createBackup", ["file"]) { node, a in
+                let file: String = try a("file")
+                guard file.hasPrefix("/"), file.utf8.count < 4096 else {
+                    throw Failure.invalidParameters("\"file\" must be an absolute path")
+                }
+                return try await node.createBackup(file: file)
+            },
+            Route("noteRecoveryCode", ["root", "backupKey"]) { node, a in
+                try await node.noteRecoveryCode(root: a("root"), backupKey: a("backupKey"))
+                return Nothing()
+            },
+            Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
+                try await node.importMessages(
+                    ImportBatch(
+                        conversation: a("conversation"), fileHash: a("fileHash"),
+                        throughLine: a("throughLine"), rows: a("rows")))
+            },
+            Route("importedLineCount", ["conversation", "fileHash"]) { node, a in
+                try await node.importedLineCount(
+                    conversation: a("conversation"), fileHash: a("fileHash"))
+            },
+        ] + aboutRelays
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

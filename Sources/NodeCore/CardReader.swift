@@ -68,12 +68,23 @@ public enum CardReader {
         try kept(of: person, store)?.parts ?? []
     }
 
-    /// Devices of a card that have an address.
+    /// Devices of a card that have an address, or can be called through a relay.
     static func targets(of bytes: [UInt8]) -> [DialTarget] {
         guard let card = card(bytes) else { return [] }
-        return card.parts.filter { !$0.addresses.isEmpty }.map {
-            DialTarget(device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses)
+        return card.parts.filter { !$0.addresses.isEmpty || !$0.mailboxes.isEmpty }.map {
+            DialTarget(
+                device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses,
+                mailboxes: $0.mailboxes)
         }
+    }
+
+    /// The mailboxes that the card in these bytes names, by device.
+    static func mailboxes(in bytes: [UInt8]) -> [DeviceID: [CardMailbox]] {
+        var found: [DeviceID: [CardMailbox]] = [:]
+        for part in card(bytes)?.parts ?? [] where !part.mailboxes.isEmpty {
+            found[part.device] = part.mailboxes
+        }
+        return found
     }
 }
 

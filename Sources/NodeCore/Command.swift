@@ -60,6 +60,8 @@ public enum Command: Sendable {
     case revokeDevice(DeviceID, root: DeviceSigningKey?)
     /// What one calls a device of one's own.
     case renameDevice(DeviceID, name: String)
+    /// Uses relays for the person's devices, or uses them no more.
+    case chooseRelays([RelayChoice])
     /// Brings in messages from elsewhere, and notes how far the file is in.
     case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
 }
@@ -156,6 +158,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooManyDevices(limit: Int)
     /// The person has revoked this device: it writes nothing more.
     case revoked
+    /// A person's devices use at most so many relays.
+    case tooManyRelays(limit: Int)
     /// The original time lies after the year 2248.
     case impossibleTime
     /// This node must first take back what it wrote from another.

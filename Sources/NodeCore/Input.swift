@@ -1,6 +1,6 @@
 public import ParleyConversation
 public import ParleyLedger
-import ParleySealing
+public import ParleySealing
 public import ParleyWire
 
 /// A moment as the core is told it: a clock that never jumps, and one that may.
@@ -41,11 +41,13 @@ public struct LinkPeer: Equatable, Sendable {
     public var handshakeHash: [UInt8]
     /// Whether this node dialled.
     public var isInitiator: Bool
+    /// Whether the link runs through a relay: a direct one is better.
+    public var isPiped: Bool
 
     /// A peer with these fields.
     public init(
         person: PersonID, root: Digest, device: DeviceID, identity: [[UInt8]],
-        handshakeHash: [UInt8], isInitiator: Bool
+        handshakeHash: [UInt8], isInitiator: Bool, isPiped: Bool = false
     ) {
         self.person = person
         self.root = root
@@ -53,6 +55,7 @@ public struct LinkPeer: Equatable, Sendable {
         self.identity = identity
         self.handshakeHash = handshakeHash
         self.isInitiator = isInitiator
+        self.isPiped = isPiped
     }
 }
 
@@ -92,6 +95,12 @@ public enum TimerID: Hashable, Sendable {
     case upkeep(SpaceNumber)
     /// Makes an epoch for a space that has none for the roster of now, unless somebody else did.
     case epoch(SpaceNumber)
+    /// Calls a relay again, or looks whether it is still needed.
+    case relay(NoiseKey)
+    /// Looks what those who are linked have not acknowledged.
+    case outbox
+    /// Asks through a relay for what is missing of a space.
+    case repair(SpaceNumber)
 }
 
 /// Everything that can happen to a node.
@@ -114,6 +123,8 @@ public enum Input: Sendable {
     case command(CommandID, Command)
     /// Everything stored so far survives a crash of the machine.
     case madeDurable
+    /// Something happened on the connection to a relay.
+    case relay(NoiseKey, RelayNews)
 }
 
 /// What a shell does with an input whose step the store made fail.
@@ -137,7 +148,8 @@ extension Input {
     public var isOwn: Bool {
         switch self {
         case .command, .started: true
-        case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .timer, .madeDurable:
+        case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .timer, .madeDurable,
+            .relay:
             false
         }
     }
@@ -152,6 +164,8 @@ extension Input {
         case .frame(let link, _): .hangUp(link, then: [])
         case .command(let id, _): .refuse(id)
         case .madeDurable: .drop
+        // What was asked and what came is not known any more: the relay is called anew.
+        case .relay(let relay, _): .again([.relay(relay, .closed)])
         }
     }
 }
@@ -192,12 +206,18 @@ public struct DialTarget: Equatable, Sendable {
     public var noiseKey: NoiseKey
     /// Addresses as `host:port`, the best first.
     public var addresses: [String]
+    /// Relays through which the device may be reached where no address is, the best first.
+    public var mailboxes: [CardMailbox]
 
     /// A target with these fields.
-    public init(device: DeviceID, noiseKey: NoiseKey, addresses: [String]) {
+    public init(
+        device: DeviceID, noiseKey: NoiseKey, addresses: [String],
+        mailboxes: [CardMailbox] = []
+    ) {
         self.device = device
         self.noiseKey = noiseKey
         self.addresses = addresses
+        self.mailboxes = mailboxes
     }
 }
 
@@ -212,6 +232,14 @@ public enum Effect: Sendable {
     case hangUp(LinkID, HangUpReason)
     /// Try to reach a device; answered by `linkOpened` or `dialFailed`.
     case dial(DialTarget)
+    /// Connect to a relay at the first of these addresses that answers; a connection to it that is
+    /// still there is given up. Answered by ``RelayNews/opened(_:)`` or ``RelayNews/closed``.
+    case callRelay(NoiseKey, addresses: [String])
+    /// Ask a relay something; answered once by ``RelayNews/answered(_:_:)``, unless the connection
+    /// ends before.
+    case askRelay(NoiseKey, MailboxRequest)
+    /// End the connection to a relay, silently.
+    case leaveRelay(NoiseKey)
     /// Offer `timer` at this moment of the monotonic clock, in milliseconds.
     case timer(TimerID, at: UInt64)
     /// Screens are out of date.

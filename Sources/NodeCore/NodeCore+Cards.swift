@@ -63,10 +63,12 @@ extension NodeCore {
     ) throws(StoreError) -> UInt64? {
         let devices = roster.members.flatMap(\.devices)
         // Two devices tell each other on their link; a third is who else could tell.
-        guard devices.count > 2 else { return nil }
+        guard devices.count > (part.mailboxes.isEmpty ? 2 : 1) else { return nil }
         guard
             let shown = try Overview.sharedCard(of: identity.device, in: space.number, store: store)
-        else { return part.addresses.isEmpty ? nil : Self.cardInterval }
+        else {
+            return part.addresses.isEmpty && part.mailboxes.isEmpty ? nil : Self.cardInterval
+        }
         if shown.card.card != card.encoded { return Self.cardInterval }
         guard devices.count <= Self.cardDeviceCountMax else { return nil }
         // Who came later may be given nothing that was written before.
@@ -86,6 +88,7 @@ extension NodeCore {
         var cards: [OperationNumber] = []
         var spaces: Set<SpaceNumber> = []
         var isJoinDue = false
+        var isRelayDue = false
         for case .changed(let changes) in effects {
             for change in changes {
                 switch change {
@@ -95,6 +98,7 @@ extension NodeCore {
                 case .membership(let number):
                     spaces.insert(number)
                     isJoinDue = true
+                case .relays: isRelayDue = true
                 case .message, .receipts, .devices, .refolded: break
                 }
             }
@@ -103,6 +107,7 @@ extension NodeCore {
         for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
         if isJoinDue { try settleJoins(store, &effects) }
         for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
+        if isRelayDue { try showRelays(at: now, store, &random, &effects) }
     }
 
     /// Takes in what devices have shown of themselves that are in a space only now, or again: while

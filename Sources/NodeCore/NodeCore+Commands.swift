@@ -47,10 +47,12 @@ extension NodeCore {
 
     /// Signs a new part of the own card.
     ///
-    /// - Parameter prekeys: those to name; nil for the ones that it names already.
+    /// - Parameters:
+    ///   - mailboxes: those to name; nil for the ones that it names already.
+    ///   - prekeys: likewise.
     func publishCard(
-        name: String, addresses: [String], prekeys: [PrekeyCertificate]? = nil, at now: Instant,
-        _ store: some Store
+        name: String, addresses: [String], mailboxes: [CardMailbox]? = nil,
+        prekeys: [PrekeyCertificate]? = nil, at now: Instant, _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
         // Above those of all devices: the name is that of the part with the highest version. And
@@ -59,7 +61,8 @@ extension NodeCore {
         let own = known?.parts.first { $0.device == identity.device }
         let part = CardPart.make(
             version: version + 1, noiseKey: identity.noiseKey, name: name,
-            addresses: addresses, prekeys: prekeys ?? own?.prekeys ?? [], key: identity.key)
+            addresses: addresses, mailboxes: mailboxes ?? own?.mailboxes ?? [],
+            prekeys: prekeys ?? own?.prekeys ?? [], key: identity.key)
         let fresh = Card(
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh
@@ -113,6 +116,8 @@ extension NodeCore {
             return try meet(command, at: now, store, &random, &effects)
         case .addDevice, .revokeDevice, .renameDevice:
             return try equip(command, at: now, store, &random, &effects)
+        case .chooseRelays(let choices):
+            return try choose(choices, at: now, store, &random, &effects)
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)

@@ -61,7 +61,11 @@ extension NodeCore {
     mutating func dialEveryone(
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        let known = try store.values(.card).compactMap { PersonID($0.key) }
+        let cards = try store.values(.card)
+        if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
+            areRelaysStale = true
+        }
+        let known = cards.compactMap { PersonID($0.key) }
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.
         let own = known.firstIndex { $0 > identity.person } ?? 0
@@ -124,12 +128,17 @@ extension NodeCore {
     mutating func dial(
         _ device: DeviceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard !links.values.contains(where: { $0.peer.device == device }),
+        guard !links.values.contains(where: { $0.peer.device == device && !$0.peer.isPiped }),
             let state = dialing[device], !state.isUnderway,
-            let target = try targets(of: state.person, store).first(where: {
+            var target = try targets(of: state.person, store).first(where: {
                 $0.device == device
             })
         else { return }
+        // A link through a relay is there: only a better one is looked for.
+        if links.values.contains(where: { $0.peer.device == device }) {
+            guard !target.addresses.isEmpty else { return }
+            target.mailboxes = []
+        }
         guard try mayDial(state.person, store) else {
             dialing[device] = nil
             return

@@ -37,10 +37,10 @@ extension NodeCore {
 
     /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it.
     mutating func adopt(
-        _ id: SpaceID, from run: Run, on link: LinkID, _ store: some Store
+        _ id: SpaceID, from run: Run, by peer: Bringer, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard let peer = links[link]?.peer, run.lane == .control, run.first == 0,
-            links[link]?.adoptedCount ?? 0 < Self.introducedCountMax,
+        guard run.lane == .control, run.first == 0,
+            peer.link.map({ links[$0]?.adoptedCount ?? 0 < Self.introducedCountMax }) ?? true,
             try mayIntroduce(id, peer.person, store),
             // What proves nothing makes no space, whatever is wrong with it.
             let first = try? OperationVerifier.verify(run, in: id, held: []).first?.operations
@@ -62,7 +62,7 @@ extension NodeCore {
                 return false
             }
         }
-        links[link]?.adoptedCount += 1
+        if let link = peer.link { links[link]?.adoptedCount += 1 }
         let space = try store.addSpace(id, kind: roster.kind)
         if roster.kind == .own, ownSpace == nil { ownSpace = space }
         judges[space.number] = Judge(ControlGraph(space: id))

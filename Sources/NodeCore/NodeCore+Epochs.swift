@@ -82,12 +82,14 @@ extension NodeCore {
         return hedge
     }
 
-    private func keep(
+    private mutating func keep(
         _ seed: EpochSeed, of epoch: OperationID, in space: SpaceRecord, at now: Instant,
         _ store: some Store
     ) throws(StoreError) {
         let kept = KeptEpoch(
             keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
+        areMailboxesStale = true
+        outboxDue.insert(space.number)
         try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
         try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)
     }

@@ -36,6 +36,7 @@ extension NodeCore {
     mutating func keep(
         _ card: Card, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { areRelaysStale = true }
         if card.person == identity.person {
             try learn(card.identity, of: card.person, at: now, store, &effects)
         }

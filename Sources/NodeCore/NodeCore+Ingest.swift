@@ -38,13 +38,22 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
+        try ingest(
+            operations, by: Bringer(peer, link: id), at: now, store, &random, &effects)
+    }
+
+    /// Takes in what somebody brings, on a link or through a relay.
+    mutating func ingest(
+        _ operations: Operations, by peer: Bringer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
         if try store.space(operations.space) == nil {
             // Logs come in the order of their names: it need not be the first.
             let genesis = operations.runs.first {
                 $0.lane == .control && $0.operations.first?.header.kind == .genesis
             }
             guard let genesis,
-                try adopt(operations.space, from: genesis, on: id, store)
+                try adopt(operations.space, from: genesis, by: peer, store)
             else {
                 if !operations.runs.isEmpty { try count(.foreignSpace, store) }
                 return
@@ -61,7 +70,7 @@ extension NodeCore {
         var ingested = Ingested(at: now)
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {
-            guard try ingest(run, in: space, from: id, store, &ingested, &effects) else { return }
+            guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
         }
         try admitWaiting(in: space, store, &ingested)
         try follow(space, at: now, store, &effects)
@@ -74,16 +83,21 @@ extension NodeCore {
                 try count(.foreignOperations, store)
                 continue
             }
-            guard try ingest(run, in: space, from: id, store, &ingested, &effects) else { return }
+            guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
         }
         try admitWaiting(in: space, store, &ingested)
-        try settle(ingested, in: space, from: id, at: now, store, &effects)
+        try settle(ingested, in: space, from: peer.link, at: now, store, &effects)
+        guard peer.link == nil else { return }
+        let hasHole = try hasHole(space.number, store)
+        if ingested.isDisconnected || hasHole {
+            miss(space.number, heldBy: peer.device, at: now, &effects)
+        }
     }
 
     /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
     /// itself in; and before this device is, from who may introduce it.
     private mutating func mayBring(
-        _ peer: LinkPeer, to space: SpaceRecord, _ store: some Store
+        _ peer: Bringer, to space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         let roster = try roster(of: space, store)
         if roster?.member(with: peer.device)?.person == peer.person { return true }
@@ -95,7 +109,7 @@ extension NodeCore {
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.
     private mutating func ingest(
-        _ run: Run, in space: SpaceRecord, from id: LinkID, _ store: some Store,
+        _ run: Run, in space: SpaceRecord, by peer: Bringer, _ store: some Store,
         _ ingested: inout Ingested, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
@@ -109,11 +123,13 @@ extension NodeCore {
             guard let log else { return true }
             pieces = try otherBranch(run, insteadOf: log, in: space, store)
             if pieces.isEmpty {
-                suspectFork(of: log, at: place, through: run.last, on: id, &effects)
+                if let id = peer.link {
+                    suspectFork(of: log, at: place, through: run.last, on: id, &effects)
+                }
                 return true
             }
         } catch {
-            return try refused(error, from: id, store, &ingested, &effects)
+            return try refused(error, from: peer.link, store, &ingested, &effects)
         }
         if pieces.isEmpty, let log {
             pieces = try otherBranch(run, insteadOf: log, in: space, store)
@@ -122,7 +138,9 @@ extension NodeCore {
         if let log, pieces.isEmpty, hasMissingBodies {
             ingested.changes += try restore(run, in: log, space, store)
         }
-        links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
+        if let id = peer.link {
+            links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
+        }
         for piece in pieces {
             // Lane 0 has no holes: what it says hangs on all that came before.
             if run.lane == .control, piece.first != log?.end ?? 0 {
@@ -133,7 +151,7 @@ extension NodeCore {
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
             try apply(waiter, in: space, store, &ingested)
         }
-        if !pieces.isEmpty {
+        if !pieces.isEmpty, let id = peer.link {
             links[id]?.unacknowledged[space.number, default: []].insert(tag)
         }
         return true
@@ -165,11 +183,15 @@ extension NodeCore {
     }
 
     private mutating func refused(
-        _ rejection: RunRejection, from id: LinkID, _ store: some Store,
+        _ rejection: RunRejection, from id: LinkID?, _ store: some Store,
         _ ingested: inout Ingested, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         switch rejection {
         case .unproven:
+            guard let id else {
+                try count(.unprovenOperations, store)
+                return false
+            }
             try breach(.unproven, .unprovenOperations, on: id, store, &effects)
             return false
         case .unsigned:
@@ -356,6 +378,7 @@ extension NodeCore {
         _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        if isOwn { outboxDue.insert(space.number) }
         var mustAnnounce = false
         for id in links.keys.sorted() where id != source {
             for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }

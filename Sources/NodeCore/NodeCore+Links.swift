@@ -54,8 +54,9 @@ extension NodeCore {
         }
         try wasSeen(peer, at: now, store)
         if let other = links.first(where: { $0.value.peer.device == peer.device }) {
-            // Both sides decide alike: the link whose initiator has the smaller key stays.
-            guard initiator(of: peer) <= initiator(of: other.value.peer) else {
+            // Both sides decide alike: a direct link is better than one through a relay, else the
+            // one whose initiator has the smaller key stays.
+            guard isBetter(peer, than: other.value.peer) else {
                 effects.append(.hangUp(id, .duplicate))
                 return
             }
@@ -68,8 +69,15 @@ extension NodeCore {
         effects.append(
             .timer(.heartbeat(id), at: now.monotonic + Self.heartbeatInterval / 3))
         effects.append(.linksChanged)
+        // There may be a better way yet.
+        if peer.isPiped { scheduleDial(peer.device, at: now, &random, &effects) }
         if try tellWhoTheyWere(on: id, at: now, store, &effects) { return }
         try greet(id, at: now, store, &random, &effects)
+    }
+
+    private func isBetter(_ peer: LinkPeer, than other: LinkPeer) -> Bool {
+        if peer.isPiped != other.isPiped { return other.isPiped }
+        return initiator(of: peer) <= initiator(of: other)
     }
 
     private func initiator(of peer: LinkPeer) -> DeviceID {
@@ -113,6 +121,7 @@ extension NodeCore {
             try dialEveryone(at: now, store, &effects)
         }
         effects.append(.linksChanged)
+        if !lines.isEmpty { try dueEverywhere(store) }
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, at: now, &random, &effects)
         }

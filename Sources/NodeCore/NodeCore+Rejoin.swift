@@ -38,26 +38,7 @@ extension NodeCore {
             guard let space = try store.space(frontier.space),
                 links[id]?.session?.shares(space.number) == true
             else { return }
-            var ends: [LogTag: UInt64] = [:]
-            var ownTags: Set<LogTag>?
-            for entry in frontier.entries {
-                if let log = try store.log(entry.tag, in: space.number) {
-                    // What lies above a fork of one's own cannot be taken back from anybody.
-                    guard log.device == identity.device, log.fork == nil,
-                        entry.sequence >= log.end
-                    else { continue }
-                } else {
-                    // Nothing says whose it is but its name: hashed only for logs unknown here.
-                    let known = ownTags ?? self.ownTags(in: space.id)
-                    ownTags = known
-                    guard known.contains(entry.tag) else { continue }
-                }
-                ends[entry.tag] = entry.sequence + 1
-            }
-            if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
-            guard frontier.isComplete else { return }
-            hear(of: space, at: now, &effects)
-            try heardFromPeer(store)
+            try compareOwn(frontier, of: space, by: peer, at: now, store, &effects)
         case .spaces, .heartbeat:
             for space in try store.spaces()
             where links[id]?.session?.isEqual(space.number) == true {
@@ -70,6 +51,33 @@ extension NodeCore {
         default:
             return
         }
+    }
+
+    /// Looks at what a device says it holds of a space that it belongs to.
+    mutating func compareOwn(
+        _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var ends: [LogTag: UInt64] = [:]
+        var ownTags: Set<LogTag>?
+        for entry in frontier.entries {
+            if let log = try store.log(entry.tag, in: space.number) {
+                // What lies above a fork of one's own cannot be taken back from anybody.
+                guard log.device == identity.device, log.fork == nil,
+                    entry.sequence >= log.end
+                else { continue }
+            } else {
+                // Nothing says whose it is but its name: hashed only for logs unknown here.
+                let known = ownTags ?? self.ownTags(in: space.id)
+                ownTags = known
+                guard known.contains(entry.tag) else { continue }
+            }
+            ends[entry.tag] = entry.sequence + 1
+        }
+        if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
+        guard frontier.isComplete else { return }
+        hear(of: space, at: now, &effects)
+        try heardFromPeer(store)
     }
 
     /// A peer has shown what it holds of a space. What waited for that is done soon.

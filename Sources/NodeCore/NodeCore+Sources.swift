@@ -193,7 +193,7 @@ extension NodeCore {
         return false
     }
 
-    private func hasHole(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
+    func hasHole(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
         try store.agreedLogs(in: space).contains { !$0.isWhole }
     }
 

@@ -55,6 +55,18 @@ public struct NodeCore: Sendable {
     var fruitlessBodyCount: UInt64 = 0
     /// What is known of the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
+    /// Connections to relays, and what was asked there.
+    var lines: [NoiseKey: RelayLine] = [:]
+    /// Which relays are needed may have changed.
+    var areRelaysStale = false
+    /// Epochs came whose mailboxes are to be read.
+    var areMailboxesStale = false
+    /// Spaces in which this device wrote, or somebody went away, since envelopes were last made.
+    var outboxDue: Set<SpaceNumber> = []
+    /// What is missing of spaces that is asked for through relays.
+    var repairs: [SpaceNumber: Repair] = [:]
+    /// When somebody's question through a relay was last answered, on the monotonic clock.
+    var answeredAt: [DeviceID: UInt64] = [:]
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -107,6 +119,7 @@ public struct NodeCore: Sendable {
             dialFailed(device, at: now, &random, &effects)
         case .networkChanged:
             try dialAgain(at: now, store, &effects)
+            callAgain(at: now, &effects)
         case .timer(let timer):
             timers.remove(timer)
             try fired(timer, at: now, store, &random, &effects)
@@ -115,8 +128,11 @@ public struct NodeCore: Sendable {
             effects.append(.reply(id, result))
         case .madeDurable:
             try acknowledge(store, &effects)
+        case .relay(let relay, let news):
+            try told(news, by: relay, at: now, store, &random, &effects)
         }
         try heedChanges(at: now, store, &random, &effects)
+        try tendRelays(at: now, store, &random, &effects)
         try sendOperations(store, &effects)
         return effects
     }
@@ -139,6 +155,9 @@ public struct NodeCore: Sendable {
         case .keys: try tendKeys(at: now, store, &random, &effects)
         case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
+        case .relay(let relay): try tend(relay, at: now, store, &effects)
+        case .outbox: try dueEverywhere(store)
+        case .repair(let space): try repair(space, at: now, store, &random, &effects)
         }
     }
 
@@ -193,6 +212,10 @@ public enum Refusal: String, CaseIterable, Sendable {
     case revokedDevice = "revoked-device"
     /// A peer said that it holds more of this device's own logs, and showed nothing.
     case emptyClaim = "empty-claim"
+    /// An envelope or letter that nothing here opens.
+    case envelope = "unopened-envelope"
+    /// A relay that did not do what was asked of it.
+    case relay = "relay-refused"
     /// A peer sent more frames that cost a look at everything than any honest one does.
     case tooManyFrames = "too-many-frames"
 }

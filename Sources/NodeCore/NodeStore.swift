@@ -28,6 +28,14 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case join = 9
     /// When a device was first found to be out of a space, by space and device.
     case departure = 10
+    /// What was last known of a relay's store, by relay. See ``RelayRecord``.
+    case relay = 11
+    /// Up to which counter a mailbox was read, by relay and mailbox.
+    case cursor = 12
+    /// What of an own log a relay has on its disk, by relay, space and log. See ``Outbox``.
+    case outbox = 13
+    /// When a device was told of a space through its inbox, by space and device.
+    case welcome = 14
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
@@ -69,6 +77,8 @@ public enum SecretPurpose: UInt8, CaseIterable, Sendable {
     case chain = 4
     /// The outer key and the mailboxes' secret of an epoch, by it.
     case epochKeys = 5
+    /// What the keys of this device's inboxes grow from; of no space.
+    case inbox = 6
 }
 
 /// Secrets that come and go, each in a row of its own in the vault. What was dropped can be opened

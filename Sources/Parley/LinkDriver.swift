@@ -18,7 +18,7 @@ final class LinkDriver: ConnectionHandler {
 
     private struct State {
         var link: Link
-        var connection: Connection?
+        var carrier: (any LinkCarrier)?
         var isAuthenticated = false
         var rekeyedAt = SystemClock.now.monotonic
         var pendingFrames = 0
@@ -45,16 +45,18 @@ final class LinkDriver: ConnectionHandler {
         self.finished = finished
     }
 
-    var remoteAddress: String { state.withLock { $0.connection?.remoteAddress ?? "" } }
+    var remoteAddress: String { state.withLock { $0.carrier?.remoteAddress ?? "" } }
 
     // MARK: The transport's side
 
-    func opened(_ connection: Connection) {
+    func opened(_ connection: Connection) { opened(over: connection) }
+
+    func opened(over carrier: any LinkCarrier) {
         let first = state.withLock { state in
-            state.connection = connection
+            state.carrier = carrier
             return isInitiator ? state.link.start() : []
         }
-        if !first.isEmpty { connection.send(first) }
+        if !first.isEmpty { carrier.send(first) }
     }
 
     func received(_ bytes: [UInt8]) {
@@ -65,28 +67,32 @@ final class LinkDriver: ConnectionHandler {
                 return .failure(error)
             }
         }
-        guard let connection = state.withLock({ $0.connection }) else { return }
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
         switch result {
         case .success(let events):
-            for event in events { handle(event, on: connection) }
+            for event in events { handle(event, on: carrier) }
         case .failure(let rejection):
             network.count(rejection)
-            connection.close()
+            carrier.close()
         }
     }
 
-    private func handle(_ event: LinkEvent, on connection: Connection) {
+    private func handle(_ event: LinkEvent, on carrier: any LinkCarrier) {
         switch event {
         case .send(let bytes):
-            connection.send(bytes)
+            carrier.send(bytes)
         case .authenticated(let peer):
-            connection.markAuthenticated()
+            carrier.markAuthenticated()
             let hash = state.withLock { state in
                 state.isAuthenticated = true
                 return state.link.handshakeHash
             }
             network.opened(self, to: peer.device)
-            inputs.offer(.linkOpened(id, LinkPeer(peer, hash, isInitiator: isInitiator)))
+            inputs.offer(
+                .linkOpened(
+                    id,
+                    LinkPeer(
+                        peer, hash, isInitiator: isInitiator, isPiped: carrier.isPiped)))
             finished(true)
         case .frame(let frame):
             let mustPause = state.withLock { state in
@@ -97,7 +103,7 @@ final class LinkDriver: ConnectionHandler {
                 state.isPaused = true
                 return true
             }
-            if mustPause { connection.pauseReading() }
+            if mustPause { carrier.pauseReading() }
             inputs.offer(.frame(id, frame))
         }
     }
@@ -106,7 +112,7 @@ final class LinkDriver: ConnectionHandler {
 
     func closed(_ reason: CloseReason) {
         let wasAuthenticated = state.withLock { state in
-            state.connection = nil
+            state.carrier = nil
             return state.isAuthenticated
         }
         network.closed(self)
@@ -121,9 +127,9 @@ final class LinkDriver: ConnectionHandler {
 
     /// Seals and sends frames, in order.
     func send(_ frames: [[UInt8]]) {
-        guard let connection = state.withLock({ $0.connection }) else { return }
-        connection.perform {
-            connection.send(self.state.withLock { Self.seal(frames, &$0) })
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        carrier.perform {
+            carrier.send(self.state.withLock { Self.seal(frames, &$0) })
         }
     }
 
@@ -136,19 +142,19 @@ final class LinkDriver: ConnectionHandler {
 
     /// Ends the connection after what was sent.
     func hangUp() {
-        guard let connection = state.withLock({ $0.connection }) else { return }
-        connection.perform { connection.close() }
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        carrier.perform { carrier.close() }
     }
 
     /// The node has dealt with so many frames: reading goes on.
     func consumed(_ count: Int) {
-        let resumed: Connection? = state.withLock { state in
+        let resumed: (any LinkCarrier)? = state.withLock { state in
             state.pendingFrames -= count
             guard state.isPaused, state.pendingFrames < Self.pendingFrameMax / 2 else {
                 return nil
             }
             state.isPaused = false
-            return state.connection
+            return state.carrier
         }
         resumed?.resumeReading()
     }
@@ -156,10 +162,12 @@ final class LinkDriver: ConnectionHandler {
 
 extension LinkPeer {
     /// What the core is told of a peer that the handshake has proven.
-    init(_ peer: AuthenticatedPeer, _ handshakeHash: [UInt8], isInitiator: Bool) {
+    init(
+        _ peer: AuthenticatedPeer, _ handshakeHash: [UInt8], isInitiator: Bool, isPiped: Bool
+    ) {
         self.init(
             person: peer.person, root: Digest(reinterpreting: peer.identity.root),
             device: peer.device, identity: peer.identity.encoded, handshakeHash: handshakeHash,
-            isInitiator: isInitiator)
+            isInitiator: isInitiator, isPiped: isPiped)
     }
 }

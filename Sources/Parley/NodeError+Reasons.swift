@@ -37,6 +37,10 @@ extension NodeError {
         case .unknownDevice, .ownDevice, .needsRecoveryCode, .wrongRecoveryCode, .tooManyDevices,
             .revoked:
             self.init(equipping: refusal)
+        case .tooManyRelays(let limit):
+            self.init(
+                "too-many-relays", "Your devices use at most \(limit) relays at a time.",
+                hint: "`parley relays remove` or `parley relays move` ends one.")
         case .impossibleTime:
             self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
         case .rejoining:

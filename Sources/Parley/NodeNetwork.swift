@@ -17,6 +17,8 @@ final class NodeNetwork: LinkOutlet {
         var addresses: [String] = []
         var rejections: [String: Int] = [:]
         var dials: [DeviceID: Task<Void, Never>] = [:]
+        /// Connections to relays, and attempts to make them.
+        var relays: [NoiseKey: RelayCall] = [:]
         var isClosing = false
         var isOffline = false
         /// What new links show of the person's devices.
@@ -29,8 +31,8 @@ final class NodeNetwork: LinkOutlet {
     private let noise: DeviceNoiseKey
     let network: NetworkID
     let inputs: RunningNode
-    private let logger: Logger
-    private let transport = Transport()
+    let logger: Logger
+    let transport = Transport()
     let state: Mutex<State>
 
     init(
@@ -133,7 +135,7 @@ final class NodeNetwork: LinkOutlet {
         }
     }
 
-    private func responder() -> LinkDriver {
+    func responder() -> LinkDriver {
         var random = SystemRandom()
         let link = Link(
             responder: credentials, network: network, using: &random)
@@ -151,7 +153,7 @@ final class NodeNetwork: LinkOutlet {
         state.withLock { $0.operations = operations }
     }
 
-    private func newLink() -> LinkID {
+    func newLink() -> LinkID {
         state.withLock { state in
             defer { state.nextLink += 1 }
             return LinkID(state.nextLink)
@@ -189,11 +191,12 @@ final class NodeNetwork: LinkOutlet {
 
     /// Ends all links and makes no new ones, or takes that back.
     func setOffline(_ isOffline: Bool) {
-        let links = state.withLock { state in
+        let (links, relays) = state.withLock { state in
             state.isOffline = isOffline
-            return isOffline ? state.links.keys.sorted() : []
+            return isOffline ? (state.links.keys.sorted(), Array(state.relays.values)) : ([], [])
         }
         for link in links { hangUp(link) }
+        for relay in relays { relay.end() }
         if !isOffline { inputs.offer(.networkChanged) }
     }
 
@@ -213,6 +216,9 @@ final class NodeNetwork: LinkOutlet {
             // An address that a card holds and that is none is passed over.
             guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
             if await reach(target, at: endpoint) { return }
+        }
+        for mailbox in target.mailboxes where !Task.isCancelled {
+            if await reach(target, through: mailbox) { return }
         }
         inputs.offer(.dialFailed(target.device))
     }
@@ -242,10 +248,11 @@ final class NodeNetwork: LinkOutlet {
     // MARK: The end
 
     func shutdown() async {
-        let (links, dials) = state.withLock { state in
+        let (links, dials, relays) = state.withLock { state in
             state.isClosing = true
-            return (state.links.keys.sorted(), state.dials)
+            return (state.links.keys.sorted(), state.dials, Array(state.relays.values))
         }
+        for relay in relays { relay.abandon() }
         for device in dials.keys.sorted() { dials[device]?.cancel() }
         for link in links { send([Frame.bye.encoded()], on: link) }
         await transport.shutdown()

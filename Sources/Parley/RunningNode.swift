@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Logging
 import ParleyConversation
 import ParleyLedger
@@ -21,6 +20,14 @@ protocol LinkOutlet: AnyObject, Sendable {
     func renewIdentity(_ operations: [[UInt8]])
     /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
     func dial(_ target: DialTarget)
+    /// Connects to a relay, in place of a connection that may be there.
+    func callRelay(_ relay: NoiseKey, at addresses: [String])
+    /// Asks a relay something.
+    func askRelay(_ relay: NoiseKey, _ request: MailboxRequest)
+    /// Ends the connection to a relay, and tells nothing of it.
+    func leaveRelay(_ relay: NoiseKey)
+    /// Ends the connection to a relay, and tells that it is gone.
+    func loseRelay(_ relay: NoiseKey)
 }
 
 /// The one actor that owns the core and the store.
@@ -223,6 +230,10 @@ actor RunningNode {
             // The core knows it already: links of this moment must not show what is past.
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .forgetKeys: renewal.want()
+            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
+            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
+            // What was not asked is not answered: the relay is called anew.
+            case .askRelay(let relay, _): outlet?.loseRelay(relay)
             case .commitFully, .changed, .linksChanged: break
             }
         }
@@ -321,6 +332,9 @@ actor RunningNode {
             case .linksChanged: linksChanged = true
             case .forgetKeys: renewal.want()
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
+            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
+            case .askRelay(let relay, let request): outlet?.askRelay(relay, request)
+            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
             case .reply(let id, let result): reply(id, result)
             }
         }
@@ -375,18 +389,5 @@ actor RunningNode {
         } catch {
             logger.warning("the store was not closed", metadata: ["error": "\(error)"])
         }
-    }
-}
-
-/// The clocks of this machine.
-enum SystemClock {
-    static var now: Instant {
-        Instant(monotonic: milliseconds(CLOCK_MONOTONIC), wall: milliseconds(CLOCK_REALTIME))
-    }
-
-    private static func milliseconds(_ clock: clockid_t) -> UInt64 {
-        var time = timespec()
-        clock_gettime(clock, &time)
-        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
     }
 }

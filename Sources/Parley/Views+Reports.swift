@@ -50,6 +50,7 @@ extension Views {
                 let name = try? name(of: person)
                 return ChangeView(
                     kind: "devices", conversation: nil, message: nil, name: name)
+            case .relays: return ChangeView(kind: "relays")
             case .card: return nil
             }
         }

@@ -125,7 +125,7 @@ struct Views {
 
     func page(of space: SpaceRecord, before: String?, limit: Int) throws -> MessagePage {
         guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
-        let timeline = Timeline(of: space, roster: roster, ownPerson: ownPerson)
+        let timeline = try timeline(of: space, roster)
         let order = try before.map { try Cursor.order($0) }
         let messages = try timeline.page(before: order, limit: limit, in: store)
         return MessagePage(
@@ -136,10 +136,15 @@ struct Views {
     func message(_ number: OperationNumber) throws -> MessageView? {
         guard let stored = try store.operation(number), let log = try store.log(stored.log),
             let space = try store.space(log.space), let roster = try roster(of: space),
-            let message = try Timeline(of: space, roster: roster, ownPerson: ownPerson)
-                .message(number, in: store)
+            let message = try timeline(of: space, roster).message(number, in: store)
         else { return nil }
         return try view(message, in: space, roster)
+    }
+
+    private func timeline(of space: SpaceRecord, _ roster: Roster) throws -> Timeline {
+        Timeline(
+            of: space, roster: roster, ownPerson: ownPerson,
+            relayed: try Outbox.relayed(of: space, in: store))
     }
 
     private func view(

@@ -290,6 +290,26 @@ public nonisolated struct PayloadDeviceName: Sendable {
   public init() {}
 }
 
+/// Kind 36, lane 4 of the own space: a relay that the person's devices use.
+public nonisolated struct PayloadRelay: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The relay's key.
+  public var key: Data = Data()
+
+  /// Where it is, as host:port, the best first.
+  public var addresses: [String] = []
+
+  /// Until when it is read, in Unix milliseconds; 0 for always. One that ends is on no card.
+  public var until: UInt64 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "parley.v1"
@@ -827,6 +847,46 @@ nonisolated extension PayloadDeviceName: SwiftProtobuf.Message, SwiftProtobuf._M
   public static func ==(lhs: PayloadDeviceName, rhs: PayloadDeviceName) -> Bool {
     if lhs.device != rhs.device {return false}
     if lhs.name != rhs.name {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadRelay: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Relay"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}addresses\0\u{1}until\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.key) }()
+      case 2: try { try decoder.decodeRepeatedStringField(value: &self.addresses) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.until) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.key.isEmpty {
+      try visitor.visitSingularBytesField(value: self.key, fieldNumber: 1)
+    }
+    if !self.addresses.isEmpty {
+      try visitor.visitRepeatedStringField(value: self.addresses, fieldNumber: 2)
+    }
+    if self.until != 0 {
+      try visitor.visitSingularUInt64Field(value: self.until, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadRelay, rhs: PayloadRelay) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.addresses != rhs.addresses {return false}
+    if lhs.until != rhs.until {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -1,7 +1,8 @@
 public import ParleySealing
 public import ParleyWire
 
-/// A request whose signature held on the connection that it came by. Only ``RelayDoor`` makes one.
+/// A request whose signature held on the connection that it came by: ``RelayDoor`` makes one, and a
+/// simulation in which connections are what they seem.
 public struct CheckedRequest: Sendable {
     /// What the answer bears.
     public let counter: UInt64
@@ -14,6 +15,14 @@ public struct CheckedRequest: Sendable {
 
     /// Whether the mailbox's own key signed.
     public var isOwner: Bool { signer == request.mailbox }
+
+    /// A request on a connection that nobody can forge, by who has this key.
+    public init(simulated request: RelayRequest, by key: DeviceID, counter: UInt64) {
+        self.counter = counter
+        signer = MailboxID(key: key)
+        self.request = request
+        byteCount = request.encoded.count
+    }
 
     init(_ signed: SignedRelayRequest, byteCount: Int) {
         counter = signed.counter

@@ -57,6 +57,7 @@ extension Decoder {
         sources: [
             "Sources/Conversation/Features/Mute.swift": 1,
             "Sources/Conversation/Features/DeviceName.swift": 1,
+            "Sources/Conversation/Features/RelayChoice.swift": 1,
             "Sources/Conversation/Features/Contact.swift": 1,
             "Sources/Conversation/Features/SharedCard.swift": 1,
         ],
@@ -67,7 +68,11 @@ extension Decoder {
             let mute = Mute(space: SpaceID { $0[0] = 3 }, isOn: true)
             let name = DeviceName(device: DeviceID { $0[0] = 4 }, name: "telephone")
             let card = SharedCard(card: [1, 2, 3])
-            return [contact.draft(), mute.draft(), name.draft(), card.draft()].map {
+            let relay = RelayChoice(
+                relay: NoiseKey { $0[0] = 5 }, addresses: ["relay.example:7448"], until: 9)
+            return [
+                contact.draft(), mute.draft(), name.draft(), card.draft(), relay.draft(),
+            ].map {
                 $0.payload ?? []
             }
         },
@@ -75,6 +80,7 @@ extension Decoder {
             let isRead =
                 Contact(payload: bytes) != nil || Mute(payload: bytes) != nil
                 || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
+                || RelayChoice(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

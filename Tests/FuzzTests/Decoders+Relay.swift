@@ -1,6 +1,8 @@
 import ParleyRelaying
+import ParleySealing
 import ParleyWire
 
+@testable import ParleyNodeCore
 @testable import WireTests
 
 extension Decoder {
@@ -35,5 +37,41 @@ extension Decoder {
                 let read = try? RelayText(text: String(decoding: bytes, as: UTF8.self))
                 return read.map { Array($0.text.utf8) }
             }),
+        Decoder(
+            name: "letter", sources: ["Sources/Sealing/Epochs/Letter.swift": 1],
+            inputs: { try [letter([]), letter([UInt8](repeating: 9, count: 700))] },
+            decode: { bytes in
+                let opened = try? Letter.open(bytes, in: inbox, with: [prekey])
+                return opened == nil ? nil : bytes
+            }),
+        Decoder(
+            name: "what envelopes carry", sources: ["Sources/NodeCore/Parcel.swift": 1],
+            // What only newer versions know is left out.
+            hasOneSpelling: false,
+            inputs: {
+                var parcel = Parcel(byteCountMax: 10_000)
+                parcel.add(.credit(7))
+                parcel.add(.bye)
+                return [parcel.bytes]
+            },
+            decode: { bytes in
+                Parcel.frames(in: bytes).map { frames in
+                    var parcel = Parcel(byteCountMax: 1 << 20)
+                    for frame in frames { parcel.add(frame) }
+                    return parcel.bytes
+                }
+            }),
     ]
+
+    private static let prekey = PrivateLeaf(scalar: Secret([UInt8](repeating: 0x22, count: 32)))
+    private static let inbox = MailboxID { $0[0] = 1 }
+
+    private static func letter(_ content: [UInt8]) throws -> [UInt8] {
+        var random = SystemRandom()
+        let letter = Letter.seal(
+            content, to: prekey.publicKey, inbox: inbox, by: .generate(using: &random),
+            using: &random)
+        guard let letter else { throw EnvelopeRejection.malformed }
+        return letter
+    }
 }

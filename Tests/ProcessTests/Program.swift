@@ -138,11 +138,14 @@ actor NodeProcess {
     }
 
     /// Runs it, and waits until it answers.
+    ///
+    /// - Parameter isHidden: whether it listens nowhere, so that nobody can dial it.
     @discardableResult
-    func start() async throws -> NodeClient {
-        let program = try Program(["run", "--home", home, "--listen", address])
+    func start(isHidden: Bool = false) async throws -> NodeClient {
+        let place = isHidden ? ["--no-listen"] : ["--listen", address]
+        let program = try Program(["run", "--home", home] + place)
         self.program = program
-        try await program.says("listening on")
+        try await program.says(isHidden ? "Ctrl-C stops it" : "listening on")
         guard let client = try await NodeClient.connect(home: home) else {
             throw Late(description: "no socket: \(program.output)")
         }

@@ -21,8 +21,15 @@ struct Run: AsyncParsableCommand {
         name: .long,
         help: ArgumentHelp("an address to listen on; * stands for all", valueName: "host:port"))
     var listen: [String] = []
+    @Flag(
+        name: .long,
+        help: "listen nowhere: others reach this node where it dials them, or through a relay")
+    var noListen = false
 
     func validate() throws {
+        if noListen, !listen.isEmpty {
+            throw ValidationError("--listen and --no-listen exclude each other")
+        }
         for address in listen {
             let port = address.split(separator: ":", omittingEmptySubsequences: false).last
             guard address.contains(":"), let port, UInt16(port) != nil else {
@@ -47,7 +54,11 @@ struct Run: AsyncParsableCommand {
         do {
             let server = try await LocalServer.start(node: running.node, home: home)
             do {
-                try await Port(home: home).start(running, listen: listen)
+                if noListen {
+                    try await running.start([])
+                } else {
+                    try await Port(home: home).start(running, listen: listen)
+                }
                 try await greet(running.node)
                 for await _ in stop { break }
                 World.current.say("stopping")

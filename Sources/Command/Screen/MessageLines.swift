@@ -93,6 +93,7 @@ struct MessageLines {
         if message.isLate { marks.append("(late)") }
         switch message.state {
         case "saved": marks.append("✓")
+        case "relayed": marks.append("✓ on a relay")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))

@@ -1,0 +1,58 @@
+import ParleyNodeCore
+public import ParleyRelaying
+import ParleySealing
+public import ParleyWire
+
+/// A relay of a simulated world: the production value on a store in memory.
+public final class SimulatedRelay {
+    /// Its place in ``World/relays``.
+    public let index: Int
+    /// What it is called, and its address.
+    public let name: String
+    /// Its key.
+    public let key: NoiseKey
+    /// What it keeps.
+    public internal(set) var store: MemoryRelayStore
+    /// Whether it answers.
+    public internal(set) var isDown = false
+    /// One envelope in so many is lost after it was answered for; 0 for none.
+    public var lossEvery: UInt64 = 0
+    /// How long something takes to it or from it, in milliseconds.
+    public var delay: ClosedRange<UInt64> = 1...20
+
+    var relay: Relay
+    var callers: [RelayConnection: Caller] = [:]
+    var nextConnection: UInt64 = 1
+    var random: SeededRandom
+    /// What it kept when it was last copied.
+    var copy: MemoryRelayStore?
+    var lastArrivals: [RelayConnection: UInt64] = [:]
+
+    /// Who is at the other end of a connection.
+    struct Caller {
+        let node: Int
+        let life: Int
+    }
+
+    init(name: String, seed: UInt64, index: Int, at now: UInt64) {
+        self.name = name
+        self.index = index
+        random = SeededRandom(seed: seed, purpose: "relay \(index)")
+        key = DeviceNoiseKey.generate(using: &random).publicKey
+        store = MemoryRelayStore(generation: random.next())
+        relay = Relay(policy: RelayPolicy(), at: now)
+    }
+
+    /// How many envelopes and chunks it keeps, with their names.
+    public var contents: [[UInt8]] { store.contents }
+}
+
+/// What happens at a relay.
+enum RelayOccurrence {
+    /// A node calls.
+    case called(by: Int, life: Int)
+    /// A request arrives.
+    case request(RelayConnection, CheckedRequest)
+    /// Time passes.
+    case tick
+}

@@ -1,0 +1,208 @@
+import ParleyConversation
+public import ParleyNodeCore
+import ParleyRelaying
+import ParleySealing
+import ParleyWire
+
+// Relays draw from streams of their own: a world without one is what it was before there were any.
+extension World {
+    /// A new relay, which nobody uses yet.
+    public func addRelay(_ name: String) -> SimulatedRelay {
+        let relay = SimulatedRelay(
+            name: name, seed: seed, index: relays.count, at: Self.epoch + now)
+        relays.append(relay)
+        events.insert(.relay(relay.index, .tick), at: now + 1_000)
+        return relay
+    }
+
+    /// A person uses a relay from now on, or until a time.
+    public func use(
+        _ relay: SimulatedRelay, by node: SimulatedNode, until: UInt64? = nil
+    ) throws(CommandRefusal) {
+        let choice = RelayChoice(relay: relay.key, addresses: [relay.name], until: until)
+        _ = try perform(.chooseRelays([choice]), on: node)
+    }
+
+    // MARK: Faults
+
+    /// A relay answers nobody any more.
+    public func stop(_ relay: SimulatedRelay) {
+        relay.isDown = true
+        for connection in relay.callers.keys.sorted() { hangUp(connection, of: relay) }
+    }
+
+    /// A relay answers again.
+    public func start(_ relay: SimulatedRelay) {
+        relay.isDown = false
+        relay.relay = Relay(policy: RelayPolicy(), at: Self.epoch + now)
+    }
+
+    /// A relay is set up anew: it starts again with nothing.
+    public func wipe(_ relay: SimulatedRelay) {
+        stop(relay)
+        relay.store.wipe(generation: relay.random.next())
+        start(relay)
+    }
+
+    /// Keeps a copy of all that a relay has.
+    public func copyStore(of relay: SimulatedRelay) { relay.copy = relay.store }
+
+    /// A relay starts again with what it had when it was last copied.
+    public func rollBack(_ relay: SimulatedRelay) {
+        guard let copy = relay.copy else { return }
+        stop(relay)
+        relay.store = copy
+        start(relay)
+    }
+
+    // MARK: What nodes want
+
+    func callRelay(_ key: NoiseKey, from index: Int) {
+        leaveRelay(key, from: index)
+        guard let relay = relays.first(where: { $0.key == key }), !relay.isDown else {
+            schedule(.relay(key, .closed), for: index, at: now + 10)
+            return
+        }
+        events.insert(
+            .relay(relay.index, .called(by: index, life: nodes[index].life)),
+            at: now + draw(relay))
+    }
+
+    func ask(_ key: NoiseKey, _ request: MailboxRequest, from index: Int) {
+        guard let relay = relays.first(where: { $0.key == key }),
+            let connection = connection(of: index, to: relay)
+        else { return }
+        let checked = CheckedRequest(
+            simulated: RelayRequest(request.action, of: request.mailbox), by: request.key.device,
+            counter: request.number)
+        events.insert(
+            .relay(relay.index, .request(connection, checked)),
+            at: arrival(on: connection, of: relay))
+    }
+
+    func leaveRelay(_ key: NoiseKey, from index: Int) {
+        guard let relay = relays.first(where: { $0.key == key }),
+            let connection = connection(of: index, to: relay)
+        else { return }
+        relay.callers[connection] = nil
+        carryOut(relay.relay.handle(.closed(connection), at: Self.epoch + now), of: relay)
+    }
+
+    /// A node loses its connection to a relay, and is told.
+    func loseRelay(_ key: NoiseKey, of index: Int) {
+        guard let relay = relays.first(where: { $0.key == key }),
+            let connection = connection(of: index, to: relay)
+        else { return }
+        hangUp(connection, of: relay)
+    }
+
+    /// The process of a node is gone, and with it its connections.
+    func leaveRelays(of index: Int) {
+        for relay in relays { leaveRelay(relay.key, from: index) }
+    }
+
+    private func connection(of index: Int, to relay: SimulatedRelay) -> RelayConnection? {
+        relay.callers.filter { $0.value.node == index }.keys.sorted().last
+    }
+
+    private func hangUp(_ connection: RelayConnection, of relay: SimulatedRelay) {
+        guard let caller = relay.callers.removeValue(forKey: connection) else { return }
+        carryOut(relay.relay.handle(.closed(connection), at: Self.epoch + now), of: relay)
+        guard nodes[caller.node].life == caller.life else { return }
+        schedule(.relay(relay.key, .closed), for: caller.node, at: now + 1)
+    }
+
+    // MARK: What happens at a relay
+
+    func happens(_ occurrence: RelayOccurrence, at index: Int) {
+        let relay = relays[index]
+        let time = Self.epoch + now
+        switch occurrence {
+        case .called(let node, let life):
+            guard nodes[node].life == life, !nodes[node].isDown else { return }
+            guard !relay.isDown else {
+                schedule(.relay(relay.key, .closed), for: node, at: now + 1)
+                return
+            }
+            let connection = RelayConnection(relay.nextConnection)
+            relay.nextConnection += 1
+            relay.callers[connection] = SimulatedRelay.Caller(node: node, life: life)
+            carryOut(relay.relay.handle(.opened(connection, origin: []), at: time), of: relay)
+            let welcome = Relay.welcome(
+                generation: relay.store.generation, newest: relay.store.newest,
+                policy: RelayPolicy(), at: time)
+            tell(.opened(welcome), on: connection, of: relay)
+        case .request(let connection, let request):
+            guard relay.callers[connection] != nil else { return }
+            carryOut(relay.relay.handle(.request(connection, request), at: time), of: relay)
+        case .tick:
+            // Clients are there as long as their connections are.
+            for connection in relay.callers.keys.sorted() {
+                _ = relay.relay.handle(.ping(connection), at: time)
+            }
+            carryOut(relay.relay.handle(.tick, at: time), of: relay)
+            events.insert(.relay(index, .tick), at: now + 10_000)
+        }
+    }
+
+    private func carryOut(_ effects: [RelayEffect], of relay: SimulatedRelay) {
+        let time = Self.epoch + now
+        for effect in effects {
+            switch effect {
+            case .send(let connections, let frame):
+                guard let news = RelayNews(frame) else { continue }
+                for connection in connections { tell(news, on: connection, of: relay) }
+            case .close(let connection, _): hangUp(connection, of: relay)
+            case .pause: break
+            case .perform(let number, let order):
+                // A store in memory never fails.
+                let outcomes = try? relay.store.perform([order], at: time)
+                guard let outcome = outcomes?.first else { continue }
+                forget(order, relay)
+                carryOut(relay.relay.handle(.performed(number, outcome), at: time), of: relay)
+            }
+        }
+    }
+
+    /// A relay that loses what it answered for.
+    private func forget(_ order: RelayOrder, _ relay: SimulatedRelay) {
+        guard relay.lossEvery > 0, case .put(let mailbox, _, _, _) = order,
+            relay.random.next() % relay.lossEvery == 0
+        else { return }
+        relay.store.lose(mailbox)
+    }
+
+    private func tell(
+        _ news: RelayNews, on connection: RelayConnection, of relay: SimulatedRelay
+    ) {
+        guard let caller = relay.callers[connection], nodes[caller.node].life == caller.life else {
+            return
+        }
+        schedule(
+            .relay(relay.key, news), for: caller.node, at: arrival(on: connection, of: relay))
+    }
+
+    private func draw(_ relay: SimulatedRelay) -> UInt64 {
+        UInt64.random(in: relay.delay, using: &relay.random)
+    }
+
+    /// One connection keeps the order of what it carries, each way, as TCP does.
+    private func arrival(on connection: RelayConnection, of relay: SimulatedRelay) -> UInt64 {
+        let time = max(now + draw(relay), relay.lastArrivals[connection] ?? 0)
+        relay.lastArrivals[connection] = time + (isChaotic ? 1 : 0)
+        return time
+    }
+}
+
+extension RelayNews {
+    /// What the shell tells the core of a frame; nil where that is nothing.
+    init?(_ frame: RelayServerFrame) {
+        switch frame {
+        case .answer(let number, let answer): self = .answered(number, answer)
+        case .push(let mailbox, let entry): self = .arrived(mailbox, [entry])
+        case .missed(let mailbox): self = .missed(mailbox)
+        case .day(let day): self = .day(day)
+        case .volatile, .pipe, .pong, .bye: return nil
+        }
+    }
+}

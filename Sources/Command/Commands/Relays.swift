@@ -1,0 +1,161 @@
+import ArgumentParser
+import Parley
+
+struct RelaysCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "relays",
+        abstract: "the relays that your devices use: list, add, remove, move",
+        discussion: """
+            A relay holds what others send while your devices are away, sealed so that it can open \
+            nothing, and joins the bytes of two that cannot reach each other. Anyone can run one: \
+            parley relay run prints the text that is given here.
+
+            Example:
+              parley relays add parley-relay:1:…
+            """,
+        subcommands: [RelaysList.self, RelaysAdd.self, RelaysRemove.self, RelaysMove.self],
+        defaultSubcommand: RelaysList.self)
+}
+
+struct RelaysList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "list your relays",
+        discussion: """
+            Example:
+              parley relays list
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let relays = try await node.relays()
+        try Output.show(relays, json: output.json, as: Self.text(relays))
+        guard !output.json, relays.isEmpty else { return }
+        World.current.say("no relay: parley relays add TEXT uses one")
+    }
+
+    static func text(_ relays: [RelayView]) -> String {
+        Table(
+            relays.map { relay in
+                [
+                    String(relay.relay.prefix(12)), relay.addresses.joined(separator: ", "),
+                    relay.state,
+                    relay.until.map { "read until \(Clock().moment($0))" } ?? "",
+                ]
+            }
+        ).text
+    }
+}
+
+struct RelaysAdd: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "use a relay",
+        discussion: """
+            Your contacts and your other devices hear of it by themselves.
+
+            Example:
+              parley relays add parley-relay:1:…
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "what parley relay run printed")
+    var text: String
+
+    func run(with node: any NodeService) async throws {
+        let relay = try await node.addRelay(text)
+        try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
+    }
+}
+
+struct RelaysRemove: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "use a relay no more",
+        discussion: """
+            What lies there is not fetched any more. To go to another one use parley relays move.
+
+            Example:
+              parley relays remove relay.example.org:7448
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "its key, the start of that, or its address")
+    var relay: String
+
+    func run(with node: any NodeService) async throws { try await node.removeRelay(relay) }
+}
+
+struct RelaysMove: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move", abstract: "use another relay in the place of one",
+        discussion: """
+            The old one is still read for thirty days, so that nobody is lost who has yet to hear \
+            of the new one.
+
+            Example:
+              parley relays move relay.example.org:7448 parley-relay:1:…
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the old one: its key, the start of that, or its address")
+    var relay: String
+    @Argument(help: "the new one: what parley relay run printed")
+    var text: String
+
+    func run(with node: any NodeService) async throws {
+        let relay = try await node.moveRelay(relay, to: text)
+        try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
+    }
+}
+
+struct OutboxCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "outbox", abstract: "show what waits to be delivered",
+        discussion: """
+            Messages that no device of another person has yet: those that are on this device \
+            alone, and those that a relay has.
+
+            Example:
+              parley outbox
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let waiting = try await node.outbox()
+        let table = Table(
+            waiting.map {
+                [$0.name, "\($0.savedCount) saved here", "\($0.relayedCount) on a relay"]
+            })
+        try Output.show(waiting, json: output.json, as: table.text)
+        guard !output.json, waiting.isEmpty else { return }
+        World.current.say("nothing waits")
+    }
+}
+
+/// `on` or `off`.
+enum Switch: String, ExpressibleByArgument, CaseIterable {
+    case on, off
+}
+
+struct Offline: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offline", abstract: "cut the running node off, or take that back",
+        discussion: """
+            For trying what happens without a network: the node ends its links and makes no new \
+            ones, and everything that you write waits. It lasts until it is taken back or the \
+            node ends.
+
+            Example:
+              parley offline on
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "on or off")
+    var to: Switch
+
+    func run(with node: any NodeService) async throws { try await node.setOffline(to == .on) }
+}

@@ -1,0 +1,22 @@
+import ParleyWire
+
+/// Who brings operations: a device whose word was proven, by the handshake of a link or by the
+/// signature on an envelope.
+struct Bringer {
+    let person: PersonID
+    let device: DeviceID
+    /// The link that they came on; nil for a relay.
+    let link: LinkID?
+
+    init(person: PersonID, device: DeviceID) {
+        self.person = person
+        self.device = device
+        link = nil
+    }
+
+    init(_ peer: LinkPeer, link: LinkID) {
+        person = peer.person
+        device = peer.device
+        self.link = link
+    }
+}

@@ -1,0 +1,307 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// What is missing of a space and nobody who is linked can send.
+struct Repair: Sendable {
+    /// Devices that said they hold it, the last one last; empty where everybody is asked.
+    var holders: [DeviceID] = []
+    var count: UInt64 = 0
+
+    /// 2 s, 30 s, 1 min … 1 h.
+    var delay: UInt64 { count == 0 ? 2_000 : min(3_600_000, 30_000 << min(count - 1, 7)) }
+}
+
+/// When a device was told of a space through its inbox.
+struct Welcome {
+    let epoch: OperationID
+    /// Unix milliseconds.
+    let time: UInt64
+
+    init(epoch: OperationID, time: UInt64) {
+        self.epoch = epoch
+        self.time = time
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do {
+            epoch = try reader.identifier()
+            time = try reader.uint64()
+            try reader.finish()
+        } catch { return nil }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 40)
+        writer.identifier(epoch)
+        writer.uint64(time)
+        return writer.bytes
+    }
+}
+
+/// What goes to one device through its inbox: a space that it has not heard of, questions about what
+/// is missing, and the answers. Source: `Protocol/06-relay.md`, "Repair".
+extension NodeCore {
+    /// A device that does not answer is told of a space again after so long.
+    static let welcomeInterval: UInt64 = 7 * day
+    /// Devices that are asked at a time where nobody is known to hold what is missing.
+    static let askedDeviceCountMax = 3
+    /// Runs in answer to one question.
+    static let answerRunCountMax = 128
+    /// Questions of one device are answered no more often, in milliseconds.
+    static let answerInterval: UInt64 = 5_000
+
+    // MARK: Writing
+
+    /// Puts letters into the inbox of a device. Returns whether there is one that can be reached.
+    private mutating func send(
+        _ frames: [Frame], to device: DeviceID, of person: PersonID, on only: NoiseKey? = nil,
+        for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        let card = try CardReader.kept(of: person, store)
+        guard let part = card?.parts.first(where: { $0.device == device }),
+            let prekey = part.prekeys.last,
+            let own = try CardReader.own(of: identity, store)
+        else { return false }
+        for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
+            if lines[mailbox.relay] == nil {
+                lines[mailbox.relay] = RelayLine(addresses: mailbox.addresses, isReading: false)
+            }
+            guard lines[mailbox.relay]?.phase == .open else {
+                call(mailbox.relay, at: now, &effects)
+                continue
+            }
+            let presented = Frame.introduce(
+                Introduction(
+                    card: own.encoded, redemption: nil, join: nil, isRequest: false,
+                    isContact: false))
+            for frame in frames {
+                var parcel = Parcel(byteCountMax: Letter.contentByteCountMax)
+                guard parcel.add(presented), parcel.add(frame),
+                    let letter = Letter.seal(
+                        parcel.bytes, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
+                        using: &random)
+                else { continue }
+                ask(
+                    .put(envelope: letter), of: mailbox.inbox, as: mailbox.writer,
+                    on: mailbox.relay, for: question, at: now, &effects)
+            }
+            // What a letter says must not be taken back by a crash of the machine.
+            effects.append(.commitFully)
+            return true
+        }
+        return false
+    }
+
+    /// Tells devices of a space of which they have not been heard to know: lane 0, with the epoch
+    /// that this device made for them.
+    mutating func welcome(
+        _ devices: [DeviceID], to space: SpaceRecord, through relay: NoiseKey, _ roster: Roster,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !devices.isEmpty, let epoch = try currentEpoch(of: space, in: store),
+            epoch.author == identity.device
+        else { return }
+        for device in devices {
+            let question = RelayQuestion.welcome(space.number, device, epoch: epoch.id)
+            let known = try store.value(.welcome, space.id.bytes + device.bytes)
+                .flatMap(Welcome.init)
+            let isFresh = known.map {
+                $0.epoch == epoch.id && now.wall < $0.time + Self.welcomeInterval
+            }
+            let isUnderway = lines[relay]?.questions.values.contains(question) == true
+            guard isFresh != true, !isUnderway, let person = roster.person(of: device) else {
+                continue
+            }
+            let nothing = Frontier(
+                space: space.id, isComplete: true, asksForMissing: true, entries: [])
+            let runs = try Catchup.runs(
+                lackedBy: nothing, of: space, .welcome, room: Self.parcelByteCount,
+                runCountMax: Self.answerRunCountMax, in: store)
+            _ = try send(
+                frames(of: runs, space), to: device, of: person, on: relay, for: question,
+                at: now, store, &random, &effects)
+        }
+    }
+
+    /// Runs, as many in a frame as fit a letter; causes first as they come.
+    private func frames(of runs: [Run], _ space: SpaceRecord) -> [Frame] {
+        var frames: [Frame] = []
+        var together: [Run] = []
+        var size = 0
+        for run in runs {
+            if !together.isEmpty, size + run.byteCount > Self.parcelByteCount {
+                frames.append(
+                    .operations(Operations(space: space.id, endsAnswer: false, runs: together)))
+                together = []
+                size = 0
+            }
+            together.append(run)
+            size += run.byteCount
+        }
+        if !together.isEmpty {
+            frames.append(
+                .operations(Operations(space: space.id, endsAnswer: false, runs: together)))
+        }
+        return frames
+    }
+
+    // MARK: Repair
+
+    /// Something of a space is missing that came, or should have come, through a relay.
+    mutating func miss(
+        _ space: SpaceNumber, heldBy device: DeviceID?, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        var repair = repairs[space] ?? Repair()
+        if let device, device != identity.device {
+            repair.holders.removeAll { $0 == device }
+            repair.holders.append(device)
+            if repair.holders.count > 8 { repair.holders.removeFirst() }
+        }
+        repairs[space] = repair
+        set(.repair(space), in: repair.delay, at: now, &effects)
+    }
+
+    /// Asks for what is missing, unless a link is there: on that it comes by itself.
+    mutating func repair(
+        _ number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard var repair = repairs[number], let space = try store.space(number),
+            let roster = try roster(of: space, store), belongs(to: roster),
+            !links.values.contains(where: { $0.session?.shares(number) == true })
+        else {
+            repairs[number] = nil
+            return
+        }
+        let isReady = lines.values.contains { $0.phase == .open && $0.isDrained }
+        var asked: [DeviceID] = repair.holders.last.map { [$0] } ?? []
+        if asked.isEmpty || repair.count > 0 {
+            let others = roster.devices.map(\.device).filter {
+                $0 != identity.device && !asked.contains($0)
+            }
+            // Others in turn: who was asked before may be gone.
+            let start = others.isEmpty ? 0 : Int(repair.count) % others.count
+            let turned = others[start...] + others[..<start]
+            asked += turned.prefix(Self.askedDeviceCountMax - asked.count)
+        }
+        guard isReady else { return set(.repair(number), in: 10_000, at: now, &effects) }
+        let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
+        var isAsked = false
+        for device in asked {
+            guard let person = roster.person(of: device) else { continue }
+            isAsked =
+                try send(
+                    [.frontier(frontier)], to: device, of: person, at: now, store, &random,
+                    &effects) || isAsked
+        }
+        repair.count += 1
+        repairs[number] = repair
+        // Where nobody is known to hold more, one question is enough; an answer may bring another.
+        if isAsked, repair.holders.isEmpty || repair.count > 8 {
+            repairs[number] = nil
+            return
+        }
+        set(.repair(number), in: repair.delay, at: now, &effects)
+    }
+
+    /// Ends a repair once nothing is missing any more of what a device said it holds.
+    private mutating func settleRepair(
+        of space: SpaceRecord, by frontier: Frontier, _ store: some Store
+    ) throws(StoreError) {
+        for entry in frontier.entries {
+            let log = try store.agreedLog(entry.tag, in: space.number)
+            guard let log, log.isWhole, log.endsAtBound || entry.sequence < log.end else {
+                return
+            }
+        }
+        repairs[space.number] = nil
+    }
+
+    // MARK: Reading
+
+    /// A letter came: who wrote it presents their card in it, or it is not read.
+    mutating func openLetter(
+        _ bytes: [UInt8], in inbox: MailboxID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let prekeys = try store.secrets(.prekey, in: nil).compactMap {
+            TimedLeaf($0.secret)?.leaf
+        }
+        let sender: DeviceID
+        let content: [UInt8]
+        do throws(EnvelopeRejection) {
+            (sender, content) = try Letter.open(bytes, in: inbox, with: prekeys)
+        } catch {
+            return try count(.envelope, store)
+        }
+        guard let frames = Parcel.frames(in: content),
+            case .introduce(let introduction) = frames.first,
+            let person = CardReader.person(of: introduction.card),
+            let card = CardReader.card(introduction.card, of: person),
+            // It was read a moment ago.
+            let log = try? IdentityLog(operations: card.identity),
+            let peer = try correspondent(sender, person, log, at: now, store, &effects)
+        else { return try count(.stranger, store) }
+        try keep(card, at: now, store, &effects)
+        for frame in frames.dropFirst() {
+            switch frame {
+            case .operations(let operations):
+                try ingest(
+                    operations, by: Bringer(person: person, device: sender), at: now, store,
+                    &random, &effects)
+            case .frontier(let frontier):
+                try asked(frontier, by: peer, at: now, store, &random, &effects)
+            default: try count(.envelope, store)
+            }
+        }
+    }
+
+    /// Who wrote a letter, if they are talked to: as on a link.
+    private mutating func correspondent(
+        _ device: DeviceID, _ person: PersonID, _ log: IdentityLog, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> LinkPeer? {
+        guard device != identity.device, log.certificate(of: device) != nil else { return nil }
+        let peer = LinkPeer(
+            person: person, root: Digest(reinterpreting: log.root), device: device,
+            identity: log.encoded, handshakeHash: [], isInitiator: true)
+        try learn(peer.identity, of: person, at: now, store, &effects)
+        guard try isStanding(peer, store), try mayTalk(peer, store) else { return nil }
+        return peer
+    }
+
+    /// A device tells how far it is, and may ask for the rest.
+    private mutating func asked(
+        _ frontier: Frontier, by peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(frontier.space),
+            let scope = try scope(of: space, with: peer, store)
+        else { return }
+        if scope.isEverything {
+            try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
+            try settleRepair(of: space, by: frontier, store)
+        }
+        guard frontier.asksForMissing else { return }
+        if let last = answeredAt[peer.device], now.monotonic < last + Self.answerInterval {
+            return
+        }
+        if answeredAt.count > 1024 { answeredAt = [:] }
+        answeredAt[peer.device] = now.monotonic
+        let runs = try Catchup.runs(
+            lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
+            runCountMax: Self.answerRunCountMax, in: store)
+        let own = try Catchup.frontier(of: space, scope, asks: false, in: store)
+        _ = try send(
+            frames(of: runs, space) + [.frontier(own)], to: peer.device, of: peer.person,
+            at: now, store, &random, &effects)
+    }
+}

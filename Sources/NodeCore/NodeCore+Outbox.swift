@@ -1,0 +1,288 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// What this device wrote, on its way to those who are not linked: sealed in the transaction before
+/// it leaves. Source: `Protocol/06-relay.md`, "Outbox".
+extension NodeCore {
+    /// Bytes of operations that an envelope is filled up to.
+    static let parcelByteCount = 40 << 10
+    /// Envelopes that are on their way to one relay.
+    static let putCountMax = 64
+    /// Those who are linked have so long to acknowledge before an envelope is made for them, in
+    /// milliseconds.
+    static let linkedPatience: UInt64 = 5_000
+    /// What nobody acknowledged is put again after so long, before relays let go of it.
+    static let putAgainTime: UInt64 = 25 * day
+    /// Spaces with more logs tell through relays only what they write, not how far they are.
+    static let toldLogCountMax = 64
+    /// Lane 0 goes into the mailboxes of so many epochs before the current one, too.
+    static let formerEpochCountMax = 2
+
+    /// Who reads what is put at a relay, and how far they are with the own logs.
+    private struct Readers {
+        var devices: [DeviceID] = []
+        var addresses: [String] = []
+    }
+
+    /// Puts what own logs hold of a space and others lack to the relays that they read.
+    mutating func post(
+        _ number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard rejoin == nil, let space = try store.space(number),
+            let roster = try roster(of: space, store), belongs(to: roster)
+        else { return }
+        let others = roster.devices.map(\.device).filter { $0 != identity.device }
+        guard !others.isEmpty else { return }
+        let linked = Set(
+            links.values.filter { $0.session?.shares(number) == true }.map(\.peer.device))
+        let absent = others.filter { !linked.contains($0) }
+        guard !absent.isEmpty else {
+            return set(.outbox, in: Self.linkedPatience, at: now, &effects)
+        }
+        let readers = try readers(absent, in: roster, store)
+        guard !readers.isEmpty else { return }
+        let acknowledged = try acknowledgedEnds(in: space, store)
+        for relay in readers.keys.sorted() {
+            guard let reading = readers[relay] else { continue }
+            if lines[relay] == nil {
+                lines[relay] = RelayLine(addresses: reading.addresses, isReading: false)
+            }
+            guard let line = lines[relay], line.phase == .open else {
+                call(relay, at: now, &effects)
+                continue
+            }
+            // First what others wrote: it may hold the epoch that is to be used.
+            guard line.isDrained, now.monotonic >= line.busyUntil else { continue }
+            try post(
+                space, to: relay, read: reading.devices, acknowledged, at: now, store, &random,
+                &effects)
+            try welcome(
+                reading.devices.filter { acknowledged[$0] == nil }, to: space, through: relay,
+                roster, at: now, store, &random, &effects)
+        }
+    }
+
+    /// The relays that devices read: those on their cards; for those that name none, the own ones.
+    private func readers(
+        _ devices: [DeviceID], in roster: Roster, _ store: some Store
+    ) throws(StoreError) -> [NoiseKey: Readers] {
+        var found: [NoiseKey: Readers] = [:]
+        var own: [CardMailbox] = []
+        if let card = try store.value(.card, identity.person.bytes) {
+            own = CardReader.mailboxes(in: card)[identity.device] ?? []
+        }
+        var cards: [PersonID: [DeviceID: [CardMailbox]]] = [:]
+        for device in devices {
+            guard let person = roster.person(of: device) else { continue }
+            if cards[person] == nil {
+                cards[person] =
+                    try store.value(.card, person.bytes).map(CardReader.mailboxes) ?? [:]
+            }
+            var read = cards[person]?[device] ?? own
+            // Where none of them answers, the device may have gone to one that is used here, too.
+            if !read.contains(where: { lines[$0.relay]?.failureCount ?? 0 == 0 }) {
+                read += own.filter { mailbox in !read.contains { $0.relay == mailbox.relay } }
+            }
+            for mailbox in read {
+                found[mailbox.relay, default: Readers()].devices.append(device)
+                found[mailbox.relay]?.addresses = mailbox.addresses
+            }
+        }
+        return found
+    }
+
+    /// The place after the last that a device said it holds of own logs, by device and log.
+    private func acknowledgedEnds(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [DeviceID: [LogTag: UInt64]] {
+        var ends: [DeviceID: [LogTag: UInt64]] = [:]
+        for kind in [MarkKind.acknowledged, .delivered] {
+            for mark in try store.marks(kind, in: space.number) {
+                let device = DeviceID(reinterpreting: mark.actor)
+                let known = ends[device]?[mark.tag] ?? 0
+                ends[device, default: [:]][mark.tag] = max(known, mark.sequence + 1)
+            }
+        }
+        return ends
+    }
+
+    /// Puts what is new to one relay.
+    private mutating func post(
+        _ space: SpaceRecord, to relay: NoiseKey, read devices: [DeviceID],
+        _ acknowledged: [DeviceID: [LogTag: UInt64]], at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let own = try store.agreedLogs(in: space.number).filter {
+            $0.device == identity.device && $0.end > 0
+        }
+        var due: [(log: LogRecord, first: UInt64)] = []
+        for log in own.sorted(by: { $0.lane < $1.lane }) {
+            let held = devices.map { acknowledged[$0]?[log.tag] ?? 0 }.min() ?? 0
+            let first = try firstDue(log, above: held, of: space, at: relay, at: now, store)
+            if first < log.end { due.append((log, first)) }
+        }
+        guard !due.isEmpty else { return }
+        guard let epoch = try currentEpoch(of: space, in: store) else {
+            return set(
+                .epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
+        }
+        for (index, (log, first)) in due.enumerated() {
+            var next = first
+            while next < log.end {
+                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
+                    let run = try RunReader.forward(
+                        log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
+                        store: store)
+                else { return }
+                var parcel = Parcel(byteCountMax: Envelope.contentByteCountMax)
+                let frame = Frame.operations(
+                    Operations(space: space.id, endsAnswer: false, runs: [run]))
+                // Runs end on signed heads, which are never so far apart.
+                guard parcel.add(frame) else { return try count(.envelope, store) }
+                if index == due.count - 1, run.last + 1 >= log.end {
+                    try tellProgress(of: space, in: &parcel, store)
+                }
+                let places = next..<run.last + 1
+                let isPut = try put(
+                    parcel, for: .put(space.number, log.tag, places), of: space, epoch.id,
+                    to: relay, at: now, store, &random, &effects)
+                guard isPut else { return }
+                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
+                if log.lane == .control {
+                    try putForFormer(
+                        parcel, of: space, besides: epoch.id, to: relay, at: now, store, &random,
+                        &effects)
+                }
+                next = places.upperBound
+            }
+        }
+    }
+
+    /// The first place of a log that is still to be put to a relay.
+    ///
+    /// - Parameter held: everybody who reads there has all below this place.
+    private func firstDue(
+        _ log: LogRecord, above held: UInt64, of space: SpaceRecord, at relay: NoiseKey,
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> UInt64 {
+        let key = Outbox.key(relay, space.id, log.tag)
+        var first = max(held, log.base, lines[relay]?.underway[space.number]?[log.tag] ?? 0)
+        // What lies below the horizon of any of its readers goes into no shared mailbox.
+        for device in judges[space.number]?.roster.devices ?? [] {
+            if let place = device.horizon.place(of: log.device, log.lane) {
+                first = max(first, place.sequence + 1)
+            }
+        }
+        guard let entry = try store.value(.outbox, key).flatMap(Outbox.Entry.init) else {
+            return first
+        }
+        guard held < entry.end, now.wall > entry.since + Self.putAgainTime else {
+            return max(first, entry.end)
+        }
+        try store.setValue(nil, .outbox, key)
+        return first
+    }
+
+    /// A relay has something on its disk.
+    mutating func stored(
+        _ places: Range<UInt64>, of tag: LogTag, in number: SpaceNumber, by relay: NoiseKey,
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(number) else { return }
+        let key = Outbox.key(relay, space.id, tag)
+        var entry = Outbox.Entry(first: places.lowerBound, end: places.upperBound, since: now.wall)
+        if let known = try store.value(.outbox, key).flatMap(Outbox.Entry.init),
+            known.end >= places.lowerBound
+        {
+            entry.first = min(known.first, entry.first)
+            entry.end = max(known.end, entry.end)
+            entry.since = known.end == known.first ? now.wall : known.since
+        }
+        try store.setValue(entry.bytes, .outbox, key)
+        if lines[relay]?.underway[number]?[tag] ?? 0 <= entry.end {
+            lines[relay]?.underway[number]?[tag] = nil
+        }
+        effects.append(.changed([.receipts(number)]))
+        // There is room for the next.
+        outboxDue.insert(number)
+    }
+
+    /// Adds what this device holds on its disk, and how far it is.
+    private func tellProgress(
+        of space: SpaceRecord, in parcel: inout Parcel, _ store: some Store
+    ) throws(StoreError) {
+        let logs = try store.agreedLogs(in: space.number)
+        guard logs.count <= Self.toldLogCountMax else { return }
+        var held: [Acknowledgement.Entry] = []
+        for log in logs where log.device != identity.device && log.isWhole {
+            if let place = log.wholeThrough {
+                held.append(Acknowledgement.Entry(tag: log.tag, sequence: place))
+            }
+        }
+        if !held.isEmpty {
+            parcel.add(.acknowledge(Acknowledgement(space: space.id, entries: held)))
+        }
+        parcel.add(
+            .frontier(try Catchup.frontier(of: space, .everything(), asks: false, in: store)))
+    }
+
+    /// Seals a parcel and puts it into today's mailbox of an epoch. Returns whether it could.
+    private mutating func put(
+        _ parcel: Parcel, for question: RelayQuestion, of space: SpaceRecord,
+        _ epoch: OperationID, to relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store),
+            var chain = try chain(of: identity.device, in: epoch, of: space, store)
+        else { return false }
+        let (mailbox, key) = keys.mailbox(ofDay: line.day)
+        let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)
+        let sealed: [UInt8]
+        do throws(EnvelopeRejection) {
+            sealed = try Envelope.seal(
+                parcel.bytes, at: place, chain: &chain, keys: keys, by: identity.key,
+                using: &random)
+        } catch {
+            // Its steps are used up: another epoch is made first.
+            epochs[space.number, default: EpochProgress()].outworn = epoch
+            set(.epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
+            return false
+        }
+        try keep(chain, of: identity.device, in: epoch, of: space, store)
+        effects.append(.commitFully)
+        openOnce(mailbox, as: key, on: relay, at: now, &effects)
+        ask(
+            .put(envelope: sealed), of: mailbox, as: key, on: relay, for: question, at: now,
+            &effects)
+        return true
+    }
+
+    private mutating func openOnce(
+        _ mailbox: MailboxID, as key: DeviceSigningKey, on relay: NoiseKey, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        guard lines[relay]?.opened.insert(mailbox).inserted == true else { return }
+        ask(
+            .open(writer: nil, ticket: nil), of: mailbox, as: key, on: relay, for: .whatever,
+            at: now, &effects)
+    }
+
+    /// Lane 0 goes to those as well who have not heard of the current epoch yet.
+    private mutating func putForFormer(
+        _ parcel: Parcel, of space: SpaceRecord, besides current: OperationID,
+        to relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let former = try newestEpochs(of: space, store).filter { $0.epoch != current }
+        for (epoch, _) in former.prefix(Self.formerEpochCountMax) {
+            _ = try put(
+                parcel, for: .whatever, of: space, epoch, to: relay, at: now, store, &random,
+                &effects)
+        }
+    }
+}

@@ -1,0 +1,357 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Which relays are used, and how it goes with the connections to them.
+/// Source: `Protocol/06-relay.md`, "What nodes do".
+extension NodeCore {
+    /// Relays that a person's devices use at a time.
+    public static let relayCountMax = CardMailbox.countMax
+    /// A relay that another took the place of is still read for so long, in milliseconds.
+    public static let relayLeaveTime: UInt64 = 30 * day
+    /// A relay that is not read is left once nothing was asked of it for so long.
+    static let lineIdleTime: UInt64 = 60_000
+
+    // MARK: Choosing
+
+    /// Notes which relays the person's devices use.
+    mutating func choose(
+        _ choices: [RelayChoice], at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let ownSpace else { return .failure(.rejoining) }
+        var known = try ownRelays(store)
+        for choice in choices {
+            known.removeAll { $0.relay == choice.relay }
+            known.append(choice)
+        }
+        guard known.count(where: { $0.until == nil }) <= Self.relayCountMax else {
+            return .failure(.tooManyRelays(limit: Self.relayCountMax))
+        }
+        _ = try write(
+            choices.map { $0.draft() }, in: ownSpace, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    /// What the own space says of relays.
+    func ownRelays(_ store: some Store) throws(StoreError) -> [RelayChoice] {
+        guard let ownSpace else { return [] }
+        return try Overview.relays(ownSpace: ownSpace.number, in: store)
+    }
+
+    /// The keys of this device's inbox on a relay.
+    func inboxKeys(
+        on relay: NoiseKey, _ store: some Store, _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> InboxKeys {
+        if let secret = try store.secret(.inbox, [], in: nil) {
+            return InboxKeys(secret: secret, relay: relay)
+        }
+        let secret = Secret.random(using: &random)
+        try store.setSecret(secret, .inbox, [], in: nil)
+        return InboxKeys(secret: secret, relay: relay)
+    }
+
+    /// The relays changed that this person uses: the card says so, and those are called.
+    mutating func showRelays(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        areRelaysStale = true
+        var mailboxes: [CardMailbox] = []
+        for choice in try ownRelays(store) where choice.until == nil {
+            let keys = try inboxKeys(on: choice.relay, store, &random)
+            mailboxes.append(keys.shown(on: choice.relay, at: choice.addresses))
+        }
+        let card = try CardReader.kept(of: identity.person, store)
+        let part = card?.parts.first { $0.device == identity.device }
+        guard try mayWrite(store), part?.mailboxes ?? [] != mailboxes else { return }
+        try publishCard(
+            name: part?.name ?? "", addresses: part?.addresses ?? [], mailboxes: mailboxes,
+            at: now, store)
+        effects.append(.commitFully)
+        for id in links.keys.sorted() where links[id]?.session != nil {
+            try introduce(on: id, store, &effects)
+        }
+        shareCard(at: now, &effects)
+        for space in try store.spaces() { outboxDue.insert(space.number) }
+    }
+
+    // MARK: Connections
+
+    /// Does what became due in a step: calls relays, reads mailboxes, and fills them.
+    mutating func tendRelays(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        if areRelaysStale {
+            areRelaysStale = false
+            try findRelays(at: now, store, &effects)
+        }
+        guard !lines.isEmpty else {
+            areMailboxesStale = false
+            outboxDue = []
+            return
+        }
+        if areMailboxesStale {
+            areMailboxesStale = false
+            for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
+                try watchMailboxes(on: relay, at: now, store, &random, &effects)
+            }
+        }
+        let due = outboxDue.sorted()
+        outboxDue = []
+        for number in due { try post(number, at: now, store, &random, &effects) }
+    }
+
+    /// Finds out which relays this device reads: the person's own; and where the person has none,
+    /// those of the persons that it talks to.
+    private mutating func findRelays(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var wanted: [NoiseKey: [String]] = [:]
+        for choice in try ownRelays(store) where choice.until.map({ now.wall < $0 }) ?? true {
+            wanted[choice.relay] = choice.addresses
+        }
+        if wanted.isEmpty {
+            for (key, card) in try store.values(.card) {
+                guard let person = PersonID(key), person != identity.person,
+                    try mayLink(person, store)
+                else { continue }
+                for (_, mailboxes) in CardReader.mailboxes(in: card) {
+                    for mailbox in mailboxes { wanted[mailbox.relay] = mailbox.addresses }
+                }
+            }
+        }
+        for relay in lines.keys.sorted() where wanted[relay] == nil {
+            lines[relay]?.isReading = false
+        }
+        for relay in wanted.keys.sorted().prefix(16) {
+            if lines[relay] == nil {
+                lines[relay] = RelayLine(addresses: wanted[relay] ?? [], isReading: true)
+            } else if lines[relay]?.isReading == false {
+                lines[relay]?.isReading = true
+                areMailboxesStale = true
+            }
+            lines[relay]?.addresses = wanted[relay] ?? []
+            call(relay, at: now, &effects)
+        }
+    }
+
+    /// Calls a relay, unless a connection is there or under way.
+    mutating func call(_ relay: NoiseKey, at now: Instant, _ effects: inout [Effect]) {
+        guard let line = lines[relay], line.phase == .idle, !timers.contains(.relay(relay)) else {
+            return
+        }
+        lines[relay]?.phase = .calling
+        lines[relay]?.usedAt = now.monotonic
+        effects.append(.callRelay(relay, addresses: line.addresses))
+    }
+
+    /// Calls relays at once that were not reached before.
+    mutating func callAgain(at now: Instant, _ effects: inout [Effect]) {
+        for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
+            lines[relay]?.failureCount = 0
+            lines[relay]?.phase = .calling
+            effects.append(.callRelay(relay, addresses: lines[relay]?.addresses ?? []))
+        }
+    }
+
+    /// A relay's timer fired: it is called again, or left if it is of no use any more.
+    mutating func tend(
+        _ relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay] else { return }
+        switch line.phase {
+        case .calling: return
+        case .idle:
+            guard line.isReading || !outboxDue.isEmpty || line.failureCount < 12 else {
+                lines[relay] = nil
+                return
+            }
+            call(relay, at: now, &effects)
+        case .open:
+            if line.isReading || !line.questions.isEmpty {
+                for mailbox in line.mailboxes.keys.sorted()
+                where line.mailboxes[mailbox]?.hasMore == true {
+                    askPage(of: mailbox, on: relay, at: now, &effects)
+                }
+                return try dueEverywhere(store)
+            }
+            guard now.monotonic >= line.usedAt + Self.lineIdleTime else {
+                return set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
+            }
+            lines[relay] = nil
+            effects.append(.leaveRelay(relay))
+        }
+    }
+
+    /// Takes what the shell tells of a relay.
+    mutating func told(
+        _ news: RelayNews, by relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay] else {
+            if case .opened = news { effects.append(.leaveRelay(relay)) }
+            return
+        }
+        switch news {
+        case .opened(let welcome):
+            try reached(relay, welcome, at: now, store, &random, &effects)
+        case .closed:
+            lines[relay]?.reset(.idle)
+            lines[relay]?.failureCount += 1
+            effects.append(.linksChanged)
+            set(.relay(relay), in: line.delay(using: &random), at: now, &effects)
+            // What waits may have another way.
+            try dueEverywhere(store)
+        case .answered(let number, let answer):
+            guard let question = lines[relay]?.questions.removeValue(forKey: number) else { return }
+            try answered(question, answer, by: relay, at: now, store, &random, &effects)
+        case .arrived(let mailbox, let entries):
+            guard line.mailboxes[mailbox]?.isRead == true else {
+                lines[relay]?.mailboxes[mailbox]?.hasMore = true
+                return
+            }
+            try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        case .missed(let mailbox):
+            guard line.mailboxes[mailbox] != nil else { return }
+            lines[relay]?.mailboxes[mailbox]?.isRead = false
+            askPage(of: mailbox, on: relay, at: now, &effects)
+        case .day(let day):
+            lines[relay]?.day = day
+            areMailboxesStale = true
+            try dueEverywhere(store)
+        }
+    }
+
+    /// A connection stands. Where the relay has lost what it had, all is put and asked for anew.
+    private mutating func reached(
+        _ relay: NoiseKey, _ welcome: RelayWelcome, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        lines[relay]?.reset(.open)
+        lines[relay]?.failureCount = 0
+        lines[relay]?.day = welcome.day
+        lines[relay]?.usedAt = now.monotonic
+        effects.append(.linksChanged)
+        let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
+        var record = RelayRecord(
+            generation: welcome.generation, newest: welcome.newest,
+            day: known?.day ?? welcome.day)
+        if let known {
+            if known.generation != welcome.generation || welcome.newest < known.newest {
+                try forget(relay, store)
+                for space in try store.spaces() {
+                    miss(space.number, heldBy: nil, at: now, &effects)
+                }
+            } else {
+                record.newest = known.newest
+            }
+        }
+        try store.setValue(record.bytes, .relay, relay.bytes)
+        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try dueEverywhere(store)
+        if lines[relay]?.isReading == false {
+            set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
+        }
+    }
+
+    /// Forgets what was read at a relay and put there.
+    private func forget(_ relay: NoiseKey, _ store: some Store) throws(StoreError) {
+        for table in [ValueTable.cursor, .outbox] {
+            for (key, _) in try store.values(table) where key.starts(with: relay.bytes) {
+                try store.setValue(nil, table, key)
+            }
+        }
+    }
+
+    /// Notes the greatest counter that a relay told.
+    func noteCounter(
+        _ counter: UInt64, of relay: NoiseKey, _ store: some Store
+    ) throws(StoreError) {
+        guard var record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
+            record.newest < counter
+        else { return }
+        record.newest = counter
+        try store.setValue(record.bytes, .relay, relay.bytes)
+    }
+
+    /// Everything may be due, in every space.
+    mutating func dueEverywhere(_ store: some Store) throws(StoreError) {
+        for space in try store.spaces() { outboxDue.insert(space.number) }
+    }
+
+    // MARK: Asking
+
+    mutating func ask(
+        _ action: RelayAction, of mailbox: MailboxID, as key: DeviceSigningKey,
+        on relay: NoiseKey, for question: RelayQuestion, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        guard var line = lines.removeValue(forKey: relay) else { return }
+        line.lastNumber += 1
+        line.questions[line.lastNumber] = question
+        line.usedAt = now.monotonic
+        effects.append(
+            .askRelay(
+                relay,
+                MailboxRequest(
+                    number: line.lastNumber, action: action, mailbox: mailbox, key: key)))
+        lines[relay] = line
+    }
+
+    /// A relay answered.
+    private mutating func answered(
+        _ question: RelayQuestion, _ answer: RelayAnswer, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        switch (question, answer) {
+        case (.page(let mailbox), .entries(let entries, let hasMore, let newest)):
+            try read(
+                entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, at: now, store,
+                &random, &effects)
+        case (.put(let space, let tag, let places), .stored(let counter)):
+            try noteCounter(counter, of: relay, store)
+            try stored(places, of: tag, in: space, by: relay, at: now, store, &effects)
+        case (.welcome(let number, let device, let epoch), .stored(let counter)):
+            try noteCounter(counter, of: relay, store)
+            guard let space = try store.space(number) else { return }
+            try store.setValue(
+                Welcome(epoch: epoch, time: now.wall).bytes, .welcome,
+                space.id.bytes + device.bytes)
+        case (_, .refused(let refusal)):
+            try refused(refusal, question, by: relay, at: now, store, &effects)
+        default: return
+        }
+    }
+
+    private mutating func refused(
+        _ refusal: RelayRefusal, _ question: RelayQuestion, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        if case .put(let space, let tag, _) = question {
+            lines[relay]?.underway[space]?[tag] = nil
+        }
+        if case .page(let mailbox) = question {
+            lines[relay]?.mailboxes[mailbox]?.hasMore = true
+        }
+        switch refusal {
+        case .busy(let delay):
+            lines[relay]?.busyUntil = now.monotonic + UInt64(delay)
+            set(.relay(relay), in: max(UInt64(delay), 1_000), at: now, &effects)
+        case .noMailbox:
+            // Its time was over between opening and putting.
+            lines[relay]?.opened = []
+            if case .put(let space, _, _) = question { outboxDue.insert(space) }
+        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .noChunk:
+            guard question != .whatever else { return }
+            try count(.relay, store)
+            // It is tried again on the next connection, and not before an hour.
+            lines[relay]?.busyUntil = now.monotonic + Self.keysInterval
+            set(.relay(relay), in: Self.keysInterval, at: now, &effects)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ParleyConversation
+public import ParleyLedger
+public import ParleyWire
+
+/// What relays hold of this device's own logs.
+///
+/// The logs themselves are the outbox: what is kept of a log and a relay is how far the relay
+/// answered that it is on its disk. Sealed bytes are never kept. Source: `Protocol/06-relay.md`,
+/// "Outbox".
+public enum Outbox {
+    /// What a relay has of one log: places that it answered for, in one go from the first.
+    struct Entry: Equatable {
+        var first: UInt64
+        var end: UInt64
+        /// When the oldest of it was put, in Unix milliseconds.
+        var since: UInt64
+
+        init(first: UInt64, end: UInt64, since: UInt64) {
+            self.first = first
+            self.end = end
+            self.since = since
+        }
+
+        init?(_ bytes: [UInt8]) {
+            var reader = ByteReader(bytes)
+            do {
+                first = try reader.uint64()
+                end = try reader.uint64()
+                since = try reader.uint64()
+                try reader.finish()
+            } catch { return nil }
+            guard first <= end else { return nil }
+        }
+
+        var bytes: [UInt8] {
+            var writer = ByteWriter(capacity: 24)
+            writer.uint64(first)
+            writer.uint64(end)
+            writer.uint64(since)
+            return writer.bytes
+        }
+    }
+
+    static func key(_ relay: NoiseKey, _ space: SpaceID, _ tag: LogTag) -> [UInt8] {
+        var writer = ByteWriter(capacity: 72)
+        writer.identifier(relay)
+        writer.identifier(space)
+        writer.uint64(tag.value)
+        return writer.bytes
+    }
+
+    /// Which places of own logs some relay has on its disk.
+    public static func relayed(
+        of space: SpaceRecord, in store: some NodeStore
+    ) throws(StoreError) -> [LogTag: Range<UInt64>] {
+        var found: [LogTag: Range<UInt64>] = [:]
+        for (key, value) in try store.values(.outbox) where key.count == 72 {
+            guard key[32..<64].elementsEqual(space.id.bytes), let entry = Entry(value) else {
+                continue
+            }
+            let tag = LogTag(key[64...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+            let known = found[tag] ?? entry.first..<entry.end
+            found[tag] =
+                min(known.lowerBound, entry.first)..<max(known.upperBound, entry.end)
+        }
+        return found
+    }
+}

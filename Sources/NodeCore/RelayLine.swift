@@ -1,0 +1,175 @@
+import ParleyLedger
+public import ParleySealing
+public import ParleyWire
+
+/// What the shell, which holds the connection to a relay, tells of it.
+public enum RelayNews: Sendable {
+    /// The connection stands, and the relay proved its key.
+    case opened(RelayWelcome)
+    /// There is none, or none any more.
+    case closed
+    /// What became of the request with this number.
+    case answered(UInt64, RelayAnswer)
+    /// Envelopes came into a mailbox that is subscribed to.
+    case arrived(MailboxID, [RelayEntry])
+    /// Envelopes came that were not told.
+    case missed(MailboxID)
+    /// The relay's day is another one now.
+    case day(UInt32)
+}
+
+/// Something that is asked of one mailbox on a relay.
+public struct MailboxRequest: Sendable {
+    /// Names it on this connection.
+    public var number: UInt64
+    /// What.
+    public var action: RelayAction
+    /// Of which mailbox.
+    public var mailbox: MailboxID
+    /// The key that has the right.
+    public var key: DeviceSigningKey
+}
+
+/// What a mailbox is to this device.
+enum MailboxUse: Equatable, Sendable {
+    /// This device's inbox.
+    case inbox
+    /// Shared by the devices of an epoch.
+    case drop(SpaceNumber, OperationID)
+}
+
+/// How far a mailbox is read on a connection.
+struct OpenMailbox: Sendable {
+    let use: MailboxUse
+    let key: DeviceSigningKey
+    let day: UInt32
+    /// Everything up to this counter was taken.
+    var cursor: UInt64
+    /// All that was there has been taken; what comes from now on is pushed.
+    var isRead = false
+    /// Something was pushed before that, or not told: there is another page to ask for.
+    var hasMore = false
+}
+
+/// What a request was for.
+enum RelayQuestion: Equatable, Sendable {
+    case page(MailboxID)
+    case put(SpaceNumber, LogTag, Range<UInt64>)
+    case welcome(SpaceNumber, DeviceID, epoch: OperationID)
+    /// Whatever comes of it changes nothing.
+    case whatever
+}
+
+/// A connection to a relay as the core sees it.
+struct RelayLine: Sendable {
+    enum Phase: Sendable { case idle, calling, open }
+
+    var addresses: [String]
+    /// Whether this device reads there; else it only brings something.
+    var isReading: Bool
+    var phase = Phase.idle
+    var failureCount: UInt64 = 0
+    var day: UInt32 = 0
+    var lastNumber: UInt64 = 0
+    var questions: [UInt64: RelayQuestion] = [:]
+    var mailboxes: [MailboxID: OpenMailbox] = [:]
+    /// Mailboxes that were opened on this connection.
+    var opened: Set<MailboxID> = []
+    /// The day on which this device's inbox was opened last.
+    var inboxDay: UInt32?
+    /// Up to where own logs are on their way, by space and log.
+    var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
+    /// The relay wants to be left alone until this moment of the monotonic clock.
+    var busyUntil: UInt64 = 0
+    /// When something was last asked, on the monotonic clock.
+    var usedAt: UInt64 = 0
+
+    init(addresses: [String], isReading: Bool) {
+        self.addresses = addresses
+        self.isReading = isReading
+    }
+
+    /// Whether everything that was there has been taken.
+    var isDrained: Bool { !isReading || mailboxes.values.allSatisfy(\.isRead) }
+
+    var putCount: Int {
+        questions.values.count {
+            if case .put = $0 { true } else { false }
+        }
+    }
+
+    /// Begins anew: nothing that was asked is answered any more.
+    mutating func reset(_ phase: Phase) {
+        self.phase = phase
+        questions = [:]
+        mailboxes = [:]
+        opened = []
+        inboxDay = nil
+        underway = [:]
+        busyUntil = 0
+    }
+
+    /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more.
+    func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
+        let base = min(300_000, UInt64(1_000) << min(failureCount, 9))
+        return base + random.next() % (base / 4)
+    }
+}
+
+/// What was last known of a relay's store: another generation, or a lesser counter, and it has
+/// forgotten what it had taken.
+struct RelayRecord: Equatable {
+    var generation: UInt64
+    var newest: UInt64
+    /// The relay's day when its mailboxes were last read.
+    var day: UInt32
+
+    init(generation: UInt64, newest: UInt64, day: UInt32) {
+        self.generation = generation
+        self.newest = newest
+        self.day = day
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do {
+            generation = try reader.uint64()
+            newest = try reader.uint64()
+            day = try reader.uint32()
+            try reader.finish()
+        } catch { return nil }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 20)
+        writer.uint64(generation)
+        writer.uint64(newest)
+        writer.uint32(day)
+        return writer.bytes
+    }
+}
+
+/// How a relay that this device uses is doing.
+public struct RelayState: Equatable, Sendable {
+    /// The relay's key.
+    public var relay: NoiseKey
+    /// Where it is.
+    public var addresses: [String]
+    /// Whether a connection stands.
+    public var isConnected: Bool
+    /// Whether everything that lay there was taken.
+    public var isDrained: Bool
+    /// How often in a row it was called in vain.
+    public var failureCount: UInt64
+}
+
+extension NodeCore {
+    /// The relays that are called now, ascending by key.
+    public var relayStates: [RelayState] {
+        lines.sorted { $0.key < $1.key }.map { relay, line in
+            RelayState(
+                relay: relay, addresses: line.addresses, isConnected: line.phase == .open,
+                isDrained: line.phase == .open && line.isDrained, failureCount: line.failureCount)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRelaying
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// The part of ``NodeService`` that is about relays.
+extension Node {
+    /// Relays that the person's devices use, and how the connections to them are.
+    public func relays() async throws -> [RelayView] { try await read { try $0.relays() } }
+
+    /// Uses a relay, by the text that `parley relay run` prints.
+    public func addRelay(_ text: String) async throws -> RelayView {
+        let choice = try Self.choice(text)
+        _ = try await running.perform(.chooseRelays([choice]))
+        return try await view(of: choice.relay)
+    }
+
+    /// Uses a relay no more.
+    public func removeRelay(_ name: String) async throws {
+        var choice = try await read { try $0.relay(name) }
+        choice.until = 1
+        _ = try await running.perform(.chooseRelays([choice]))
+    }
+
+    /// Uses another relay in the place of one.
+    public func moveRelay(_ name: String, to text: String) async throws -> RelayView {
+        var former = try await read { try $0.relay(name) }
+        let choice = try Self.choice(text)
+        guard former.relay != choice.relay else {
+            throw NodeError("same-relay", "That is the relay that it is to take the place of.")
+        }
+        former.until = SystemClock.now.wall + NodeCore.relayLeaveTime
+        _ = try await running.perform(.chooseRelays([former, choice]))
+        return try await view(of: choice.relay)
+    }
+
+    /// Own messages that no device of another person has yet, by conversation.
+    public func outbox() async throws -> [OutboxView] { try await read { try $0.outbox() } }
+
+    private func view(of relay: NoiseKey) async throws -> RelayView {
+        try await read { views in
+            guard let view = try views.relays().first(where: { $0.relay == "\(relay)" }) else {
+                throw NodeError("unknown-relay", "That relay is not used.")
+            }
+            return view
+        }
+    }
+
+    private static func choice(_ text: String) throws -> RelayChoice {
+        let relay: RelayText
+        do {
+            relay = try RelayText(text: text)
+        } catch {
+            throw NodeError(
+                "bad-relay", "That is no text of a relay, or part of it is missing.", not: text,
+                prefix: "parley-relay:1:",
+                hint: "`parley relay run` prints it: it begins with `parley-relay:1:`.")
+        }
+        return RelayChoice(relay: relay.key, addresses: relay.addresses)
+    }
+}
+
+extension Views {
+    func relays() throws -> [RelayView] {
+        let states = core.relayStates
+        return try choices().map { choice in
+            let state = states.first { $0.relay == choice.relay }
+            let word =
+                switch state {
+                case nil: "idle"
+                case let state? where state.isDrained: "connected"
+                case let state? where state.isConnected: "reading"
+                default: "unreachable"
+                }
+            return RelayView(
+                relay: "\(choice.relay)", addresses: choice.addresses, state: word,
+                until: choice.until)
+        }
+    }
+
+    /// Relays in use, and those that are still read.
+    private func choices() throws -> [RelayChoice] {
+        guard let own = core.ownSpace else { return [] }
+        let now = SystemClock.now.wall
+        return try Overview.relays(ownSpace: own.number, in: store).filter {
+            $0.until.map { now < $0 } ?? true
+        }
+    }
+
+    /// The relay that a person means.
+    func relay(_ name: String) throws -> RelayChoice {
+        let found = try choices().filter {
+            $0.addresses.contains(name)
+                || (name.count >= 4 && "\($0.relay)".hasPrefix(name.lowercased()))
+        }
+        guard let relay = found.first, found.count == 1 else {
+            throw NodeError(
+                "unknown-relay", "No relay in use answers to “\(name)”.",
+                hint: "`parley relays list` shows them.")
+        }
+        return relay
+    }
+
+    func outbox() throws -> [OutboxView] {
+        var waiting: [OutboxView] = []
+        for space in try store.spaces() where space.kind != .own {
+            guard let roster = try roster(of: space) else { continue }
+            let counts = try Overview.waitingCounts(
+                of: space, roster: roster, ownPerson: ownPerson,
+                relayed: Outbox.relayed(of: space, in: store), in: store)
+            guard counts.saved + counts.relayed > 0 else { continue }
+            waiting.append(
+                OutboxView(
+                    conversation: space.id.description, name: try title(of: space, roster),
+                    savedCount: counts.saved, relayedCount: counts.relayed))
+        }
+        return waiting
+    }
+}

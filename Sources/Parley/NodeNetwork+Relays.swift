@@ -1,0 +1,181 @@
+import Logging
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// An attempt to reach a relay, and the connection that came of it.
+final class RelayCall: Sendable {
+    private struct State {
+        var driver: RelayDriver?
+        var task: Task<Void, Never>?
+        var isAbandoned = false
+    }
+    private let state = Mutex(State())
+
+    /// The connection, once it stands.
+    var driver: RelayDriver? { state.withLock { $0.driver } }
+
+    func begin(_ task: Task<Void, Never>) {
+        let isAbandoned = state.withLock { state in
+            state.task = task
+            return state.isAbandoned
+        }
+        if isAbandoned { task.cancel() }
+    }
+
+    /// Notes the connection. Returns whether it is still wanted.
+    func reached(_ driver: RelayDriver) -> Bool {
+        state.withLock { state in
+            guard !state.isAbandoned else { return false }
+            state.driver = driver
+            return true
+        }
+    }
+
+    /// Ends it; the core is told.
+    func end() { driver?.end() }
+
+    /// Ends it; nobody is told.
+    func abandon() {
+        let (driver, task) = state.withLock { state in
+            state.isAbandoned = true
+            return (state.driver, state.task)
+        }
+        task?.cancel()
+        driver?.abandon()
+    }
+}
+
+/// Relays: connections for the core, and pipes for links.
+extension NodeNetwork {
+    /// A relay is looked at so often.
+    private static let tickInterval: Duration = .seconds(10)
+
+    func callRelay(_ relay: NoiseKey, at addresses: [String]) {
+        let call = RelayCall()
+        let before: RelayCall? = state.withLock { state in
+            guard !state.isClosing else { return nil }
+            defer { state.relays[relay] = call }
+            return state.relays[relay]
+        }
+        before?.abandon()
+        guard !isOffline else { return inputs.offer(.relay(relay, .closed)) }
+        call.begin(
+            Task { [weak self] in
+                guard let self else { return }
+                let inputs = inputs
+                let driver = await connect(to: relay, at: addresses) {
+                    inputs.offer(.relay(relay, $0))
+                }
+                guard let driver else {
+                    if !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
+                    return
+                }
+                guard call.reached(driver) else { return driver.abandon() }
+                await Self.watch(driver)
+            })
+    }
+
+    func askRelay(_ relay: NoiseKey, _ request: MailboxRequest) {
+        state.withLock { $0.relays[relay] }?.driver?.ask(request)
+    }
+
+    func leaveRelay(_ relay: NoiseKey) {
+        state.withLock { $0.relays.removeValue(forKey: relay) }?.abandon()
+    }
+
+    func loseRelay(_ relay: NoiseKey) { state.withLock { $0.relays[relay] }?.end() }
+
+    /// Lets time pass for a relay as long as the connection stands.
+    private static func watch(_ driver: RelayDriver) async {
+        while driver.isOpen {
+            do {
+                try await Task.sleep(for: tickInterval)
+            } catch { return }
+            driver.tick()
+        }
+    }
+
+    /// Connects to a relay at the first address that answers.
+    private func connect(
+        to relay: NoiseKey, at addresses: [String],
+        told: @escaping @Sendable (RelayNews) -> Void
+    ) async -> RelayDriver? {
+        for text in addresses {
+            // An address that somebody gave and that is none is passed over.
+            guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
+            let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+            let driver = RelayDriver(relay, network: network, told: told) { [weak self] in
+                guard let self, !isOffline else { return nil }
+                return responder()
+            } finished: { succeeded in
+                continuation.yield(succeeded)
+                continuation.finish()
+            }
+            do {
+                try await transport.dial(endpoint, within: Self.dialTimeMax, handler: driver)
+            } catch {
+                logger.debug(
+                    "a relay was not reached",
+                    metadata: ["address": "\(endpoint)", "error": "\(error)"])
+                continue
+            }
+            for await succeeded in stream where succeeded { return driver }
+        }
+        return nil
+    }
+
+    // MARK: Pipes
+
+    /// Links to a device through a relay.
+    func reach(_ target: DialTarget, through mailbox: CardMailbox) async -> Bool {
+        let kept = state.withLock { $0.relays[mailbox.relay] }?.driver
+        let relay: RelayDriver
+        var isLent = false
+        if let kept, kept.isOpen {
+            relay = kept
+        } else {
+            guard
+                let fresh = await connect(
+                    to: mailbox.relay, at: mailbox.addresses, told: { _ in })
+            else { return false }
+            relay = fresh
+            isLent = true
+        }
+        let isLinked = await link(to: target, mailbox, through: relay)
+        guard isLent else { return isLinked }
+        // Made for this link alone: it goes with it.
+        if isLinked {
+            relay.endWithPipes()
+            Task { await Self.watch(relay) }
+        } else {
+            relay.abandon()
+        }
+        return isLinked
+    }
+
+    private func link(
+        to target: DialTarget, _ mailbox: CardMailbox, through relay: RelayDriver
+    ) async -> Bool {
+        let pipe: UInt32? = await withCheckedContinuation { continuation in
+            relay.call(mailbox) { continuation.resume(returning: $0) }
+        }
+        guard let pipe else { return false }
+        var random = SystemRandom()
+        let link = Link(
+            initiatorTo: target.noiseKey, expecting: target.device, credentials: credentials,
+            network: network, using: &random)
+        let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let driver = LinkDriver(
+            id: newLink(), link: link, isInitiator: true, inputs: inputs, network: self
+        ) { succeeded in
+            continuation.yield(succeeded)
+            continuation.finish()
+        }
+        relay.run(driver, through: pipe)
+        for await succeeded in stream { return succeeded }
+        return false
+    }
+}

@@ -1,0 +1,284 @@
+import ParleyNodeCore
+import ParleyRelaying
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// Joins one connection to a relay to one ``ParleyRelaying/RelayClient``.
+///
+/// What concerns mailboxes goes to the core and comes from it. Pipes are the shell's own: to the
+/// core a link through one is a link.
+final class RelayDriver: ConnectionHandler {
+    private struct State {
+        var client: RelayClient
+        var connection: Connection?
+        var isOpen = false
+        var isAbandoned = false
+        /// What the core calls the requests that it asked.
+        var numbers: [UInt64: UInt64] = [:]
+        /// Pipes that were asked for.
+        var calls: [UInt64: (UInt32?) -> Void] = [:]
+        var pipes: [UInt32: LinkDriver] = [:]
+        /// It is there for one link alone, and ends with it.
+        var endsWithPipes = false
+        /// For how many links it is not read now.
+        var pauseCount = 0
+    }
+
+    let relay: NoiseKey
+    private let state: Mutex<State>
+    private let told: @Sendable (RelayNews) -> Void
+    private let answerer: @Sendable () -> LinkDriver?
+    private let finished: @Sendable (Bool) -> Void
+
+    /// - Parameters:
+    ///   - told: what the core is to be told.
+    ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
+    ///   - finished: told once whether the connection came about.
+    init(
+        _ relay: NoiseKey, network: NetworkID, told: @escaping @Sendable (RelayNews) -> Void,
+        answerer: @escaping @Sendable () -> LinkDriver?,
+        finished: @escaping @Sendable (Bool) -> Void
+    ) {
+        var random = SystemRandom()
+        self.relay = relay
+        state = Mutex(
+            State(
+                client: RelayClient(
+                    to: relay, network: network, at: SystemClock.now.monotonic, using: &random)))
+        self.told = told
+        self.answerer = answerer
+        self.finished = finished
+    }
+
+    // MARK: The transport's side
+
+    func opened(_ connection: Connection) {
+        state.withLock { $0.connection = connection }
+        flush()
+    }
+
+    func received(_ bytes: [UInt8]) {
+        let result: Result<[RelayEvent], RelayFailure> = state.withLock { state in
+            do throws(RelayFailure) {
+                return .success(
+                    try state.client.receive(bytes[...], at: SystemClock.now.monotonic))
+            } catch {
+                return .failure(error)
+            }
+        }
+        switch result {
+        case .success(let events):
+            for event in events { handle(event) }
+            flush()
+        case .failure:
+            state.withLock { $0.connection }?.close()
+        }
+    }
+
+    func becameWritable() {}
+
+    func closed(_ reason: CloseReason) {
+        let (wasOpen, isAbandoned, links, calls) = state.withLock { state in
+            defer {
+                state.connection = nil
+                state.pipes = [:]
+                state.calls = [:]
+            }
+            return (
+                state.isOpen, state.isAbandoned, state.pipes.sorted { $0.key < $1.key },
+                state.calls.sorted { $0.key < $1.key }
+            )
+        }
+        for (_, link) in links { link.closed(.closedByPeer) }
+        for (_, call) in calls { call(nil) }
+        guard wasOpen else { return finished(false) }
+        if !isAbandoned { told(.closed) }
+    }
+
+    private func handle(_ event: RelayEvent) {
+        switch event {
+        case .opened(let welcome):
+            state.withLock { state in
+                state.isOpen = true
+                state.connection?.markAuthenticated()
+            }
+            finished(true)
+            told(.opened(welcome))
+        case .answered(let counter, let answer): answered(counter, answer)
+        case .arrived(let mailbox, let entry): told(.arrived(mailbox, [entry]))
+        // Typing and calls are not sent yet.
+        case .passed: break
+        case .missed(let mailbox): told(.missed(mailbox))
+        case .day(let day): told(.day(day))
+        case .leaving, .drained: break
+        case .called(let pipe, _): called(pipe)
+        case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.received(bytes)
+        case .ended(let pipe):
+            state.withLock { $0.pipes.removeValue(forKey: pipe) }?.closed(.closedByPeer)
+            endIfUnused()
+        }
+    }
+
+    private func endIfUnused() {
+        if state.withLock({ $0.endsWithPipes && $0.pipes.isEmpty }) { end() }
+    }
+
+    private func answered(_ counter: UInt64, _ answer: RelayAnswer) {
+        let (number, call) = state.withLock { state in
+            (
+                state.numbers.removeValue(forKey: counter),
+                state.calls.removeValue(forKey: counter)
+            )
+        }
+        if let number { return told(.answered(number, answer)) }
+        guard let call else { return }
+        if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
+    }
+
+    private func called(_ pipe: UInt32) {
+        guard let link = answerer() else {
+            return state.withLock { $0.client.hangUp(pipe) }
+        }
+        state.withLock { state in
+            state.client.accept(pipe)
+            state.pipes[pipe] = link
+        }
+        link.opened(over: PipeCarrier(pipe, through: self))
+    }
+
+    /// Sends what the client has to say.
+    private func flush() {
+        let (bytes, connection) = state.withLock { ($0.client.output(), $0.connection) }
+        if !bytes.isEmpty { connection?.send(bytes) }
+    }
+
+    // MARK: The node's side
+
+    /// Whether requests are taken.
+    var isOpen: Bool { state.withLock { $0.isOpen && $0.connection != nil } }
+
+    var remoteAddress: String { state.withLock { $0.connection?.remoteAddress ?? "" } }
+
+    /// Asks what the core wants to know.
+    func ask(_ request: MailboxRequest) {
+        perform {
+            self.state.withLock { state in
+                let access = MailboxAccess(request.mailbox, writer: request.key)
+                let counter = state.client.ask(request.action, as: access)
+                state.numbers[counter] = request.number
+            }
+            self.flush()
+        }
+    }
+
+    /// Asks for a pipe to the owner of an inbox, who must be there; tells nil where they are not.
+    func call(_ mailbox: CardMailbox, _ answer: @escaping @Sendable (UInt32?) -> Void) {
+        let isThere = perform {
+            self.state.withLock { state in
+                let access = MailboxAccess(mailbox.inbox, writer: mailbox.writer)
+                state.calls[state.client.ask(.pipe, as: access)] = answer
+            }
+            self.flush()
+        }
+        if !isThere { answer(nil) }
+    }
+
+    /// Runs a link through a pipe that stands.
+    func run(_ link: LinkDriver, through pipe: UInt32) {
+        perform {
+            self.state.withLock { $0.pipes[pipe] = link }
+            link.opened(over: PipeCarrier(pipe, through: self))
+        }
+    }
+
+    /// Lets time pass.
+    func tick() {
+        perform {
+            let isSilent = self.state.withLock { state in
+                do throws(RelayFailure) {
+                    try state.client.tick(at: SystemClock.now.monotonic)
+                    return false
+                } catch {
+                    return true
+                }
+            }
+            if isSilent { return self.end() }
+            self.flush()
+        }
+    }
+
+    /// Ends the connection; the core is told.
+    func end() { state.withLock { $0.connection }?.close() }
+
+    /// Ends once no link runs through it any more.
+    func endWithPipes() { state.withLock { $0.endsWithPipes = true } }
+
+    /// Ends the connection; nobody is told.
+    func abandon() {
+        state.withLock { $0.isAbandoned = true }
+        end()
+    }
+
+    // MARK: Pipes
+
+    @discardableResult
+    fileprivate func perform(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard let connection = state.withLock({ $0.connection }) else { return false }
+        connection.perform(work)
+        return true
+    }
+
+    /// Called on the connection's loop.
+    fileprivate func send(_ bytes: [UInt8], through pipe: UInt32) {
+        state.withLock { $0.client.send(bytes, through: pipe) }
+        flush()
+    }
+
+    fileprivate func hangUp(_ pipe: UInt32) {
+        let link = state.withLock { state in
+            state.client.hangUp(pipe)
+            return state.pipes.removeValue(forKey: pipe)
+        }
+        flush()
+        link?.closed(.closedHere)
+        endIfUnused()
+    }
+
+    fileprivate func pause(_ isPaused: Bool) {
+        let (connection, count) = state.withLock { state in
+            state.pauseCount += isPaused ? 1 : -1
+            return (state.connection, state.pauseCount)
+        }
+        if isPaused {
+            connection?.pauseReading()
+        } else if count == 0 {
+            connection?.resumeReading()
+        }
+    }
+}
+
+/// One end of a pipe through a relay, as a link sees it.
+private final class PipeCarrier: LinkCarrier {
+    private let pipe: UInt32
+    private let relay: RelayDriver
+
+    init(_ pipe: UInt32, through relay: RelayDriver) {
+        self.pipe = pipe
+        self.relay = relay
+    }
+
+    var remoteAddress: String { "through \(relay.remoteAddress)" }
+    var isPiped: Bool { true }
+
+    func send(_ bytes: [UInt8]) -> Bool {
+        relay.perform { self.relay.send(bytes, through: self.pipe) }
+    }
+
+    func markAuthenticated() {}
+    func pauseReading() { relay.pause(true) }
+    func resumeReading() { relay.pause(false) }
+    func close() { relay.perform { self.relay.hangUp(self.pipe) } }
+    func perform(_ work: @escaping @Sendable () -> Void) { relay.perform(work) }
+}

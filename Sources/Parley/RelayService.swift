@@ -1,0 +1,41 @@
+/// What a node can be asked about relays, and about what waits for others to come.
+public protocol RelayService: Sendable {
+    /// Relays that the person's devices use, and how the connections to them are.
+    func relays() async throws -> [RelayView]
+    /// Uses a relay, by the text that `parley relay run` prints.
+    func addRelay(_ text: String) async throws -> RelayView
+    /// Uses a relay no more, named by the start of its key or an address of it.
+    func removeRelay(_ name: String) async throws
+    /// Uses another relay in the place of one, which is read for thirty more days: nobody who has
+    /// yet to hear of it is lost.
+    func moveRelay(_ name: String, to text: String) async throws -> RelayView
+    /// Own messages that no device of another person has yet, by conversation.
+    func outbox() async throws -> [OutboxView]
+    /// Ends all links and makes none until it is taken back: everything that is written waits.
+    func setOffline(_ isOffline: Bool) async throws
+}
+
+/// A relay that a person's devices use.
+public struct RelayView: Codable, Equatable, Sendable {
+    /// Its key, in hex.
+    public var relay: String
+    /// Where it is, as `host:port`.
+    public var addresses: [String]
+    /// `connected`, `reading` (what lay there is being fetched), `unreachable`, or `idle` where the
+    /// node does not run.
+    public var state: String
+    /// Until when it is still read, in Unix milliseconds; nil for one that is in use.
+    public var until: UInt64?
+}
+
+/// What waits of one conversation.
+public struct OutboxView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// Its name.
+    public var name: String
+    /// Messages that are on this device alone.
+    public var savedCount: Int
+    /// Messages that a relay has, and no device of another person.
+    public var relayedCount: Int
+}

@@ -1,0 +1,15 @@
+import Glibc
+import ParleyNodeCore
+
+/// The clocks of this machine.
+enum SystemClock {
+    static var now: Instant {
+        Instant(monotonic: milliseconds(CLOCK_MONOTONIC), wall: milliseconds(CLOCK_REALTIME))
+    }
+
+    private static func milliseconds(_ clock: clockid_t) -> UInt64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}

@@ -1,0 +1,55 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// What two devices that have no link tell and send each other through a relay: one question, one
+/// answer, no session. Source: `Protocol/06-relay.md`, "Repair".
+public enum Catchup {
+    /// What is held here of a space, to be asked for the rest: of each log the place up to which
+    /// nothing is missing.
+    ///
+    /// - Parameter asks: whether the receiver shall send what lies above.
+    public static func frontier(
+        of space: SpaceRecord, _ scope: SharingScope, asks: Bool, in store: some LogStore
+    ) throws(StoreError) -> Frontier {
+        var entries: [Frontier.Entry] = []
+        for log in try scope.logs(of: space.number, in: store) {
+            guard let place = log.wholeThrough else { continue }
+            let id =
+                log.end == place + 1
+                ? log.tip : try store.operation(at: place, in: log.number)?.id
+            entries.append(
+                Frontier.Entry(
+                    tag: log.tag, sequence: place, check: UInt32((id?.prefix ?? 0) >> 32)))
+        }
+        return Frontier(
+            space: space.id, isComplete: entries.count <= Limits.frontierEntryCountMax,
+            asksForMissing: asks, entries: Array(entries.prefix(Limits.frontierEntryCountMax)))
+    }
+
+    /// What somebody lacks who told this much: control first, then every log from its lowest
+    /// missing place.
+    ///
+    /// - Parameters:
+    ///   - room: bytes that a run should keep to.
+    ///   - runCountMax: how many runs at most: the rest is asked for again.
+    public static func runs(
+        lackedBy frontier: Frontier, of space: SpaceRecord, _ scope: SharingScope, room: Int,
+        runCountMax: Int, in store: some LogStore
+    ) throws(StoreError) -> [Run] {
+        var ends: [LogTag: UInt64] = [:]
+        for entry in frontier.entries { ends[entry.tag] = entry.sequence + 1 }
+        var found: [Run] = []
+        let logs = try scope.logs(of: space.number, in: store)
+        for log in logs.sorted(by: { ($0.lane, $0.tag) < ($1.lane, $1.tag) }) {
+            var next = max(ends[log.tag] ?? 0, scope.first(of: log.tag), log.base)
+            while next < log.end, found.count < runCountMax,
+                let run = try RunReader.forward(
+                    log, from: next, room: room, bringsAnchor: true, store: store)
+            {
+                found.append(run)
+                next = run.last + 1
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Two nodes that listen nowhere, so that neither can ever dial the other, and a relay.
+struct Hidden {
+    let folder: TemporaryFolder
+    let relay: Program
+    let text: String
+    let ann, ben: NodeProcess
+
+    init() async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        relay = try Program(
+            ["relay", "run", "--home", folder.home("relay"), "--listen", "127.0.0.1:0"])
+        try await relay.says("Ctrl-C stops the relay")
+        let line = relay.output.split(separator: "\n").first { $0.hasPrefix("parley-relay:") }
+        guard let line else { throw Late(description: relay.output) }
+        text = String(line)
+        ann = try await NodeProcess(home: folder.home("ann"), name: "ann", port: 1)
+        ben = try await NodeProcess(home: folder.home("ben"), name: "ben", port: 1)
+    }
+
+    func client(_ node: NodeProcess) async throws -> NodeClient {
+        guard let client = await node.client else { throw Late(description: "it does not run") }
+        return client
+    }
+
+    /// Both run, use the relay, and have met through it.
+    func meet() async throws {
+        for node in [ann, ben] {
+            let client = try await node.start(isHidden: true)
+            _ = try await client.addRelay(text)
+            try await eventually("the relay is reached", on: [node]) {
+                try await client.relays().first?.state == "connected"
+            }
+        }
+        let link = try await client(ann).invite(hours: 1).link
+        _ = try await client(ben).accept(link: link, alias: nil)
+        try await eventually("they have met", on: [ann, ben]) {
+            let isSeen = try await client(ann).conversations().contains { $0.name == "ben" }
+            let isSeenBack = try await client(ben).conversations().contains { $0.name == "ann" }
+            return isSeen && isSeenBack
+        }
+    }
+
+    func texts(of node: NodeProcess, with name: String) async throws -> [String] {
+        try await client(node).messages(conversation: name, before: nil, limit: 100).messages
+            .compactMap(\.text)
+    }
+}
+
+@Suite("Nodes that cannot reach each other", .serialized, .timeLimit(.minutes(5)))
+struct RelayedTalkTests {
+    @Test("two who never see each other meet and talk through a relay, at once and in turn")
+    func conversation() async throws {
+        let all = try await Hidden()
+        try await all.meet()
+        // Both are there: an ordinary link runs through a pipe.
+        let status = try await all.client(all.ann).status()
+        #expect(status.links.contains { $0.address.hasPrefix("through ") })
+        _ = try await all.client(all.ann).send(
+            conversation: "ben", texts: ["are you there?"], replyTo: nil)
+        try await eventually("ben has it", on: [all.ben]) {
+            try await all.texts(of: all.ben, with: "ann") == ["are you there?"]
+        }
+        // One is away: what is written waits on the relay, and says so.
+        #expect(try await all.ben.stop() == 0)
+        _ = try await all.client(all.ann).send(
+            conversation: "ben", texts: ["good night", "see you"], replyTo: nil)
+        try await eventually("the relay has it", on: [all.ann]) {
+            try await all.client(all.ann).outbox().first?.relayedCount == 2
+        }
+        #expect(try await all.ann.stop() == 0)
+        try await all.ben.start(isHidden: true)
+        try await eventually("ben has what ann wrote, who is away now", on: [all.ben]) {
+            try await all.texts(of: all.ben, with: "ann").count == 3
+        }
+        _ = try await all.client(all.ben).send(
+            conversation: "ann", texts: ["good morning"], replyTo: nil)
+        try await eventually("the relay has the answer", on: [all.ben]) {
+            try await all.client(all.ben).outbox().first?.relayedCount == 1
+        }
+        #expect(try await all.ben.stop() == 0)
+        try await all.ann.start(isHidden: true)
+        try await eventually("ann has the answer, and knows what arrived", on: [all.ann]) {
+            let page = try await all.client(all.ann).messages(
+                conversation: "ben", before: nil, limit: 10)
+            return page.messages.map(\.text).last == "good morning"
+                && page.messages.filter(\.isOwn).allSatisfy { $0.state == "delivered" }
+        }
+        #expect(try await all.ann.stop() == 0)
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
+}
