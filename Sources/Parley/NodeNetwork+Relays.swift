@@ -66,14 +66,15 @@ extension NodeNetwork {
             Task { [weak self] in
                 guard let self else { return }
                 let inputs = inputs
-                let driver = await connect(to: relay, at: addresses) {
-                    inputs.offer(.relay(relay, $0))
+                let driver = await connect(to: relay, at: addresses) { driver, news in
+                    // The core asks as soon as it hears of it.
+                    if case .opened = news, !call.reached(driver) { return driver.abandon() }
+                    inputs.offer(.relay(relay, news))
                 }
                 guard let driver else {
                     if !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
                     return
                 }
-                guard call.reached(driver) else { return driver.abandon() }
                 await Self.watch(driver)
             })
     }
@@ -101,7 +102,7 @@ extension NodeNetwork {
     /// Connects to a relay at the first address that answers.
     private func connect(
         to relay: NoiseKey, at addresses: [String],
-        told: @escaping @Sendable (RelayNews) -> Void
+        told: @escaping @Sendable (RelayDriver, RelayNews) -> Void
     ) async -> RelayDriver? {
         for text in addresses {
             // An address that somebody gave and that is none is passed over.
@@ -139,7 +140,7 @@ extension NodeNetwork {
         } else {
             guard
                 let fresh = await connect(
-                    to: mailbox.relay, at: mailbox.addresses, told: { _ in })
+                    to: mailbox.relay, at: mailbox.addresses, told: { _, _ in })
             else { return false }
             relay = fresh
             isLent = true

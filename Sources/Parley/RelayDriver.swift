@@ -28,7 +28,7 @@ final class RelayDriver: ConnectionHandler {
 
     let relay: NoiseKey
     private let state: Mutex<State>
-    private let told: @Sendable (RelayNews) -> Void
+    private let told: @Sendable (RelayDriver, RelayNews) -> Void
     private let answerer: @Sendable () -> LinkDriver?
     private let finished: @Sendable (Bool) -> Void
 
@@ -37,7 +37,8 @@ final class RelayDriver: ConnectionHandler {
     ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
     ///   - finished: told once whether the connection came about.
     init(
-        _ relay: NoiseKey, network: NetworkID, told: @escaping @Sendable (RelayNews) -> Void,
+        _ relay: NoiseKey, network: NetworkID,
+        told: @escaping @Sendable (RelayDriver, RelayNews) -> Void,
         answerer: @escaping @Sendable () -> LinkDriver?,
         finished: @escaping @Sendable (Bool) -> Void
     ) {
@@ -94,7 +95,7 @@ final class RelayDriver: ConnectionHandler {
         for (_, link) in links { link.closed(.closedByPeer) }
         for (_, call) in calls { call(nil) }
         guard wasOpen else { return finished(false) }
-        if !isAbandoned { told(.closed) }
+        if !isAbandoned { told(self, .closed) }
     }
 
     private func handle(_ event: RelayEvent) {
@@ -104,14 +105,15 @@ final class RelayDriver: ConnectionHandler {
                 state.isOpen = true
                 state.connection?.markAuthenticated()
             }
+            // Whoever asks next must find the connection.
+            told(self, .opened(welcome))
             finished(true)
-            told(.opened(welcome))
         case .answered(let counter, let answer): answered(counter, answer)
-        case .arrived(let mailbox, let entry): told(.arrived(mailbox, [entry]))
+        case .arrived(let mailbox, let entry): told(self, .arrived(mailbox, [entry]))
         // Typing and calls are not sent yet.
         case .passed: break
-        case .missed(let mailbox): told(.missed(mailbox))
-        case .day(let day): told(.day(day))
+        case .missed(let mailbox): told(self, .missed(mailbox))
+        case .day(let day): told(self, .day(day))
         case .leaving, .drained: break
         case .called(let pipe, _): called(pipe)
         case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.received(bytes)
@@ -132,7 +134,7 @@ final class RelayDriver: ConnectionHandler {
                 state.calls.removeValue(forKey: counter)
             )
         }
-        if let number { return told(.answered(number, answer)) }
+        if let number { return told(self, .answered(number, answer)) }
         guard let call else { return }
         if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
     }
