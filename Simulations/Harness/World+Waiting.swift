@@ -214,11 +214,10 @@ extension World {
     ) throws -> String? {
         guard let record = try other.store.space(space.id) else { return nil }
         let logs = try node.store.logs(in: space.number)
-        var floors = Self.floors(of: logs)
-        let others = Self.floors(of: try other.store.logs(in: record.number))
-        let isAlike = floors == others
-        floors.merge(others, uniquingKeysWith: max)
-        if !isAlike || logs.contains(where: { $0.bound != nil }) {
+        let floors = Self.floors(of: logs).merging(
+            Self.floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
+        // Below a floor each may hold what it had got before.
+        if !floors.isEmpty || logs.contains(where: { $0.bound != nil }) {
             guard
                 try honestLines(of: node, space.id, above: floors)
                     != honestLines(of: other, space.id, above: floors)
