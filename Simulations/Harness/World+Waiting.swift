@@ -218,9 +218,11 @@ extension World {
             Self.floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
         // Below a floor each may hold what it had got before.
         if !floors.isEmpty || logs.contains(where: { $0.bound != nil }) {
+            let touched = try Self.touched(below: floors, at: node, in: space.number)
+                .union(Self.touched(below: floors, at: other, in: record.number))
             guard
-                try honestLines(of: node, space.id, above: floors)
-                    != honestLines(of: other, space.id, above: floors)
+                try honestLines(of: node, space.id, above: floors, besides: touched)
+                    != honestLines(of: other, space.id, above: floors, besides: touched)
             else { return nil }
             return "they show another of what honest members wrote in \(label(of: space.id))"
         }
@@ -236,14 +238,36 @@ extension World {
         return floors
     }
 
-    /// What honest members wrote, edited and reacted with, as one node shows it, from these places on.
+    /// What somebody edited, deleted or reacted to below a floor: not everybody is told.
+    private static func touched(
+        below floors: [LogTag: UInt64], at node: SimulatedNode, in space: SpaceNumber
+    ) throws -> Set<LogTip> {
+        var touched: Set<LogTip> = []
+        for log in try node.store.logs(in: space) {
+            guard let floor = floors[log.tag], floor > 0 else { continue }
+            for stored in try node.store.operations(in: log.number, 0...(floor - 1), limit: .max) {
+                touched.formUnion(
+                    stored.operation.header.references.map {
+                        LogTip(tag: $0.tag, sequence: $0.sequence)
+                    })
+            }
+        }
+        return touched
+    }
+
+    /// What honest members wrote, edited and reacted with, as one node shows it, from these places on;
+    /// of some messages only that they are there.
     private func honestLines(
-        of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64]
+        of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64],
+        besides touched: Set<LogTip>
     ) throws -> [String] {
         let honest = Set(honestNodes.map(\.identity.person))
         return try node.messages(in: space, limit: .max).filter {
             honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
         }.map {
+            if touched.contains(LogTip(tag: $0.order.tag, sequence: $0.order.sequence)) {
+                return "\($0.order)"
+            }
             // Without the liars', which decide with whom an emoji begins as well.
             let reactions = $0.reactions.compactMap { reaction -> String? in
                 let persons = reaction.persons.filter(honest.contains)
