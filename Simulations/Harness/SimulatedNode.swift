@@ -281,7 +281,8 @@ extension SimulatedNode {
             let hasRelays = world?.relays.isEmpty == false
             let timeline = Timeline(
                 of: record, roster: roster, ownPerson: identity.person,
-                relayed: hasRelays ? try Outbox.relayed(of: record, in: store) : [:])
+                relayed: hasRelays
+                    ? try Outbox.relayed(of: record, by: identity.device, in: store) : [:])
             return try timeline.page(limit: limit, in: store).reversed()
         }
     }

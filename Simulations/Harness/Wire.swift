@@ -25,12 +25,15 @@ final class Wire {
     let near: End
     /// Who was dialled.
     let far: End
+    /// The relay that it runs through, by its place; nil for none.
+    let relay: Int?
     private var outward: Direction
     private var homeward: Direction
 
-    init(near: End, far: End, arrival: UInt64) {
+    init(near: End, far: End, arrival: UInt64, relay: Int? = nil) {
         self.near = near
         self.far = far
+        self.relay = relay
         outward = Direction(lastArrival: arrival)
         homeward = Direction(lastArrival: arrival)
     }

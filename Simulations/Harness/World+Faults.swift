@@ -4,6 +4,9 @@ extension World {
     /// A node is out of everybody's reach; its links end.
     public func isolate(_ node: SimulatedNode) {
         for other in nodes where other !== node { cut(node, other) }
+        guard let index = place(of: node) else { return }
+        relayless.insert(index)
+        for relay in relays { loseRelay(relay.key, of: index) }
     }
 
     /// Gives one direction between two nodes a model of its own, whatever the way has.

@@ -43,6 +43,7 @@ extension World {
     public func heal() {
         separated = []
         blocked = []
+        relayless = []
         releaseHeld()
     }
 
@@ -50,6 +51,7 @@ extension World {
     public func heal(_ left: SimulatedNode, _ right: SimulatedNode) {
         guard let left = place(of: left), let right = place(of: right) else { return }
         separated.remove(.between(left, right))
+        relayless.subtract([left, right])
         blocked.remove(Way(source: left, target: right))
         blocked.remove(Way(source: right, target: left))
         releaseHeld()
@@ -69,7 +71,7 @@ extension World {
 
     private func breakLinks(_ left: Int, _ right: Int) {
         for wire in wires(of: left)
-        where wire.near.node == right || wire.far.node == right {
+        where (wire.near.node == right || wire.far.node == right) && wire.relay == nil {
             if wire.isCarrying { resetCount += 1 }
             close(wire)
         }
@@ -131,7 +133,7 @@ extension World {
         guard let wire = wires[link] else { return }
         let target = wire.end(opposite: link)
         let way = Way(source: index, target: target.node)
-        if blocked.contains(way) {
+        if blocked.contains(way), wire.relay == nil {
             wire[from: link].held.append(bytes)
             onEvent?(.held(passage(of: bytes, on: target.link, from: index, to: target.node)))
             return
@@ -207,16 +209,24 @@ extension World {
             !blocked.contains(Way(source: index, target: far)),
             !blocked.contains(Way(source: far, target: index))
         else {
+            if let (relay, far) = pipe(to: target, from: index) {
+                return link(index, far, through: relay)
+            }
             schedule(.dialFailed(target.device), for: index, at: now + 10)
             return
         }
+        link(index, far, through: nil)
+    }
+
+    /// Two nodes link: the first dialled.
+    private func link(_ index: Int, _ far: Int, through relay: Int?) {
         let near = Wire.End(node: index, link: LinkID(nextNumber))
         let end = Wire.End(node: far, link: LinkID(nextNumber + 1))
         nextNumber += 2
         linkCount += 1
         let way = Way(source: index, target: far)
         let arrival = now + draw(model(from: index, to: far).delay, from: way)
-        let wire = Wire(near: near, far: end, arrival: arrival)
+        let wire = Wire(near: near, far: end, arrival: arrival, relay: relay)
         for end in [wire.near, wire.far] {
             wires[end.link] = wire
             nodes[end.node].connections[near.link] = wire
@@ -230,7 +240,8 @@ extension World {
                     LinkPeer(
                         person: peer.person, root: peer.root, device: peer.device,
                         identity: peer.operations, handshakeHash: hash,
-                        isInitiator: here.node == index)), for: here.node, at: arrival)
+                        isInitiator: here.node == index, isPiped: relay != nil)),
+                for: here.node, at: arrival)
         }
     }
 }

@@ -29,6 +29,9 @@ extension World {
     public func stop(_ relay: SimulatedRelay) {
         relay.isDown = true
         for connection in relay.callers.keys.sorted() { hangUp(connection, of: relay) }
+        for link in wires.keys.sorted() {
+            if let wire = wires[link], wire.relay == relay.index { close(wire) }
+        }
     }
 
     /// A relay answers again.
@@ -59,7 +62,9 @@ extension World {
 
     func callRelay(_ key: NoiseKey, from index: Int) {
         leaveRelay(key, from: index)
-        guard let relay = relays.first(where: { $0.key == key }), !relay.isDown else {
+        guard let relay = relays.first(where: { $0.key == key }), !relay.isDown,
+            !relayless.contains(index)
+        else {
             schedule(.relay(key, .closed), for: index, at: now + 10)
             return
         }
@@ -110,6 +115,23 @@ extension World {
         carryOut(relay.relay.handle(.closed(connection), at: Self.epoch + now), of: relay)
         guard nodes[caller.node].life == caller.life else { return }
         schedule(.relay(relay.key, .closed), for: caller.node, at: now + 1)
+    }
+
+    // MARK: Pipes
+
+    /// The relay through which a device can be called, and its node; nil where there is none.
+    func pipe(to target: DialTarget, from index: Int) -> (relay: Int, node: Int)? {
+        guard !relays.isEmpty, !relayless.contains(index),
+            let far = nodes.firstIndex(where: { $0.identity.device == target.device }),
+            !nodes[far].isDown
+        else { return nil }
+        for mailbox in target.mailboxes {
+            guard let relay = relays.first(where: { $0.key == mailbox.relay }), relay.hasPipes,
+                !relay.isDown, connection(of: far, to: relay) != nil
+            else { continue }
+            return (relay.index, far)
+        }
+        return nil
     }
 
     // MARK: What happens at a relay

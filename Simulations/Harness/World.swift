@@ -85,6 +85,8 @@ public final class World {
     var conversations: [SpaceID: KnownConversation] = [:]
     /// Relays, in the order in which they were added.
     public internal(set) var relays: [SimulatedRelay] = []
+    /// Nodes that reach no relay.
+    var relayless: Set<Int> = []
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
     /// Bits that turn over in the next frame of a way.

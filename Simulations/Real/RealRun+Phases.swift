@@ -45,6 +45,7 @@ extension RealRun {
             if try network.reset(from: act.node, to: user) { result.resetCount += 1 }
         case .crash(_, _, _, let down): try await crash(act.node, down: down)
         case .nameSelf, .misbehave, .flip, .failStore, .rot, .jumpClock, .backUp, .restore, .steal,
+            .befall,
             .impersonate, .add, .remove, .promote, .quit, .govern, .openGroup, .closeGroup, .join,
             .link, .nameDevice, .revoke, .keepBackup, .recover:
             // Only a simulated disk, clock, wire or liar does this, and no shell says it yet.

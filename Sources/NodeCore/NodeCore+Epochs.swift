@@ -88,7 +88,7 @@ extension NodeCore {
     ) throws(StoreError) {
         let kept = KeptEpoch(
             keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
-        areMailboxesStale = true
+        mailboxesDue.insert(space.number)
         outboxDue.insert(space.number)
         try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
         try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)

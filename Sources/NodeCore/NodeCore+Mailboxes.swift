@@ -9,13 +9,20 @@ import ParleyWire
 extension NodeCore {
     /// Of each space the mailboxes of so many epochs are read, the newest.
     static let readEpochCountMax = 16
+    /// Of these, so many are still written to: what comes there is told at once.
+    static let subscribedEpochCountMax = 4
+    /// Mailboxes that are read on one connection; of more the newest.
+    static let readMailboxCountMax = 1_000
     /// Mailboxes of days before today that are looked into.
     static let readDayCountMax: UInt32 = 31
 
     /// Subscribes to the mailboxes that are not read on this connection yet, and asks for what they
     /// hold.
+    ///
+    /// - Parameter spaces: those that are looked at; all of them where it is nil.
     mutating func watchMailboxes(
-        on relay: NoiseKey, at now: Instant, _ store: some Store,
+        of spaces: Set<SpaceNumber>? = nil, on relay: NoiseKey, at now: Instant,
+        _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let line = lines[relay], line.phase == .open, line.isReading else { return }
@@ -35,29 +42,33 @@ extension NodeCore {
             }
             if line.mailboxes[keys.inbox] == nil {
                 try watch(
-                    keys.inbox, .inbox, keys.owner, day: line.day, on: relay, at: now, store,
+                    keys.inbox, .inbox, keys.owner, isLive: true, on: relay, at: now, store,
                     &effects)
             }
         }
         // The oldest day first: what comes later hangs on what came before.
-        var drops: [(day: UInt32, space: SpaceNumber, epoch: OperationID, keys: EpochKeys)] = []
-        for space in try store.spaces() {
+        var drops:
+            [(
+                day: UInt32, space: SpaceNumber, epoch: OperationID, keys: EpochKeys, isLive: Bool
+            )] = []
+        for space in try store.spaces() where spaces?.contains(space.number) ?? true {
             guard belongs(to: try roster(of: space, store)) else { continue }
-            for (epoch, kept) in try newestEpochs(of: space, store) {
+            for (place, (epoch, kept)) in try newestEpochs(of: space, store).enumerated() {
                 let opened = UInt32(clamping: kept.openedAt / Self.day)
                 let start = min(max(first, opened - min(opened, 1)), line.day)
                 for day in start...(line.day + 1) {
-                    drops.append((day, space.number, epoch, kept.keys))
+                    let isLive = place < Self.subscribedEpochCountMax && day + 1 >= line.day
+                    drops.append((day, space.number, epoch, kept.keys, isLive))
                 }
             }
         }
         drops.sort { ($0.day, $0.space, $0.epoch) < ($1.day, $1.space, $1.epoch) }
-        for drop in drops.prefix(Limits.relaySubscriptionCountMax - 8) {
+        for drop in drops.suffix(Self.readMailboxCountMax) {
             let (mailbox, key) = drop.keys.mailbox(ofDay: drop.day)
             guard lines[relay]?.mailboxes[mailbox] == nil else { continue }
             try watch(
-                mailbox, .drop(drop.space, drop.epoch), key, day: drop.day, on: relay, at: now,
-                store, &effects)
+                mailbox, .drop(drop.space, drop.epoch), key, isLive: drop.isLive, on: relay,
+                at: now, store, &effects)
         }
         try noteDrained(relay, store, &effects)
     }
@@ -76,13 +87,13 @@ extension NodeCore {
     }
 
     private mutating func watch(
-        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: UInt32,
+        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, isLive: Bool,
         on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         let cursor = try store.number(.cursor, relay.bytes + mailbox.bytes) ?? 0
         lines[relay]?.mailboxes[mailbox] = OpenMailbox(
-            use: use, key: key, day: day, cursor: cursor)
-        if day + 1 >= lines[relay]?.day ?? 0 {
+            use: use, key: key, cursor: cursor)
+        if isLive {
             ask(.subscribe, of: mailbox, as: key, on: relay, for: .whatever, at: now, &effects)
         }
         askPage(of: mailbox, on: relay, at: now, &effects)

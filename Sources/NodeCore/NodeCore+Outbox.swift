@@ -28,9 +28,23 @@ extension NodeCore {
         var addresses: [String] = []
     }
 
+    /// Puts to relays what those who are linked had time enough to acknowledge and did not.
+    mutating func postUnacknowledged(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let waiting = outboxWaiting.sorted()
+        outboxWaiting = []
+        for number in waiting {
+            try post(number, besidesLinks: true, at: now, store, &random, &effects)
+        }
+    }
+
     /// Puts what own logs hold of a space and others lack to the relays that they read.
+    ///
+    /// - Parameter besidesLinks: also for those who are linked and have not acknowledged all.
     mutating func post(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ number: SpaceNumber, besidesLinks: Bool = false, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard rejoin == nil, let space = try store.space(number),
@@ -40,13 +54,22 @@ extension NodeCore {
         guard !others.isEmpty else { return }
         let linked = Set(
             links.values.filter { $0.session?.shares(number) == true }.map(\.peer.device))
-        let absent = others.filter { !linked.contains($0) }
-        guard !absent.isEmpty else {
-            return set(.outbox, in: Self.linkedPatience, at: now, &effects)
+        if !besidesLinks, !linked.isEmpty {
+            outboxWaiting.insert(number)
+            set(.outbox, in: Self.linkedPatience, at: now, &effects)
+        }
+        var absent = others.filter { !linked.contains($0) }
+        guard besidesLinks || !absent.isEmpty else { return }
+        let acknowledged = try acknowledgedEnds(in: space, store)
+        if besidesLinks {
+            let own = try ownTips(in: space, store)
+            absent = others.filter { device in
+                !linked.contains(device)
+                    || own.contains { acknowledged[device]?[$0.key] ?? 0 < $0.value }
+            }
         }
         let readers = try readers(absent, in: roster, store)
         guard !readers.isEmpty else { return }
-        let acknowledged = try acknowledgedEnds(in: space, store)
         for relay in readers.keys.sorted() {
             guard let reading = readers[relay] else { continue }
             if lines[relay] == nil {
@@ -65,6 +88,18 @@ extension NodeCore {
                 reading.devices.filter { acknowledged[$0] == nil }, to: space, through: relay,
                 roster, at: now, store, &random, &effects)
         }
+    }
+
+    /// Where own logs end that are acknowledged on links.
+    private func ownTips(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [LogTag: UInt64] {
+        var ends: [LogTag: UInt64] = [:]
+        for log in try store.agreedLogs(in: space.number)
+        where log.device == identity.device && log.lane != .receipts && log.end > 0 {
+            ends[log.tag] = log.end
+        }
+        return ends
     }
 
     /// The relays that devices read: those on their cards; for those that name none, the own ones.
@@ -240,6 +275,8 @@ extension NodeCore {
         guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store),
             var chain = try chain(of: identity.device, in: epoch, of: space, store)
         else { return false }
+        // What was used before the store fell behind must not be used again.
+        if resumedEpochs?.insert(epoch).inserted == true { chain.skip() }
         let (mailbox, key) = keys.mailbox(ofDay: line.day)
         let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)
         let sealed: [UInt8]

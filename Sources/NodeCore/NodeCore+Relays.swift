@@ -87,17 +87,18 @@ extension NodeCore {
     ) throws(StoreError) {
         if areRelaysStale {
             areRelaysStale = false
-            try findRelays(at: now, store, &effects)
+            try findRelays(at: now, store, &random, &effects)
         }
         guard !lines.isEmpty else {
-            areMailboxesStale = false
+            mailboxesDue = []
             outboxDue = []
             return
         }
-        if areMailboxesStale {
-            areMailboxesStale = false
+        if !mailboxesDue.isEmpty {
+            let spaces = mailboxesDue
+            mailboxesDue = []
             for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
-                try watchMailboxes(on: relay, at: now, store, &random, &effects)
+                try watchMailboxes(of: spaces, on: relay, at: now, store, &random, &effects)
             }
         }
         let due = outboxDue.sorted()
@@ -108,7 +109,8 @@ extension NodeCore {
     /// Finds out which relays this device reads: the person's own; and where the person has none,
     /// those of the persons that it talks to.
     private mutating func findRelays(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         var wanted: [NoiseKey: [String]] = [:]
         for choice in try ownRelays(store) where choice.until.map({ now.wall < $0 }) ?? true {
@@ -132,7 +134,7 @@ extension NodeCore {
                 lines[relay] = RelayLine(addresses: wanted[relay] ?? [], isReading: true)
             } else if lines[relay]?.isReading == false {
                 lines[relay]?.isReading = true
-                areMailboxesStale = true
+                try watchMailboxes(on: relay, at: now, store, &random, &effects)
             }
             lines[relay]?.addresses = wanted[relay] ?? []
             call(relay, at: now, &effects)
@@ -221,7 +223,7 @@ extension NodeCore {
             askPage(of: mailbox, on: relay, at: now, &effects)
         case .day(let day):
             lines[relay]?.day = day
-            areMailboxesStale = true
+            try watchMailboxes(on: relay, at: now, store, &random, &effects)
             try dueEverywhere(store)
         }
     }

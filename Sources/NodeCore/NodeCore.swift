@@ -59,10 +59,14 @@ public struct NodeCore: Sendable {
     var lines: [NoiseKey: RelayLine] = [:]
     /// Which relays are needed may have changed.
     var areRelaysStale = false
-    /// Epochs came whose mailboxes are to be read.
-    var areMailboxesStale = false
+    /// Spaces in which epochs came whose mailboxes are to be read.
+    var mailboxesDue: Set<SpaceNumber> = []
     /// Spaces in which this device wrote, or somebody went away, since envelopes were last made.
     var outboxDue: Set<SpaceNumber> = []
+    /// Spaces in which those who are linked have yet to acknowledge something.
+    var outboxWaiting: Set<SpaceNumber> = []
+    /// Epochs in which this device went on after its store had fallen behind; nil where it never did.
+    var resumedEpochs: Set<OperationID>?
     /// What is missing of spaces that is asked for through relays.
     var repairs: [SpaceNumber: Repair] = [:]
     /// When somebody's question through a relay was last answered, on the monotonic clock.
@@ -76,6 +80,7 @@ public struct NodeCore: Sendable {
     public init(identity: NodeIdentity, rejoin: Rejoin? = nil) {
         self.identity = identity
         foundBehind = rejoin
+        if rejoin != nil { resumedEpochs = [] }
     }
 
     /// Who this node is.
@@ -156,7 +161,7 @@ public struct NodeCore: Sendable {
         case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
         case .relay(let relay): try tend(relay, at: now, store, &effects)
-        case .outbox: try dueEverywhere(store)
+        case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         }
     }

@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleySealing
 public import ParleyWire
 
 /// What relays hold of this device's own logs.
@@ -49,20 +50,20 @@ public enum Outbox {
         return writer.bytes
     }
 
-    /// Which places of own logs some relay has on its disk.
+    /// Which messages of this device some relay has on its disk, as places of its log.
     public static func relayed(
-        of space: SpaceRecord, in store: some NodeStore
+        of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
     ) throws(StoreError) -> [LogTag: Range<UInt64>] {
-        var found: [LogTag: Range<UInt64>] = [:]
-        for (key, value) in try store.values(.outbox) where key.count == 72 {
-            guard key[32..<64].elementsEqual(space.id.bytes), let entry = Entry(value) else {
-                continue
-            }
-            let tag = LogTag(key[64...].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
-            let known = found[tag] ?? entry.first..<entry.end
-            found[tag] =
-                min(known.lowerBound, entry.first)..<max(known.upperBound, entry.end)
+        let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: .content))
+        var found: Range<UInt64>?
+        for (relay, _) in try store.values(.relay) {
+            guard let relay = NoiseKey(relay),
+                let entry = try store.value(.outbox, key(relay, space.id, tag))
+                    .flatMap(Entry.init)
+            else { continue }
+            let known = found ?? entry.first..<entry.end
+            found = min(known.lowerBound, entry.first)..<max(known.upperBound, entry.end)
         }
-        return found
+        return found.map { [tag: $0] } ?? [:]
     }
 }

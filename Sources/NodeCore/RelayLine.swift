@@ -42,7 +42,6 @@ enum MailboxUse: Equatable, Sendable {
 struct OpenMailbox: Sendable {
     let use: MailboxUse
     let key: DeviceSigningKey
-    let day: UInt32
     /// Everything up to this counter was taken.
     var cursor: UInt64
     /// All that was there has been taken; what comes from now on is pushed.

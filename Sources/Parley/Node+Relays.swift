@@ -110,7 +110,7 @@ extension Views {
             guard let roster = try roster(of: space) else { continue }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson,
-                relayed: Outbox.relayed(of: space, in: store), in: store)
+                relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
             guard counts.saved + counts.relayed > 0 else { continue }
             waiting.append(
                 OutboxView(

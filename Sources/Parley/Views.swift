@@ -144,7 +144,7 @@ struct Views {
     private func timeline(of space: SpaceRecord, _ roster: Roster) throws -> Timeline {
         Timeline(
             of: space, roster: roster, ownPerson: ownPerson,
-            relayed: try Outbox.relayed(of: space, in: store))
+            relayed: try Outbox.relayed(of: space, by: core.node.device, in: store))
     }
 
     private func view(

@@ -94,5 +94,38 @@ struct RelayedTalkTests {
         #expect(try await all.ann.stop() == 0)
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
+        try await secrecy(of: all)
+    }
+
+    /// No file that the relay wrote tells a word, a name, or who talked.
+    private func secrecy(of all: Hidden) async throws {
+        var secrets = ["are you there?", "good night", "see you", "good morning", "ann", "ben"]
+            .map { Array($0.utf8) }.filter { $0.count >= 5 }
+        for node in [all.ann, all.ben] {
+            let status = try await node.start(isHidden: true).status()
+            for name in [status.person, status.device] {
+                secrets.append(Array(name.utf8))
+                secrets.append(Self.bytes(ofHex: name))
+            }
+            #expect(try await node.stop() == 0)
+        }
+        let home = URL(fileURLWithPath: all.folder.home("relay"))
+        let files = try FileManager.default.contentsOfDirectory(
+            at: home, includingPropertiesForKeys: nil)
+        var byteCount = 0
+        for file in files {
+            // Directories and the socket hold nothing of their own.
+            guard let content = try? Data(contentsOf: file) else { continue }
+            byteCount += content.count
+            for secret in secrets {
+                #expect(content.range(of: Data(secret)) == nil, "\(file.lastPathComponent)")
+            }
+        }
+        #expect(byteCount > 4_096)
+    }
+
+    private static func bytes(ofHex text: String) -> [UInt8] {
+        let digits = text.utf8.map { UInt8($0 < 0x3a ? $0 - 0x30 : $0 - 0x57) }
+        return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 }

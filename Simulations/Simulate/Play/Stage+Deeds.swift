@@ -49,6 +49,7 @@ extension Stage {
             trouble(act.do, from: node, to: other)
         case .crash, .failStore, .rot, .jumpClock, .backUp, .restore:
             return try machine(of: node, meets: act, jury)
+        case .befall(let place, let how): return befall(place, how)
         case .steal, .impersonate: return try thief(of: node, does: act.do)
         }
         return true

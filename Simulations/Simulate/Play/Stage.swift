@@ -45,6 +45,7 @@ struct Stage {
     /// Everybody gets to know whom the scenario says, and one group holds all.
     func populate() throws {
         for user in scenario.persons { _ = try world.addNode(user, on: storeChoice) }
+        try useRelays()
         for (place, node) in world.nodes.enumerated() {
             for (other, friend) in world.nodes.enumerated().dropFirst(place + 1) {
                 let isNeighbour = other == place + 1
@@ -97,6 +98,7 @@ struct Stage {
     /// All faults are over.
     private mutating func end() {
         for node in world.nodes { node.store.failNoMore() }
+        for relay in world.relays.indices { _ = befall(relay, .up) }
         world.model = LinkModel()
         for (place, node) in world.nodes.enumerated() {
             for other in world.nodes[(place + 1)...] { world.setModel(LinkModel(), node, other) }

@@ -116,10 +116,30 @@ public enum Deed: Codable, Equatable, Sendable {
     case backUp
     /// The copy is put in the place of the disk, as from an old backup.
     case restore
+    /// Something befalls a relay, by its place among the relays.
+    case befall(relay: Int, how: RelayTrouble)
     /// Somebody copies the disk with all keys, and runs the node elsewhere as well.
     case steal
     /// Whoever copied the disk writes a message with it.
     case impersonate(space: Int, text: String)
+}
+
+/// What can befall a relay.
+public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
+    /// It answers nobody, until it is `up`.
+    case down
+    /// It answers again.
+    case up
+    /// It is set up anew, with nothing.
+    case wipe
+    /// A copy of what it keeps is put aside.
+    case copy
+    /// It starts again with the copy.
+    case rollBack
+    /// From now on it loses every third envelope that it answered for, until it is `up`.
+    case lose
+    /// From now on it is slow, until it is `up`.
+    case slow
 }
 
 /// Where in a step a process dies.

@@ -52,7 +52,7 @@ extension Scenario {
             + (isStolen ? household.theft(from: names[count - 1], minutes: minutes) : [])
         let busy = Phase(
             for: .minutes(minutes), faults: faults, actions: actions.isEmpty ? nil : actions)
-        return Scenario(
+        var scenario = Scenario(
             name: "seed-\(seed)", story: "Drawn from the seed \(seed).", seed: seed,
             store: seed % 10 == 0 ? .sqlite : .memory,
             isChaotic: random.next() % 2 == 0 ? true : nil,
@@ -63,6 +63,23 @@ extension Scenario {
                 devicesPerHour: household.rate),
             phases: [busy] + household.rest + [Phase(for: .minutes(15), heal: true)],
             expect: Expectation(invariants: nil, marks: nil))
+        scenario.drawRelays()
+        return scenario
+    }
+
+    /// From the seed 200 on half of all worlds have relays, from a stream of their own: those before
+    /// are what they were.
+    private mutating func drawRelays() {
+        guard seed >= 200 else { return }
+        var random = SeededRandom(seed: seed, purpose: "relays")
+        guard random.next() % 2 == 0 else { return }
+        relays = Int(1 + random.next() % 2)
+        let (isBroken, rate) = (random.next() % 2 == 0, 4 + random.next() % 40)
+        for place in phases.indices where isBroken && phases[place].heal != true {
+            var faults = phases[place].faults ?? Faults()
+            faults.relays = rate
+            phases[place].faults = faults
+        }
     }
 
     /// What was drawn, in one line.
@@ -74,6 +91,7 @@ extension Scenario {
         if acquaintance != .everyone { words.append("\(acquaintance) known") }
         if nodes.count > persons.count { words.append("persons \(persons.count)") }
         if let rate = workload.devicesPerHour { words.append("devices \(rate)/h") }
+        if let relays { words.append("relays \(relays)") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {
@@ -124,6 +142,7 @@ extension Scenario.Faults {
         let rates: [(String, UInt64?)] = [
             ("crashes", crashes), ("power losses", powerLosses), ("store failures", storeFailures),
             ("rot", rot), ("clock jumps", clockJumps), ("restores", restores),
+            ("relay troubles", relays),
             ("partitions", partitions), ("resets", resets), ("stalls", stalls), ("flips", flips),
         ]
         var words = rates.compactMap { name, rate in rate.map { "\(name) \($0)/h" } }

@@ -102,7 +102,7 @@ extension Deed {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
-            .keepBackup:
+            .keepBackup, .befall:
             []
         }
     }
@@ -160,6 +160,7 @@ extension Deed {
         case .failStore: "failStore"
         case .rot: "rot"
         case .jumpClock: "jumpClock"
+        case .befall: "befall"
         case .backUp: "backUp"
         case .restore: "restore"
         case .steal: "steal"

@@ -18,6 +18,8 @@ public struct Scenario: Codable, Equatable, Sendable {
     public var acquaintance: Acquaintance
     /// How the ways between them behave.
     public var links: Links
+    /// How many relays there are; each person uses one, in turn. None where left out.
+    public var relays: Int?
     /// What people do by themselves.
     public var workload: Workload
     /// What happens, one after the other. A last phase that heals is where all must become equal.
@@ -135,6 +137,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var storeFailures: UInt64?
         /// A page of the first node's database decays; in an hour.
         public var rot: UInt64?
+        /// Something befalls a relay: it is gone for a while, loses all, or is set back; in an hour.
+        public var relays: UInt64?
         /// A wall clock jumps by up to ten years; in an hour of a node.
         public var clockJumps: UInt64?
         /// An old copy is put in the place of a disk; in an hour of a node.

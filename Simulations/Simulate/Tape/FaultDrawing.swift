@@ -10,6 +10,7 @@ struct FaultDrawing {
     private let end: UInt64
     private let faults: Scenario.Faults
     private let isParted: Bool
+    private let relayCount: Int
 
     init(_ scenario: Scenario, phase: Int, from start: UInt64, to end: UInt64) {
         seed = scenario.seed
@@ -19,6 +20,7 @@ struct FaultDrawing {
         self.end = end
         faults = scenario.phases[phase].faults ?? Scenario.Faults()
         isParted = scenario.phases[phase].partition != nil
+        relayCount = scenario.relays ?? 0
     }
 
     func acts() -> [Act] {
@@ -56,7 +58,18 @@ struct FaultDrawing {
         acts += onLinks("flips", faults.flips) { other, random in
             .flip(user: other, bit: Int(random.next() % 65_536))
         }
-        return acts + (isParted ? [] : partings())
+        return acts + (isParted ? [] : partings()) + relayTroubles()
+    }
+
+    /// A relay is in trouble for up to five minutes.
+    private func relayTroubles() -> [Act] {
+        guard relayCount > 0 else { return [] }
+        return happening("relay troubles", faults.relays) { random in
+            let relay = Int(random.next() % UInt64(relayCount))
+            let how = RelayTrouble.allCases[
+                Int(random.next() % UInt64(RelayTrouble.allCases.count))]
+            return [(users[0], .befall(relay: relay, how: how))]
+        }
     }
 
     /// Something that happens so often an hour, at moments that are drawn.

@@ -1,0 +1,35 @@
+import ParleyNodeCore
+import ParleySimulation
+
+/// Relays, and what befalls them.
+extension Stage {
+    /// Each person uses a relay, in turn.
+    func useRelays() throws {
+        guard let count = scenario.relays, count > 0 else { return }
+        let relays = (0..<count).map { world.addRelay("relay\($0)") }
+        // Where two who are there always have a pipe, little is left to envelopes.
+        for relay in relays { relay.hasPipes = (scenario.seed >> 1) % 2 == 0 }
+        for (place, node) in world.nodes.enumerated() {
+            try world.use(relays[place % count], by: node)
+        }
+    }
+
+    /// Something befalls a relay. Returns whether there is one.
+    func befall(_ place: Int, _ how: RelayTrouble) -> Bool {
+        guard world.relays.indices.contains(place) else { return false }
+        let relay = world.relays[place]
+        switch how {
+        case .down: world.stop(relay)
+        case .up:
+            relay.lossEvery = 0
+            relay.delay = 1...20
+            if relay.isDown { world.start(relay) }
+        case .wipe: world.wipe(relay)
+        case .copy: world.copyStore(of: relay)
+        case .rollBack: world.rollBack(relay)
+        case .lose: relay.lossEvery = 3
+        case .slow: relay.delay = 500...5_000
+        }
+        return true
+    }
+}
