@@ -8,13 +8,14 @@ import Synchronization
 
 /// What a relay in a process of its own can carry, measured from here over loopback.
 struct RelayBench {
-    static let names = [
-        "relay-connections", "relay-memory", "relay-puts", "relay-oneway", "relay-fanout",
-    ]
+    static let names =
+        [
+            "relay-connections", "relay-memory", "relay-puts", "relay-oneway", "relay-fanout",
+        ] + nodeNames
 
-    private let folder: String
+    let folder: String
     private let program: String
-    private let say: @Sendable (String) -> Void
+    let say: @Sendable (String) -> Void
 
     init(folder: String, program: String, say: @escaping @Sendable (String) -> Void) {
         self.folder = folder
@@ -44,6 +45,9 @@ struct RelayBench {
             figures += try await idle(relay, transport)
         }
         await transport.shutdown(within: .seconds(1))
+        if !wanted.isDisjoint(with: Self.nodeNames) {
+            figures += try await nodes(wanted, through: relay, fsync: fsync)
+        }
         return figures
     }
 

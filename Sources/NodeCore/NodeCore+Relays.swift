@@ -118,10 +118,9 @@ extension NodeCore {
         }
         if wanted.isEmpty {
             for (key, card) in try store.values(.card) {
-                guard let person = PersonID(key), person != identity.person,
-                    try mayLink(person, store)
-                else { continue }
-                for (_, mailboxes) in CardReader.mailboxes(in: card) {
+                guard let person = PersonID(key), try mayLink(person, store) else { continue }
+                for (device, mailboxes) in CardReader.mailboxes(in: card)
+                where device != identity.device {
                     for mailbox in mailboxes { wanted[mailbox.relay] = mailbox.addresses }
                 }
             }

@@ -207,6 +207,30 @@ struct RelayedGroupTests {
         #expect(try people[2].store.messages(in: record.number, before: nil, limit: 10).isEmpty)
     }
 
+    @Test("a person's own devices hear of each other's writing through the relay")
+    func ownDevices() throws {
+        let pair = try Pair(seed: 25)
+        let world = pair.world
+        let phone = try world.addDevice("phone", of: pair.ann)
+        world.run(for: 120_000)
+        world.partition([pair.ann], [phone], [pair.ben])
+        try pair.say("from the desk", by: pair.ann)
+        world.run(for: 10_000)
+        try pair.say("on the way", by: phone)
+        world.run(for: 10_000)
+        try pair.say("I hear both", by: pair.ben)
+        world.run(for: 60_000)
+        for node in [pair.ann, phone, pair.ben] {
+            #expect(
+                try node.texts(in: pair.space) == ["from the desk", "on the way", "I hear both"])
+        }
+        // What concerns nobody else comes as well.
+        _ = try world.perform(.mute(pair.space, isOn: true), on: pair.ann)
+        world.run(for: 60_000)
+        let own = try #require(try phone.store.spaces().first { $0.kind == .own })
+        #expect(try Overview.isMuted(pair.space, ownSpace: own.number, in: phone.store))
+    }
+
     @Test("what nobody fetches is put again before relays let go of it")
     func months() throws {
         let pair = try Pair(seed: 24)

@@ -30,6 +30,10 @@ final class Program: Sendable {
         process.arguments = arguments
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
+        // A program that another test starts meanwhile must not hold this one's output open.
+        for handle in [pipe.fileHandleForReading, pipe.fileHandleForWriting] {
+            _ = fcntl(handle.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        }
         process.standardOutput = pipe
         process.standardError = pipe
         try Self.whileStarting.withLock { _ in try process.run() }

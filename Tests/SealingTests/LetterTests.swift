@@ -36,6 +36,31 @@ struct LetterTests {
         #expect([512, 1024, 32_768, 65_536].contains(letter.count))
     }
 
+    struct LetterCase: Decodable {
+        let why: String
+        let ephemeral, inbox, writerSeed, writer, content, letter: Hex
+    }
+
+    @Test("letters and keys of inboxes are the other program's, byte for byte")
+    func vectors() throws {
+        let sender = DeviceSigningKey(seed: Secret([UInt8](repeating: 1, count: 32)))
+        let prekey = PrivateLeaf(scalar: Secret([UInt8](repeating: 0x22, count: 32)))
+        let keys = InboxKeys(
+            secret: Secret([UInt8](repeating: 0x77, count: 32)),
+            relay: NoiseKey { $0.copyBytes(from: [UInt8](repeating: 0x88, count: 32)) })
+        for vector in try Vectors.cases("relay/letters.json", as: LetterCase.self) {
+            #expect(keys.inbox.bytes == vector.inbox.bytes)
+            #expect(keys.writer.device.bytes == vector.writer.bytes)
+            var random = FixedRandom(vector.ephemeral.bytes)
+            let made = Letter.seal(
+                vector.content.bytes, to: prekey.publicKey, inbox: keys.inbox, by: sender,
+                using: &random)
+            #expect(made == vector.letter.bytes, "\(vector.why)")
+            let opened = try Letter.open(vector.letter.bytes, in: keys.inbox, with: [prekey])
+            #expect(opened.sender == sender.device && opened.content == vector.content.bytes)
+        }
+    }
+
     @Test("nobody else opens it, and nobody in another inbox")
     func foreign() throws {
         var all = Correspondents()
