@@ -144,7 +144,11 @@ final class SecretsStayIn: Checker {
         where now.owners[node.identity.device] != nil
             && !forgetful.contains(node.identity.device)
         {
-            guard let space = try node.store.space(reading.space.id) else { continue }
+            guard let space = try node.store.space(reading.space.id),
+                // It may have blocked whoever could bring it.
+                let log = try node.store.log(epoch.act.tag, in: space.number),
+                log.holds(epoch.act.sequence)
+            else { continue }
             checkCount += 1
             let keys = try node.store.secret(.epochKeys, epoch.act.id.bytes, in: space.number)
             // A clock that jumps by years makes keys look old, and they are dropped: that is said.
