@@ -261,7 +261,9 @@ extension World {
         of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64],
         besides touched: Set<LogTip>
     ) throws -> [String] {
+        // One device that lies is enough: what it edits differs as well.
         let honest = Set(honestNodes.map(\.identity.person))
+            .subtracting(nodes.filter { !$0.isHonest }.map(\.identity.person))
         return try node.messages(in: space, limit: .max).filter {
             honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
         }.map {
