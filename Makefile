@@ -12,10 +12,14 @@ PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
 
 SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
-.PHONY: help run test example lint build check swift packages
+# Where `make install` puts the program: PREFIX/bin.
+PREFIX ?= $(HOME)/.local
+
+.PHONY: help run install test example lint build check swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
+	echo 'make install         puts parley into ~/.local/bin, or PREFIX/bin'
 	echo 'make test            the whole test suite'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make lint            the format check'
@@ -25,6 +29,15 @@ help:
 run: packages swift
 	swift build --product parley
 	exec "$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
+
+# For use, not for a look: a release build takes its minutes.
+install: packages swift
+	swift build -c release --product parley
+	install -D "$$(swift build -c release --show-bin-path)/parley" '$(PREFIX)/bin/parley'
+	echo 'parley is in $(PREFIX)/bin'
+	if [[ ":$$PATH:" != *':$(PREFIX)/bin:'* ]]; then
+	    echo 'hint: export PATH="$(PREFIX)/bin:$$PATH"'
+	fi
 
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.

@@ -23,11 +23,11 @@ enum Entry {
             }
             return 0
         } catch {
-            return report(error)
+            return report(error, of: arguments)
         }
     }
 
-    private static func report(_ error: any Error) -> Int32 {
+    private static func report(_ error: any Error, of arguments: [String]) -> Int32 {
         let world = World.current
         if let error = error as? NodeError {
             world.say("parley: error: " + harmless(error.message))
@@ -40,6 +40,12 @@ enum Entry {
             world.write(ParleyCommand.fullMessage(for: error))
         } else if error is ExitCode {
             return status.rawValue
+        } else if status == .validationFailure, let word = unknownCommand(in: arguments) {
+            world.say("parley: error: There is no command “\(harmless(word))”.")
+            world.say(
+                "parley: hint: "
+                    + (Self.command(like: word).map { "Was it parley \($0)?" }
+                        ?? "parley --help lists them all."))
         } else if status == .validationFailure {
             world.say("parley: error: " + ParleyCommand.message(for: error))
             world.say("parley: hint: " + hint(for: error))
@@ -48,6 +54,37 @@ enum Entry {
             world.say("parley: hint: parley status and parley doctor may say more")
         }
         return status.rawValue
+    }
+
+    private static let commands = ParleyCommand.configuration.subcommands.map { $0._commandName }
+
+    /// The first word, where it is no command of the program.
+    private static func unknownCommand(in arguments: [String]) -> String? {
+        guard let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }
+        return commands.contains(word) ? nil : word
+    }
+
+    /// The command that a word was most likely meant to be: with at most two letters of another kind,
+    /// too many or missing.
+    private static func command(like word: String) -> String? {
+        guard word.count <= 20 else { return nil }
+        let near = commands.map { (name: $0, distance: distance(Array(word), Array($0))) }
+        return near.filter { $0.distance <= 2 }.min { $0.distance < $1.distance }?.name
+    }
+
+    /// How many letters one has to change, add or leave out to come from one word to another.
+    private static func distance(_ one: [Character], _ other: [Character]) -> Int {
+        var row = Array(0...other.count)
+        for (place, letter) in one.enumerated() {
+            var corner = row[0]
+            row[0] = place + 1
+            for (index, candidate) in other.enumerated() {
+                let change = corner + (letter == candidate ? 0 : 1)
+                corner = row[index + 1]
+                row[index + 1] = min(change, corner + 1, row[index] + 1)
+            }
+        }
+        return row[other.count]
     }
 
     /// The usage line of the command that was misused names its help.

@@ -12,6 +12,8 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var guests: [String]
     /// The group that it leads into; nil where it makes a contact. Its link is shown once only.
     public var group: String? = nil
+    /// Where the link says that this node is. Nobody can use one that says nothing.
+    public var addresses: [String] = []
 }
 
 /// One's own card.

@@ -45,10 +45,14 @@ extension Views {
     /// The device of one's own that an argument means: its name, or the start of its identifier.
     func device(_ argument: String) throws -> DeviceID {
         let all = try devices()
-        let named = all.filter { $0.name == argument && $0.state != "revoked" }
-        let found =
-            named.isEmpty && argument.count >= 4
-            ? all.filter { $0.device.hasPrefix(argument.lowercased()) } : named
+        var meaning = Meaning<DeviceView>(argument)
+        for device in all {
+            // One that is revoked may have left its name to another.
+            meaning.consider(
+                device, name: device.state == "revoked" ? "" : device.name,
+                identifier: device.device)
+        }
+        let found = meaning.things
         guard found.count <= 1 else {
             throw NodeError("ambiguous", "Several devices answer to “\(argument)”.")
         }

@@ -111,15 +111,12 @@ extension Views {
 
     /// The person that an argument means: a contact, else somebody in a conversation.
     func person(_ argument: String) throws -> PersonID {
-        var named: Set<PersonID> = []
-        var started: Set<PersonID> = []
+        var meaning = Meaning<PersonID>(argument)
         for person in try everyone() {
-            if try name(of: person) == argument { named.insert(person) }
-            if argument.count >= 4, person.description.hasPrefix(argument.lowercased()) {
-                started.insert(person)
-            }
+            meaning.consider(
+                person, name: try name(of: person), identifier: person.description)
         }
-        let found = named.isEmpty ? started : named
+        let found = meaning.things
         guard found.count <= 1 else {
             let choice = found.sorted().map(\.short).joined(separator: ", ")
             throw NodeError(
@@ -191,7 +188,8 @@ extension Views {
         return InviteView(
             id: LogTag(invite.number).description, link: link.link, expires: invite.expires,
             usesLeft: invite.useCountMax - invite.guests.count,
-            guests: try invite.guests.map { try name(of: $0) })
+            guests: try invite.guests.map { try name(of: $0) },
+            addresses: card.parts.flatMap(\.addresses))
     }
 
     // MARK: Verification

@@ -101,24 +101,35 @@ struct Views {
 
     /// The conversation that an argument means: its name, its identifier or the start of that.
     func conversation(_ argument: String) throws -> SpaceRecord {
-        var named: [SpaceRecord] = []
-        var started: [SpaceRecord] = []
+        var meaning = Meaning<SpaceRecord>(argument)
         for space in try store.spaces() where space.kind != .own {
             guard let roster = try roster(of: space) else { continue }
-            if try title(of: space, roster) == argument { named.append(space) }
-            if argument.count >= 4, space.id.description.hasPrefix(argument.lowercased()) {
-                started.append(space)
-            }
+            meaning.consider(
+                space, name: try title(of: space, roster), identifier: space.id.description)
         }
-        let found = named.isEmpty ? started : named
+        let found = meaning.things
         guard found.count <= 1 else {
             throw NodeError(
                 "ambiguous", "\(found.count) conversations answer to “\(argument)”.",
                 hint: "Name one by the start of its identifier: "
                     + found.map(\.id.short).joined(separator: ", "))
         }
-        guard let space = found.first else { throw NodeError(.unknownConversation) }
-        return space
+        if let space = found.first { return space }
+        if let contact = try notMet(argument) {
+            throw NodeError(
+                "not-met", "\(contact.name) and you have not met yet.",
+                hint: "Your conversation begins when both nodes run and reach each other.")
+        }
+        throw NodeError(.unknownConversation)
+    }
+
+    /// Somebody who is to be a contact, with whom there is no conversation before both have met.
+    private func notMet(_ argument: String) throws -> ContactView? {
+        var meaning = Meaning<ContactView>(argument)
+        for contact in try contacts() where ["invited", "requested"].contains(contact.state) {
+            meaning.consider(contact, name: contact.name, identifier: contact.person)
+        }
+        return meaning.things.first
     }
 
     // MARK: Messages

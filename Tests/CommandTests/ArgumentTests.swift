@@ -42,6 +42,22 @@ struct ArgumentTests {
         #expect(terminal.openCount.withLock { $0 } == 0)
     }
 
+    @Test("a word that is no command is told as that, with the one that it resembles")
+    func unknownCommand() async {
+        #expect(
+            await Terminal().run("sned", "ben", "hello").talk == """
+                parley: error: There is no command “sned”.
+                parley: hint: Was it parley send?
+
+                """)
+        #expect(
+            await Terminal().run("telephone", "ben").talk == """
+                parley: error: There is no command “telephone”.
+                parley: hint: parley --help lists them all.
+
+                """)
+    }
+
     @Test("a home that is asked for a conversation it does not have says what to do")
     func unknown() async {
         let result = await Terminal().run("read", "nowhere")

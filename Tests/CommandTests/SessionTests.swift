@@ -158,6 +158,8 @@ struct SessionTests {
         let many = await terminal.run("invite", "--uses", "5", "--expires", "7d")
         #expect(many.output == "parley:invite:168\n")
         #expect(many.talk == "works 5 times, until 14 Nov 2023 23:13\n")
+        let vain = await terminal.run("invite", "--uses", "3")
+        #expect(vain.talk.contains("\nwarning: it does not say where you are: say parley run"))
         #expect(
             await terminal.run("invite", "list").output
                 == "0123456789abcdef  2 uses left  until 14 Nov 2023 23:13  ben\n")

@@ -87,7 +87,7 @@ final class FakeNode: NodeService {
     func invite(uses: Int, hours: Int) async throws -> InviteView {
         InviteView(
             id: "0123456789abcdef", link: "parley:invite:\(hours)", expires: 1_700_000_000_000,
-            usesLeft: uses, guests: [])
+            usesLeft: uses, guests: [], addresses: uses == 3 ? [] : ["192.0.2.2:7447"])
     }
 
     func invites() async throws -> [InviteView] {

@@ -73,11 +73,12 @@ struct Follow: AsyncParsableCommand {
         return Dictionary(all.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// By name, else by the start of the identifier, where only one fits.
+    /// As other commands understand it, where only one fits.
     private static func identifier(_ text: String, among names: [String: String]) throws -> String {
-        let named = names.filter { $0.value == text }
-        let found = named.isEmpty ? names.filter { $0.key.hasPrefix(text) } : named
-        guard let id = found.first?.key, found.count == 1 else {
+        var meaning = Meaning<String>(text)
+        for (id, name) in names { meaning.consider(id, name: name, identifier: id) }
+        let found = meaning.things
+        guard let id = found.first, found.count == 1 else {
             throw NodeError(
                 found.isEmpty ? "unknown-conversation" : "ambiguous-conversation",
                 found.isEmpty

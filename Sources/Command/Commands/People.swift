@@ -31,6 +31,10 @@ struct InviteCommand: NodeCommand {
         try Output.show(invite, json: output.json, as: invite.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(invite.expires))")
+        if invite.addresses.isEmpty {
+            World.current.say(
+                "warning: it does not say where you are: say parley run, then parley invite again")
+        }
     }
 }
 

@@ -1,0 +1,51 @@
+import Parley
+import Testing
+
+@Suite("What a word means")
+struct NameTests {
+    /// Whoever followed the README and wrote to "ben", whose name is Ben, was told that there was no
+    /// such conversation.
+    @Test("is found in other letters, and as it is where both are there")
+    func letters() async throws {
+        let folder = try TemporaryFolder()
+        let (ada, _) = try await Node.create(
+            NodeSettings(home: folder.home("ada")), name: "Ada")
+        let made = try await ada.newConversation(name: "Trip", members: [])
+        for word in ["Trip", "trip", "TRIP", String(made.id.prefix(6)).uppercased()] {
+            _ = try await ada.send(conversation: word, texts: ["to \(word)"], replyTo: nil)
+        }
+        _ = try await ada.newConversation(name: "trip", members: [])
+        _ = try await ada.send(conversation: "trip", texts: ["to the other"], replyTo: nil)
+        let page = try await ada.messages(conversation: "Trip", before: nil, limit: 10)
+        #expect(page.messages.count == 4)
+        let error = await #expect(throws: NodeError.self) {
+            try await ada.send(conversation: "tRIP", texts: ["to which?"], replyTo: nil)
+        }
+        #expect(error?.code == "ambiguous")
+        await ada.shutdown()
+    }
+
+    @Test("may be somebody whom one has not met yet")
+    func notMet() async throws {
+        let folder = try TemporaryFolder()
+        let (ada, _) = try await Node.create(
+            NodeSettings(home: folder.home("ada")), name: "Ada")
+        let (ben, _) = try await Node.create(
+            NodeSettings(home: folder.home("ben")), name: "Ben")
+        let invite = try await ada.invite(hours: 1)
+        #expect(invite.addresses.isEmpty)
+        _ = try await ben.accept(link: invite.link, alias: nil)
+        let error = await #expect(throws: NodeError.self) {
+            try await ben.send(conversation: "ada", texts: ["hello"], replyTo: nil)
+        }
+        #expect(error?.message == "Ada and you have not met yet.")
+        let stranger = await #expect(throws: NodeError.self) {
+            try await ben.send(conversation: "cara", texts: ["hello"], replyTo: nil)
+        }
+        #expect(stranger?.code == "unknown-conversation")
+        _ = try await ada.start(listen: ["127.0.0.1:0"])
+        #expect(try await ada.invite(hours: 1).addresses.count == 1)
+        await ada.shutdown()
+        await ben.shutdown()
+    }
+}
