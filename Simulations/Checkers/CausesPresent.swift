@@ -151,7 +151,9 @@ final class CausesPresent: Checker {
         for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
-                    let mayWait = !isSettled || liars.contains(log.device)
+                    // What a cut has caught while it waited waits no more, and is shown to nobody.
+                    let isBeyond = log.bound.map { $0.sequence < log.end } ?? false
+                    let mayWait = !isSettled || liars.contains(log.device) || isBeyond
                     try lookForStrays(in: log, of: node)
                     try look(at: log, of: node, mayWait: mayWait)
                 }

@@ -257,19 +257,22 @@ extension MemoryStore {
 
     /// Forgets what is held of a log of lane 0 at and above a proven fork. Rows stay, and no place
     /// leads to them.
-    public func dropBranch(of log: LogNumber) throws(StoreError) {
-        try writes("dropping a branch")
+    public func drop(_ log: LogNumber, from point: LogPoint) throws(StoreError) {
+        try writes("dropping the end of a log")
         let place = Int(log.rawValue) - 1
-        guard let record = record(log), let fork = record.proven else { return }
+        guard let record = record(log) else { return }
+        for row in try views(in: log, point.sequence...UInt64.max) {
+            try removeView(at: row.first, in: log)
+        }
         let (places, heads) = (contents.places[log], contents.heads[log])
         change {
-            for row in places?.keys ?? [] where row >= fork.sequence {
+            for row in places?.keys ?? [] where row >= point.sequence {
                 $0.places[log]?[row] = nil
             }
-            for head in heads?.keys ?? [] where head >= fork.sequence {
+            for head in heads?.keys ?? [] where head >= point.sequence {
                 $0.heads[log]?[head] = nil
             }
-            $0.logs[place] = record.withoutBranch
+            $0.logs[place] = record.below(point)
         } back: {
             $0.places[log] = places
             $0.heads[log] = heads

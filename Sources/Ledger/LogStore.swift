@@ -111,9 +111,9 @@ public protocol LogStore: AnyObject {
     func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)]
-    /// Forgets what is held of a log of lane 0 at and above a proven fork, signatures included: it
-    /// is another branch than the one that counts.
-    func dropBranch(of log: LogNumber) throws(StoreError)
+    /// Forgets what is held of a log from a point on, signatures and views included. Whoever calls
+    /// sees to it that what people see is folded again.
+    func drop(_ log: LogNumber, from point: LogPoint) throws(StoreError)
     /// Forgets the payload of an operation, for good.
     func erase(
         _ number: OperationNumber, commitment: Digest

@@ -58,9 +58,30 @@ extension NodeCore {
                 limit = LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log.id))
             }
             guard log.limit != limit else { continue }
+            let wasVouched = log.limit?.sequence == log.end
             log.limit = limit
             try store.update(log)
+            if wasVouched { try dropUnsigned(log, store) }
         }
+    }
+
+    /// Drops what stood in a log by the word of a cut alone, which does not hold any more: whoever
+    /// made that cut could have put anything there. What is signed comes again.
+    private func dropUnsigned(_ log: LogRecord, _ store: some Store) throws(StoreError) {
+        guard let last = log.spans.last,
+            try store.head(atOrAfter: last.last, in: log.number) == nil
+        else { return }
+        let signed = try store.heads(in: log.number, last.first...last.last).last?.sequence
+        var point = LogPoint(sequence: last.first, anchor: last.anchor)
+        for end in [signed.map { $0 + 1 }, log.bound?.sequence] {
+            guard let end, end > point.sequence, end <= last.last,
+                let stored = try store.operation(at: end - 1, in: log.number),
+                end != log.bound?.sequence || stored.id == log.bound?.anchor
+            else { continue }
+            point = LogPoint(sequence: end, anchor: stored.id)
+        }
+        guard log.bound != LogPoint(sequence: last.last + 1, anchor: last.tip) else { return }
+        try store.drop(log.number, from: point)
     }
 
     /// Sets where logs begin for this device, where that is another place than before.

@@ -97,7 +97,7 @@ extension NodeCore {
     func otherBranch(
         _ run: Run, insteadOf log: LogRecord, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [VerifiedRun] {
-        guard log.awaitsBranch else { return [] }
+        guard log.awaitsBranch, let fork = log.proven else { return [] }
         let below = log.withoutBranch
         // What does not hold takes nobody's place, whatever is wrong with it.
         let pieces = try? Self.verify(run, in: space.id, against: below, limit: nil)
@@ -108,7 +108,7 @@ extension NodeCore {
         {
             return []
         }
-        try store.dropBranch(of: log.number)
+        try store.drop(log.number, from: fork)
         return pieces
     }
 

@@ -137,17 +137,19 @@ extension SQLiteStore {
         records.update(record)
     }
 
-    /// Forgets what is held of a log of lane 0 at and above a proven fork.
-    public func dropBranch(of log: LogNumber) throws(StoreError) {
+    /// Forgets what is held of a log from a point on, signatures and views included.
+    public func drop(_ log: LogNumber, from point: LogPoint) throws(StoreError) {
         writes()
-        guard let record = records.log(log), let fork = record.proven else { return }
-        precondition(record.lane == .control, "only lane 0 has no views that hang on its rows")
+        guard let record = records.log(log) else { return }
+        for row in try views(in: log, point.sequence...UInt64.max) {
+            try removeView(at: row.first, in: log)
+        }
         for statement in [statements.deleteOperationsFrom, statements.deleteHeadsFrom] {
             statement.bind(1, log.rawValue)
-            statement.bind(2, Int64(clamping: fork.sequence))
-            try statement.run("dropping a branch")
+            statement.bind(2, Int64(clamping: point.sequence))
+            try statement.run("dropping the end of a log")
         }
-        records.update(record.withoutBranch)
+        records.update(record.below(point))
     }
 
     /// All proof of forks, ascending by log.

@@ -199,11 +199,12 @@ struct LogContractTests {
                 try store.addFork(try Sample.evidence(log, space, parting: 5), in: log.number)
             }
             try store.begin(.normal)
-            try store.dropBranch(of: log.number)
+            let fork = try #require(try store.log(log.number)?.proven)
+            try store.drop(log.number, from: fork)
             store.rollback()
             #expect(try store.operation(at: 5, in: log.number) != nil)
             #expect(try store.log(log.number)?.end == 8)
-            try store.transaction { try store.dropBranch(of: log.number) }
+            try store.transaction { try store.drop(log.number, from: fork) }
             #expect(try store.operations(in: log.number, 0...9, limit: .max).count == 5)
             #expect(try store.heads(in: log.number, 0...9).map(\.sequence) == [3])
             #expect(try store.log(log.number)?.end == 5)
