@@ -50,6 +50,8 @@ extension NodeCore {
     static let welcomeInterval: UInt64 = 7 * day
     /// Devices that are asked at a time where nobody is known to hold what is missing.
     static let askedDeviceCountMax = 3
+    /// Letters that are known again.
+    static let letterMemory = 256
     /// Runs in answer to one question.
     static let answerRunCountMax = 128
     /// Questions of one device are answered no more often, in milliseconds.
@@ -232,6 +234,10 @@ extension NodeCore {
         _ bytes: [UInt8], in inbox: MailboxID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
+        let name: Digest = digest(.relayBlob, bytes)
+        guard !lastLetters.contains(name) else { return }
+        lastLetters.append(name)
+        if lastLetters.count > Self.letterMemory { lastLetters.removeFirst() }
         let prekeys = try store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }

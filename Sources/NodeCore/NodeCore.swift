@@ -69,6 +69,9 @@ public struct NodeCore: Sendable {
     var resumedEpochs: Set<OperationID>?
     /// What is missing of spaces that is asked for through relays.
     var repairs: [SpaceNumber: Repair] = [:]
+    /// The letters that came last: a relay may bring one again and again, and a question that was
+    /// answered costs nothing the second time.
+    var lastLetters: [Digest] = []
     /// When somebody's question through a relay was last answered, on the monotonic clock.
     var answeredAt: [DeviceID: UInt64] = [:]
     /// The space of the person's own devices, once it exists.
