@@ -28,7 +28,8 @@ help:
 # Debug, not release: it builds in half the time, and the demo is quick either way.
 run: packages swift
 	swift build --product parley
-	exec "$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
+	"$$(swift build --show-bin-path)/parley" demo $(if $(LOG),--log '$(LOG)')
+	command -v parley >/dev/null || echo '  make install         puts parley where your shell finds it'
 
 # For use, not for a look: a release build takes its minutes.
 install: packages swift
