@@ -119,22 +119,25 @@ extension NodeCore {
     }
 
     /// Tells every linked member; to who knows it already it costs a frame and nothing more.
-    private func spread(
+    private mutating func spread(
         _ evidence: ForkEvidence, in space: SpaceRecord, _ effects: inout [Effect]
     ) {
         let bytes = Frame.fork(evidence.proof).encoded()
         for id in links.keys.sorted() where links[id]?.session?.shares(space.number) == true {
+            links[id]?.session?.provedMore(in: space.number)
             effects.append(.send(id, bytes))
         }
     }
 
-    /// Tells a new link what is proven of the logs of shared spaces.
-    func tellForks(
+    /// Tells a peer what is proven of the logs of spaces whose lane 0 it holds by now: before, it
+    /// could not have placed it.
+    mutating func tellForks(
         to id: LinkID, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        guard let spaces = links[id]?.session?.takeOwedForks(), !spaces.isEmpty else { return }
         for evidence in try store.forks() {
             guard let space = try store.space(evidence.proof.space),
-                links[id]?.session?.shares(space.number) == true
+                spaces.contains(space.number)
             else { continue }
             effects.append(.send(id, Frame.fork(evidence.proof).encoded()))
         }

@@ -103,7 +103,6 @@ extension NodeCore {
         let outputs = try session.open(hello, sharing: shared, store: store)
         links[id]?.session = session
         try perform(outputs, on: id, at: now, store, &random, &effects)
-        try tellForks(to: id, store, &effects)
         askForBodies(at: now, &effects)
     }
 
@@ -281,6 +280,7 @@ extension NodeCore {
                 }
                 guard result.hasMore else { break }
             }
+            try tellForks(to: id, store, &effects)
         }
     }
 

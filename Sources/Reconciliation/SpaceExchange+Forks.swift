@@ -1,6 +1,20 @@
 import ParleyLedger
 import ParleyWire
 
+/// Whether the peer of a link is to be told what is proven of a space's logs. It can place that once
+/// it holds what is held here, and where digests differ it may be the proof that it lacks.
+struct ForkTelling: Sendable {
+    /// It is to be told as soon as it can place it.
+    var isOwed = true
+    /// It was told, or will be, when it held what is held here.
+    var isKnown = false
+
+    mutating func isEqual() {
+        if !isKnown { isOwed = true }
+        isKnown = true
+    }
+}
+
 /// Questions beside those about holes: where branches part, and for payloads.
 extension SpaceExchange {
     /// Compares a tip that the peer lists with the same place here.
@@ -59,6 +73,10 @@ extension SpaceExchange {
         }
         return nil
     }
+
+    /// Whether what is proven of the space's logs is to be told now. Who has not heard yet of the
+    /// log's author, or of who tells it, could not place it.
+    var mustTellForks: Bool { forks.isOwed && hasSentAll && scope.isEverything }
 
     /// Asks for operations whose payload did not come along.
     mutating func wantBodies(_ ranges: [Want.Range]) -> Want? {

@@ -60,6 +60,7 @@ struct SpaceExchange: Sendable {
     var questions: [Question] = []
     /// The search for the place where a log's branches part.
     var search: ForkSearch?
+    var forks = ForkTelling()
 
     init(_ shared: SharedSpace) {
         space = shared.record
@@ -78,6 +79,7 @@ struct SpaceExchange: Sendable {
     /// what the peer holds.
     mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
         self.scope = scope
+        forks = ForkTelling()
         answers = []
         windows = [:]
         unannounced = []
@@ -94,6 +96,9 @@ struct SpaceExchange: Sendable {
         !answers.isEmpty || (peerEnds != nil && (!unsent.isEmpty || isIntroducing))
     }
 
+    /// Whether the peer is known to hold, or was sent, all that it may have.
+    var hasSentAll: Bool { peerEnds != nil && unsent.isEmpty && !isIntroducing }
+
     // MARK: What the peer holds
 
     /// The peer's digests are our own.
@@ -105,6 +110,7 @@ struct SpaceExchange: Sendable {
         peerEnds = ends
         lacked = []
         wasEqual = true
+        forks.isEqual()
         unsent = []
         unannounced = []
         windows = [:]
@@ -137,6 +143,7 @@ struct SpaceExchange: Sendable {
         }
         if frontier.isComplete {
             if frontier.asksForMissing {
+                forks.isOwed = true
                 peerEnds = ends
                 try planSending(store: store)
             } else if unsent.isEmpty || peerEnds == nil {

@@ -25,6 +25,22 @@ extension SyncSession {
         return [.send(.want(want))]
     }
 
+    /// The spaces of whose logs the peer is to be told now what is proven.
+    public mutating func takeOwedForks() -> Set<SpaceNumber> {
+        var spaces: Set<SpaceNumber> = []
+        for (number, exchange) in shared where exchange.mustTellForks {
+            shared[number]?.forks.isOwed = false
+            spaces.insert(number)
+        }
+        return spaces
+    }
+
+    /// Takes note that more is proven of a space's logs. Where the peer cannot place it yet, it has
+    /// to be told once more.
+    public mutating func provedMore(in space: SpaceNumber) {
+        shared[space]?.forks.isKnown = false
+    }
+
     mutating func nextForkQuestion(_ space: SpaceNumber) -> [SessionOutput] {
         shared[space]?.nextForkQuestion().map { [.send(.want($0))] } ?? []
     }

@@ -274,7 +274,8 @@ public struct SyncSession: Sendable {
 
     /// Whether ``nextOperations(upTo:store:)`` might have any: asked in every step, of every link.
     public var mayHaveOperations: Bool {
-        phase == .open && credit > 0 && shared.values.contains { $0.mayHaveOperations }
+        phase == .open && credit > 0
+            && shared.values.contains { $0.mayHaveOperations || $0.mustTellForks }
     }
 
     /// Operations that the peer lacks, as far as its credit goes and no more than `byteCount`.

@@ -2,6 +2,7 @@ import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleyWire
 import Testing
 
@@ -139,6 +140,23 @@ struct MaliceTests {
             }
             #expect(try world.observe { try world.difference } == nil)
         }
+    }
+
+    @Test("who comes into a group while linked is told what was proven before")
+    func proofForNewcomers() throws {
+        let quartet = try Quartet(seed: 105)
+        let (world, ann) = (quartet.world, quartet.honest[0])
+        let dan = try world.addNode("dan")
+        try world.introduce(ann, dan)
+        world.run(for: 5_000)
+        try world.equivocate(quartet.eve, in: quartet.group)
+        world.run(for: 30_000)
+        #expect(try ann.store.forks().count == 1)
+        _ = try world.perform(
+            .addMember(quartet.group, dan.identity.person, .member), on: ann)
+        // Too short for a link to end and come anew.
+        world.run(for: 10_000)
+        #expect(try dan.store.forks().count == 1)
     }
 
     @Test("payloads that a member leaves out are fetched from another")
