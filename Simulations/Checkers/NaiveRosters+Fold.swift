@@ -112,6 +112,29 @@ extension NaiveRosters.Fold {
         }
     }
 
+    /// What of all that holds would take an act's author's right away, or came by its invite before.
+    func whatVoids(_ act: Int, _ rosters: NaiveRosters) -> Acts {
+        guard let admission = rosters.admissions[act] else { return [] }
+        let grants = admission.grants.intersection(live)
+        return live.filter { other in
+            if rosters.acts[other].past.contains(act) { return false }
+            guard let key = rosters.admissions[other]?.key, key < admission.key else {
+                return false
+            }
+            if case .redeem(let redeem) = rosters.acts[act].wish {
+                if case .redeem(let before) = rosters.acts[other].wish,
+                    before.invite == redeem.invite
+                {
+                    return true
+                }
+                if let invite = rosters.number(of: redeem.invite), rosters.ends(other, invite) {
+                    return true
+                }
+            }
+            return revokes(other, act, admission, grants, rosters)
+        }
+    }
+
     private func mayCome(_ act: Int, _ redeem: Redeem, _ rosters: NaiveRosters) -> Bool {
         guard let invite = rosters.number(of: redeem.invite), live.contains(invite),
             case .invite(.open(_, _, let uses, _)) = rosters.acts[invite].wish

@@ -44,11 +44,31 @@ extension NaiveRosters.Fold {
 
     /// What a device that is out may have of lane 0: what put it out, and what that follows from.
     func departure(of device: DeviceID, _ rosters: NaiveRosters) -> NaiveRosters.Acts {
-        guard owners[device] == nil, let person = former[device]?.person else { return [] }
+        guard owners[device] == nil else { return [] }
+        guard let person = former[device]?.person else { return refusal(of: device, rosters) }
         let ends = live.filter {
             rosters.expels($0, person) || rosters.cut(by: $0, of: device, person) != nil
         }
         return ends.reduce(ends) { $0.union(rosters.acts[$1].past) }
+    }
+
+    /// What a device may have that only acts let in that do not hold: why they do not.
+    private func refusal(of device: DeviceID, _ rosters: NaiveRosters) -> NaiveRosters.Acts {
+        var void = admitted.subtracting(live).filter { act in
+            rosters.admissions[act]?.devices.values.contains { $0.contains(device) } ?? false
+        }
+        // Whoever had no right of their own had one from something that does not hold.
+        var known: NaiveRosters.Acts = []
+        while known != void {
+            known = void
+            for act in known {
+                void.formUnion(rosters.admissions[act]?.grants.subtracting(live) ?? [])
+            }
+        }
+        let reasons = void.reduce(into: [] as NaiveRosters.Acts) {
+            $0.formUnion(whatVoids($1, rosters))
+        }
+        return reasons.reduce(reasons) { $0.union(rosters.acts[$1].past) }
     }
 }
 

@@ -163,12 +163,19 @@ extension NodeCore {
         }
         var ends: [LogTag: UInt64]?
         for device in [identity.device, peer.device] {
-            guard let person = roster.person(of: device) else { return nil }
-            guard roster.isFormer(device) else { continue }
-            guard device == identity.device || person == peer.person else { return nil }
+            let places: [LogTip]
+            if let person = roster.person(of: device) {
+                guard roster.isFormer(device) else { continue }
+                guard device == identity.device || person == peer.person else { return nil }
+                places = judge.graph.departure(of: device, person)
+            } else {
+                guard device == peer.device else { return nil }
+                places = judge.graph.refusal(of: device, peer.person)
+                if places.isEmpty { return nil }
+            }
             // Where both are out, each may hear only what the other may have as well.
             var known: [LogTag: UInt64] = [:]
-            for place in judge.graph.departure(of: device, person) {
+            for place in places {
                 known[place.tag] = min(place.sequence + 1, ends.map { $0[place.tag] ?? 0 } ?? .max)
             }
             ends = known

@@ -20,7 +20,37 @@ extension ControlGraph {
             set.formUnion(node.past)
             set.raise(node.log, to: Int(node.sequence) + 1)
         }
-        return logs.indices.filter { set.count(of: $0) > 0 }.map {
+        return places(of: set)
+    }
+
+    /// What a device may know of the control lane that only what does not hold has let in: the past
+    /// of what voids that, itself included. It takes itself for a member until it hears so.
+    ///
+    /// - Returns: the highest place of each log; none where nothing ever let the device in.
+    public func refusal(of device: DeviceID, _ person: PersonID) -> [LogTip] {
+        let (index, whole) = (authorities.index, authorities.whole)
+        var pending = (index.testimonies[person] ?? []).filter {
+            index[$0].testimony(of: person)?.devices.contains(device) == true
+        }
+        var met: Set<Int> = []
+        var reasons: [LogTip] = []
+        while let node = pending.popLast() {
+            guard met.insert(node).inserted else { continue }
+            switch whole.verdict(on: node, index) {
+            case .holds, .unproven: break
+            case .ungranted: pending += index[node].grants
+            case .revoked(let other): reasons.append(index[other].place)
+            case .usedUp(let invite):
+                let others = whole.holding(index.redemptions[invite])
+                reasons += others.filter { index[$0].key < index[node].key }
+                    .map { index[$0].place }
+            }
+        }
+        return set(of: ControlTips(reasons)).map(places) ?? []
+    }
+
+    private func places(of set: ClosedSet) -> [LogTip] {
+        logs.indices.filter { set.count(of: $0) > 0 }.map {
             LogTip(tag: logs[$0].tag, sequence: UInt64(set.count(of: $0)) - 1)
         }
     }

@@ -61,6 +61,22 @@ struct DeviceTests {
         try jury.verify(isSettled: true)
     }
 
+    @Test("a device that its person added unaware of their removal hears that it is in nothing")
+    func addedUnaware() throws {
+        let trip = try world.group("trip", [ann, ben])
+        world.cut(ann, ben)
+        try ann.perform(.removeMember(trip, ben.identity.person))
+        let phone = try world.addDevice("phone", of: ben)
+        world.cut(ann, phone)
+        world.run(for: .minutes(1))
+        let space = try #require(try phone.store.space(trip))
+        #expect(try phone.belongs(to: space))
+        world.heal()
+        world.run(for: .minutes(10))
+        #expect(try !phone.belongs(to: space))
+        try jury.verify(isSettled: true)
+    }
+
     @Test(
         "a backup becomes a new device and ends the lost one", arguments: [false, true])
     func backup(onDisk: Bool) throws {
