@@ -18,16 +18,20 @@ struct ExampleTests {
         #expect(output.contains("Test run with 3 tests"), "\(output.suffix(4_000))")
     }
 
-    /// Bash closes what it inherited: another test's pipe must not stay open as long as a build.
+    /// Bash closes what it inherited: another test's pipe must not stay open as long as a build. Pipes
+    /// alone: once the socket is closed by which Foundation learns of the end, it waits for this
+    /// process, and until then hears of the end of no other.
     private static func make(_ goal: String, output: FileHandle) async throws -> Int32 {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/bash")
         process.arguments = [
             "-c",
             """
-            for each in /proc/self/fd/*; do
+            for each in /proc/$$/fd/*; do
                 number=${each##*/}
-                if ((number > 2)); then eval "exec $number>&-"; fi
+                if ((number > 2)) && [[ $(readlink "$each") == pipe:* ]]; then
+                    eval "exec $number>&-"
+                fi
             done
             exec make --no-print-directory \(goal)
             """,
