@@ -178,9 +178,13 @@ actor NodeProcess {
 
 /// Ports of this machine that nobody is on, below those that the system gives out itself.
 enum FreePort {
+    /// A node that is stopped and started again finds its port as it left it.
+    private static let given = Mutex<Set<UInt16>>([])
+
     static func some() throws -> UInt16 {
         for _ in 0..<100 {
             let port = UInt16.random(in: 20_000..<32_000)
+            guard given.withLock({ $0.insert(port).inserted }) else { continue }
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             defer { close(descriptor) }
             var address = sockaddr_in()
