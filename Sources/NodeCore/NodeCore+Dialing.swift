@@ -8,6 +8,8 @@ struct Dialing: Sendable {
     /// Whose device it is: where it can be reached stands on their card.
     let person: PersonID
     private(set) var failureCount: UInt64 = 0
+    /// What it was when the link began that is there now.
+    private var failureCountBefore: UInt64 = 0
     private(set) var isUnderway = false
     /// When it was last begun anew because the device said it is elsewhere, on the monotonic clock.
     private var movedAt: UInt64?
@@ -29,7 +31,17 @@ struct Dialing: Sendable {
     }
 
     /// The peer takes this node in.
-    mutating func isWelcome() { failureCount = 0 }
+    mutating func isWelcome() {
+        failureCountBefore = failureCount
+        failureCount = 0
+    }
+
+    /// The link lasts.
+    mutating func isSettled() { failureCountBefore = 0 }
+
+    /// The link ended because there was nothing to say: it would else be dialled every other second
+    /// for ever.
+    mutating func isTurnedAway() { failureCount = max(failureCount, failureCountBefore) }
 
     /// The device says it is elsewhere. Returns whether that is believed: else whoever says so all the
     /// time could have any address dialled all the time.
@@ -83,7 +95,8 @@ extension NodeCore {
             let isIdle = dialing[target.device].map {
                 !$0.isUnderway && !timers.contains(.dial(target.device))
             }
-            guard isIdle ?? true else { continue }
+            // How it went before is not forgotten while there is a link.
+            guard isIdle ?? true, !isLinked(target.device) else { continue }
             guard try mayDial(person, store) else { return }
             dialing[target.device] = Dialing(person)
             try dial(target.device, at: now, store, &effects)
@@ -135,7 +148,7 @@ extension NodeCore {
             })
         else { return }
         // A link through a relay is there: only a better one is looked for.
-        if links.values.contains(where: { $0.peer.device == device }) {
+        if isLinked(device) {
             guard !target.addresses.isEmpty else { return }
             target.mailboxes = []
         }
@@ -145,6 +158,10 @@ extension NodeCore {
         }
         dialing[device]?.begins()
         effects.append(.dial(target))
+    }
+
+    private func isLinked(_ device: DeviceID) -> Bool {
+        links.values.contains { $0.peer.device == device }
     }
 
     /// Tries everyone again at once.

@@ -22,6 +22,8 @@ struct CoreLink: Sendable {
     var adoptedCount = 0
     /// What it may still cost.
     var allowance = Allowance()
+    /// It lasted until its first heartbeat.
+    var hasBeaten = false
     /// It is being hung up: what still comes is not looked at.
     var isEnding = false
 }
@@ -146,6 +148,7 @@ extension NodeCore {
         case .introduce(let introduction):
             return try introduced(introduction, on: id, at: now, store, &random, &effects)
         case .bye:
+            dialing[peer.device]?.isTurnedAway()
             return hangUp(id, .ended, &effects)
         case .error(let error):
             return try refused(error, by: peer, store, &effects)
@@ -253,8 +256,13 @@ extension NodeCore {
         }
         // Who is in no common space any more has been told so by now.
         guard try mayLink(link.peer.person, store) else {
+            effects.append(.send(id, Frame.bye.encoded()))
+            dialing[link.peer.device]?.isTurnedAway()
             return hangUp(id, .stranger, &effects)
         }
+        // The peer's first heartbeat, at which it may end the link, is over by the second.
+        if link.hasBeaten { dialing[link.peer.device]?.isSettled() }
+        links[id]?.hasBeaten = true
         if case .send(let frame) = try session.heartbeat(store: store) {
             effects.append(.send(id, frame.encoded()))
         }

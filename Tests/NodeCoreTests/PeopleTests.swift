@@ -214,6 +214,30 @@ struct PeopleTests {
         #expect(!ben.isLinked(to: cara) && !cara.isLinked(to: ben))
     }
 
+    @Test("who waits for an answer of somebody formerly together with is not at the door all the time")
+    func patience() throws {
+        let cara = try world.addNode("cara")
+        try world.introduce(ann, ben)
+        try world.introduce(ann, cara)
+        let group = try ann.perform(
+            .createGroup(name: "trip", members: [ben.person, cara.person]))
+        guard case .space(let number) = group, let space = try ann.store.space(number) else {
+            throw CommandRefusal.unknownConversation
+        }
+        world.run(for: 60_000)
+        try ann.perform(.removeMember(space.id, ben.person))
+        world.run(for: 60_000)
+        let card = try #require(try cara.store.value(.card, ben.person.bytes))
+        try cara.perform(.requestContact(card: card, alias: "ben"))
+        let before = world.linkCount
+        world.run(for: 600_000)
+        #expect(try ben.state(of: cara) == .pending)
+        #expect((1...12).contains(world.linkCount - before))
+        try ben.decide(.accept, about: cara)
+        world.run(for: 330_000)
+        #expect(ben.isLinked(to: cara))
+    }
+
     @Test("Attack 53: a code fits one pair of persons and keys, seen from one side")
     func codes() throws {
         let cara = try world.addNode("cara")
