@@ -214,7 +214,7 @@ struct PeopleTests {
         #expect(!ben.isLinked(to: cara) && !cara.isLinked(to: ben))
     }
 
-    @Test("who waits for an answer of somebody formerly together with is not at the door all the time")
+    @Test("who waits for an answer of somebody they were together with is patient")
     func patience() throws {
         let cara = try world.addNode("cara")
         try world.introduce(ann, ben)
