@@ -103,7 +103,10 @@ struct NaiveModel: Equatable {
         for act in acts where act.lane == .content && act.author.role >= .member {
             guard let target = act.target, let owner = authors[target.tag] else { continue }
             let isOwn = owner == act.author.person
-            if act.kind == 65, isOwn, let edit = Payload.decode(PayloadEdit.self, act.payload) {
+            // Erased by a deletion that a cut took back later, it is no version any more.
+            if act.kind == 65, isOwn, !act.operation.operation.isErased,
+                let edit = Payload.decode(PayloadEdit.self, act.payload)
+            {
                 edits[target, default: []].append((edit.text, act.place))
             }
             if act.kind == 66, isOwn || (isGroup && act.author.role >= .admin) {
