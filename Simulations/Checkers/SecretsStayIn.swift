@@ -42,8 +42,10 @@ final class SecretsStayIn: Checker {
 
     private func look(at world: World, isSettled: Bool) throws {
         for reading in try readings(of: world) where !reading.control.rosters.isForked {
-            let epochs = try epochs(of: reading, besides: world.liars)
-            for node in world.nodes { try tryToOpen(epochs, reading, node) }
+            let epochs = try epochs(of: reading)
+            // Whom a liar seals for is the liar's affair.
+            let honest = epochs.filter { !world.liars.contains($0.act.device) }
+            for node in world.nodes { try tryToOpen(honest, reading, node) }
             if isSettled { try lookForKeys(to: epochs, reading, world) }
             let out = world.nodes.filter {
                 reading.control.now.former[$0.identity.device]?.ends.isEmpty == false
@@ -69,14 +71,14 @@ final class SecretsStayIn: Checker {
 
     // MARK: Keys
 
-    private func epochs(of reading: Reading, besides liars: Set<DeviceID>) throws -> [Epoch] {
+    private func epochs(of reading: Reading) throws -> [Epoch] {
         let (store, rosters) = (reading.node.store, reading.control.rosters)
         var found: [Epoch] = []
-        for act in reading.control.held.sorted().map({ rosters.acts[$0] })
-        where !liars.contains(act.device) {
+        for act in reading.control.held.sorted().map({ rosters.acts[$0] }) {
             guard let log = try store.log(act.tag, in: reading.space.number),
                 let stored = try store.operation(at: act.sequence, in: log.number),
-                stored.operation.header.kind.rawValue == 7, let payload = stored.operation.payload
+                stored.operation.header.kind.rawValue == 7, let payload = stored.operation.payload,
+                let body = try? EpochBody(bytes: payload)
             else { continue }
             let before =
                 act.sequence == 0
@@ -88,7 +90,7 @@ final class SecretsStayIn: Checker {
                         space: reading.space.id, author: act.device, sequence: act.sequence,
                         previous: before?.id ?? OperationID(reinterpreting: log.id),
                         dependencies: stored.operation.header.dependencies),
-                    body: try EpochBody(bytes: payload)))
+                    body: body))
         }
         return found
     }
@@ -137,9 +139,10 @@ final class SecretsStayIn: Checker {
         let fitting = epochs.filter {
             $0.body.rosterDigest == now.digest && now.owners[$0.act.device] != nil
         }
-        guard let epoch = fitting.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }) else {
-            return
-        }
+        // With a liar's in use, older ones may be gone.
+        guard let epoch = fitting.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }),
+            !world.liars.contains(epoch.act.device)
+        else { return }
         for node in world.honestNodes
         where now.owners[node.identity.device] != nil
             && !forgetful.contains(node.identity.device)
