@@ -14,7 +14,7 @@ extension NaiveRosters.Fold {
         if lane == .control || owners[device] != nil { return .all }
         guard let (person, ends) = former[device] else { return .none }
         if ends.isEmpty { return .all }
-        let places = ends.compactMap {
+        let places = heard(of: ends, rosters).compactMap {
             rosters.cut(by: $0, of: device, person)?.place(of: device, lane)
         }
         return places.max { ($0.sequence, $0.operation) < ($1.sequence, $1.operation) }
@@ -28,18 +28,48 @@ extension NaiveRosters.Fold {
         _ rosters: NaiveRosters
     ) -> Bool {
         guard let person = person(of: device) else { return false }
-        let cuts = live.subtracting(view.live).compactMap { act -> Cut? in
-            if case .setRole(let change) = rosters.acts[act].wish, change.person == person,
-                change.role == .reader
-            {
-                return change.cut
-            }
-            return rosters.cut(by: act, of: device, person)
+        let endings = live.filter { end(by: $0, of: device, person, rosters) != nil }
+        let heard = heard(of: endings, rosters)
+        let cuts = endings.subtracting(view.live).map { act in
+            heard.contains(act) ? end(by: act, of: device, person, rosters) ?? Cut() : Cut()
         }
         return cuts.isEmpty
             || cuts.contains {
                 ($0.place(of: device, lane)?.sequence).map { $0 >= sequence } ?? false
             }
+    }
+
+    /// How far an act lets a device's words count, one that lets the person only read included.
+    private func end(
+        by act: Int, of device: DeviceID, _ person: PersonID, _ rosters: NaiveRosters
+    ) -> Cut? {
+        if case .setRole(let change) = rosters.acts[act].wish, change.person == person,
+            change.role == .reader
+        {
+            return change.cut
+        }
+        return rosters.cut(by: act, of: device, person)
+    }
+
+    /// Whose word counts on where a device ends: theirs who were in when they gave it, if there are
+    /// any such.
+    private func heard(of ends: Acts, _ rosters: NaiveRosters) -> Acts {
+        let trusted = ends.filter { act in
+            guard case .ident = rosters.acts[act].wish, let author = rosters.admissions[act]?.author
+            else { return true }
+            let wasOut = live.contains { other in
+                if other == act || rosters.acts[other].past.contains(act) { return false }
+                if rosters.cut(by: other, of: rosters.acts[act].device, author) == nil {
+                    return false
+                }
+                guard rosters.expels(other, author) else { return true }
+                return !rosters.acts[act].past.intersection(live).contains {
+                    rosters.admits($0, author) && rosters.acts[$0].past.contains(other)
+                }
+            }
+            return !wasOut
+        }
+        return trusted.isEmpty ? ends : trusted
     }
 
     /// What a device that is out may have of lane 0: what put it out, and what that follows from.

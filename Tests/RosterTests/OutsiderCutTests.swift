@@ -41,6 +41,49 @@ struct OutsiderCutTests {
         }
     }
 
+    @Test("Attack 38: nor does one that had seen the removal, in any order")
+    func knowing() throws {
+        var village = try Village(seed: 385, people: 2)
+        village.write(village.add(1), by: 0)
+        let device = village.people[1].devices[0].device
+        village.write(village.remove(1, cut: places(device, 5)), by: 0)
+        try village.people[1].revoke(device)
+        let lift = Ident(
+            person: village.people[1].person, identity: village.people[1].log.encoded,
+            change: .revoke(device, cut: Cut(places(device, 99))))
+        village.write(lift.draft(), by: 1)
+        for order in village.orders() {
+            #expect(
+                village.roster(order).limit(of: device, lane: .content)
+                    == .through(5, OperationID { $0[0] = 5 }))
+        }
+    }
+
+    /// The removal of old still held, and took the cut of everything said later: all that the lost
+    /// device ever wrote was gone.
+    @Test("who came back is heard of the cut for a device lost since, in any order")
+    func cameBack() throws {
+        var village = try Village(seed: 386, people: 2)
+        let lost = try village.people[1].addDevice(&village.draws).device
+        village.write(village.add(1), by: 0)
+        village.write(village.remove(1, cut: places(lost, 5)), by: 0)
+        village.write(village.add(1), by: 0)
+        let back = village.roster()
+        #expect(back.contains(lost))
+        try village.people[1].revoke(lost)
+        let end = Ident(
+            person: village.people[1].person, identity: village.people[1].log.encoded,
+            change: .revoke(lost, cut: Cut(places(lost, 9))))
+        village.write(end.draft(), by: 1)
+        for order in village.orders() {
+            let roster = village.roster(order)
+            #expect(
+                roster.limit(of: lost, lane: .content) == .through(9, OperationID { $0[0] = 9 }))
+            #expect(roster.judges(lost, .content, 9, view: back))
+            #expect(!roster.judges(lost, .content, 10, view: back))
+        }
+    }
+
     /// The stolen device said the same of itself, with the very proof that revoked it.
     @Test("Attack 38: a stolen device lifts no cut by revoking itself, in any order")
     func stolenDevice() throws {
