@@ -46,6 +46,7 @@ let targets: [Target] = [
         providers: [.apt(["libzstd-dev"])]),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
     room("Wire", ["CZstd"]),
+    room("Words", []),
     .target(
         name: "CFaultDisk", path: "Sources/CFaultDisk",
         linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -67,8 +68,8 @@ let targets: [Target] = [
     room(
         "Storage",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore",
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation", "ParleyNodeCore",
             .product(name: "GRDB", package: "GRDB.swift"),
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ], hasPage: true),
@@ -76,9 +77,9 @@ let targets: [Target] = [
     room(
         "",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore", "ParleyStorage",
-            "ParleyTransport", logging,
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation", "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore",
+            "ParleyStorage", "ParleyTransport", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
@@ -131,6 +132,7 @@ let targets: [Target] = [
             "ParleySimulate", "ParleyReal", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
+    tests("Words", ["ParleyWords"]),
     tests("House", []),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
     tests(
@@ -161,8 +163,8 @@ let targets: [Target] = [
     tests(
         "Storage",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
+            "ParleyConversation", "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
             .product(name: "GRDB", package: "GRDB.swift"),
         ]),
     tests(

@@ -134,6 +134,8 @@ struct ParleyCommand: AsyncParsableCommand {
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
             CommandGroup(
+                name: "Finding:", subcommands: [SearchCommand.self, Similar.self, Ask.self]),
+            CommandGroup(
                 name: "Care:",
                 subcommands: [
                     Why.self,

@@ -23,6 +23,8 @@ public final class Node: Sendable {
     let running: RunningNode
     let network: NodeNetwork
     let home: Home
+    let indexer: SearchIndexer
+    let desk: SearchDesk
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
@@ -31,6 +33,8 @@ public final class Node: Sendable {
         let logger = Logger(label: "parley")
         let core = NodeCore(identity: keys.identity, rejoin: Rejoin(store))
         running = RunningNode(core: core, store: store, logger: logger)
+        indexer = SearchIndexer(running: running, logger: logger)
+        desk = SearchDesk(running: running, indexer: indexer)
         network = NodeNetwork(
             identity: keys.identity, noise: keys.noise,
             network: NetworkID(named: settings.network), inputs: running, logger: logger)
@@ -164,6 +168,7 @@ public final class Node: Sendable {
     @discardableResult
     public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
         let reachable = try await network.listen(on: addresses)
+        await indexer.start()
         // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
         return reachable
@@ -175,6 +180,7 @@ public final class Node: Sendable {
 
     /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
     public func shutdown() async {
+        await indexer.stop()
         await network.shutdown()
         await running.stop()
     }

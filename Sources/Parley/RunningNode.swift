@@ -91,6 +91,9 @@ actor RunningNode {
         if mustSchedule { schedule() }
     }
 
+    /// Whether inputs wait.
+    nonisolated var isBusy: Bool { inbox.withLock { $0.isScheduled } }
+
     private nonisolated func schedule() {
         executor.queue.async { self.assumeIsolated { $0.drain() } }
     }
@@ -115,9 +118,9 @@ actor RunningNode {
     }
 
     /// Writes to the store between two steps, in transactions of the body's own.
-    func write(_ body: (SQLiteStore) throws -> Void) throws {
+    func write<R: Sendable>(_ body: (SQLiteStore) throws -> R) throws -> R {
         guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        try body(opened)
+        return try body(opened)
     }
 
     /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.

@@ -56,6 +56,9 @@ final class Connection {
     /// Whether no transaction is open.
     var isIdle: Bool { sqlite3_get_autocommit(handle) != 0 }
 
+    /// Rows that the last statement changed.
+    var changeCount: Int { Int(sqlite3_changes(handle)) }
+
     /// Runs statements that return nothing.
     func execute(_ sql: String, _ attempt: String) throws(StoreError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
@@ -133,6 +136,11 @@ final class Statement {
             }
             sqlite3_bind_blob(handle, index, start, Int32(buffer.count), Self.transient)
         }
+    }
+
+    /// Binds a copy of a text.
+    func bind(_ index: Int32, text: String) {
+        sqlite3_bind_text(handle, index, text, -1, Self.transient)
     }
 
     func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }

@@ -144,6 +144,9 @@ extension SQLiteStore {
         for row in try views(in: log, point.sequence...UInt64.max) {
             try removeView(at: row.first, in: log)
         }
+        for stored in try operations(in: log, point.sequence...UInt64.max, limit: Int.max) {
+            try forgetSearch(of: stored)
+        }
         for statement in [statements.deleteOperationsFrom, statements.deleteHeadsFrom] {
             statement.bind(1, log.rawValue)
             statement.bind(2, Int64(clamping: point.sequence))

@@ -1,3 +1,4 @@
+import ParleyConversation
 public import ParleyLedger
 import ParleySealing
 public import ParleyWire
@@ -93,7 +94,8 @@ extension SQLiteStore {
         return found
     }
 
-    private func row(_ row: Statement) throws(StoreError) -> StoredOperation {
+    /// The operation of a row whose columns are `SQL.operationColumns`.
+    func row(_ row: Statement) throws(StoreError) -> StoredOperation {
         let number = row.integer(0)
         guard let id = OperationID(row.bytes(3)) else { throw Self.damaged("reading operations") }
         var tail: [UInt8] = []
@@ -121,6 +123,7 @@ extension SQLiteStore {
     /// Forgets the payload of an operation, for good.
     public func erase(_ number: OperationNumber, commitment: Digest) throws(StoreError) {
         writes()
+        if let stored = try self.operation(number) { try forgetSearch(of: stored) }
         try setTail(commitment.bytes, number)
     }
 
@@ -131,6 +134,7 @@ extension SQLiteStore {
         writes()
         guard let tail = try tail(operation.operation, number.rawValue) else { return }
         try setTail(tail, number)
+        if StoredOperation.maySayText(operation.operation.header.kind) { try noteLate(number) }
     }
 
     private func setTail(_ tail: [UInt8], _ number: OperationNumber) throws(StoreError) {

@@ -21,6 +21,11 @@ public final class SQLiteStore: TransactionalStore {
     var records = Records()
     var tallies = Tallies()
     var actors = Actors()
+    /// The statements of the search, once something of it was used.
+    var search: SearchStatements?
+    var hits: (all: Statement?, below: Statement?) = (nil, nil)
+    /// Whether a merge of the whole index of words was begun.
+    var isMerging = false
     var nextOperation: Int64 = 1
     var nextValue: Int64 = 1
     /// The salt and payload of the operation at hand: one buffer for all of them.

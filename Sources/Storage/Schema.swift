@@ -10,6 +10,9 @@ enum Schema {
         migrator.registerMigration("logs, views and vault") { database in
             try database.execute(sql: meta + logs + views + vault)
         }
+        migrator.registerMigration("search by words and by meaning") { database in
+            try database.execute(sql: SearchSchema.tables)
+        }
         return migrator
     }
 

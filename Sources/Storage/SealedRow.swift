@@ -11,6 +11,8 @@ enum SealedColumn: UInt8 {
     case valueContent = 6
     case vaultContent = 7
     case viewContent = 8
+    /// The row is the operation, then the model in the lowest 8 bits.
+    case embeddingContent = 9
 }
 
 /// Where a sealed value stands. Moved anywhere else it does not open.

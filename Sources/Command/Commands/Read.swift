@@ -26,6 +26,10 @@ struct Read: NodeCommand {
         name: .long,
         help: ArgumentHelp("the page that ends where this page began", valueName: "cursor"))
     var before: String?
+    @Option(
+        name: .long,
+        help: ArgumentHelp("the page around a message, and its thread", valueName: "number"))
+    var around: MessageNumber?
     @Flag(name: .long, help: "do not mark them as read")
     var keepUnread = false
 
@@ -37,6 +41,7 @@ struct Read: NodeCommand {
         if let before, before.isEmpty || before.utf8.count > 256 {
             throw ValidationError("--before takes what an earlier page said")
         }
+        if before != nil, around != nil { throw ValidationError("--before or --around, not both") }
     }
 
     /// Why something may not be marked as read, and can be read all the same.
@@ -54,7 +59,17 @@ struct Read: NodeCommand {
         return MessageLines.text(page.messages, events: events)
     }
 
+    private func show(around number: Int64, on node: any NodeService) async throws {
+        let context = try await node.context(message: number, limit: limit)
+        var text = MessageLines.text(context.page.messages)
+        if !context.thread.isEmpty {
+            text += "\nthread\n" + MessageLines.text(context.thread)
+        }
+        try Output.show(context, json: output.json, as: text)
+    }
+
     func run(with node: any NodeService) async throws {
+        if let around { return try await show(around: around.value, on: node) }
         let page = try await node.messages(
             conversation: conversation, before: before, limit: limit)
         let text = output.json ? "" : try await self.text(page, on: node)

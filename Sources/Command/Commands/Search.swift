@@ -1,0 +1,238 @@
+import ArgumentParser
+import Foundation
+import Parley
+
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search",
+        abstract: "find messages by their words and by what they mean",
+        discussion: """
+            Without words, on a terminal, it finds while you type. All words must be there, \
+            whatever their endings; frequent ones are passed over. With a model installed (parley \
+            model install), messages that mean the same in other words are found too.
+
+            "an exact phrase"  from:NAME  in:CONVERSATION  before:2026-02-01  after:7d  has:link \
+             -word
+
+            Example:
+              parley search where is the key from:ann
+              parley search '"at the farm"' -snow --json
+              parley search stats
+            """,
+        subcommands: [
+            SearchFind.self, SearchCheck.self, SearchRebuild.self, SearchStatsCommand.self,
+            SearchWords.self,
+        ],
+        defaultSubcommand: SearchFind.self)
+}
+
+struct SearchFind: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "find messages; what `parley search` does where nothing else is said",
+        discussion: """
+            Say it in full where the first word is the name of another command of search.
+
+            Example:
+              parley search find stats from:ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(parsing: .allUnrecognized, help: "what is looked for; none: type it")
+    var words: [String] = []
+    @Option(name: .long, help: "at most so many messages, 1 to 200")
+    var limit = 20
+    @Flag(name: .long, help: "show the figures behind each hit")
+    var explain = false
+
+    func validate() throws {
+        guard (1...200).contains(limit) else { throw ValidationError("--limit is 1 to 200") }
+        if let option = words.first(where: { $0.hasPrefix("--") }) {
+            throw ValidationError("there is no option \(option)")
+        }
+        if words.isEmpty, !World.current.isInputTerminal || output.json {
+            throw ValidationError("say what is looked for")
+        }
+    }
+
+    func run(with node: any NodeService) async throws {
+        if words.isEmpty { return try await TypedSearch(node: node, limit: limit).run() }
+        // One argument is a text as it is; of several, one with blanks was quoted as a phrase.
+        let text =
+            words.count == 1
+            ? words[0] : words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
+        let reply = try await node.search(
+            SearchRequest(text, limit: limit, isExplained: explain))
+        try Output.show(reply, json: output.json, as: SearchLines.text(reply))
+        guard !output.json else { return }
+        if reply.hits.isEmpty { World.current.say("nothing was found") }
+        for note in reply.notes { World.current.say(harmless(note)) }
+    }
+}
+
+struct SearchCheck: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "compare what is indexed with what is held",
+        discussion: """
+            Looks for texts that cannot be found, for what is left of erased ones, and for vectors \
+            of another model or size; those are removed.
+
+            Example:
+              parley search check
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let report = try await node.checkSearch()
+        let lines = report.checks.map { check in
+            "\(check.isFine ? "✓" : "✗") \(harmless(check.name)): \(harmless(check.detail))"
+        }
+        try Output.show(report, json: output.json, as: lines.joined(separator: "\n"))
+        if report.checks.contains(where: { !$0.isFine }) {
+            World.current.say("parley search rebuild makes the indexes anew")
+            throw ExitCode.failure
+        }
+    }
+}
+
+struct SearchRebuild: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rebuild",
+        abstract: "make the indexes anew",
+        discussion: """
+            Drops everything that is indexed. A running node fills it again in the background.
+
+            Example:
+              parley search rebuild
+            """)
+
+    @OptionGroup var place: HomeOptions
+
+    func run(with node: any NodeService) async throws {
+        try await node.rebuildSearch()
+        World.current.say("parley search stats shows how far it is")
+    }
+}
+
+struct SearchStatsCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "show what is indexed, how far, and what it costs",
+        discussion: """
+            Example:
+              parley search stats --json
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let stats = try await node.searchStats()
+        var table = Table()
+        for index in stats.indexes {
+            let part =
+                index.held == 0 ? 100 : Int(100 * Double(index.indexed) / Double(index.held))
+            let rows = index.rows.map { ", \(counted($0, "row"))" } ?? ""
+            let memory =
+                index.memoryByteCount > 0 ? ", \(bytes(index.memoryByteCount)) in memory" : ""
+            table.add(
+                index.name,
+                index.state == "on"
+                    ? "\(part) % indexed\(rows), \(bytes(index.byteCount)) on disk\(memory)"
+                    : index.state)
+        }
+        try Output.show(stats, json: output.json, as: table.text)
+    }
+}
+
+struct SearchWords: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "words",
+        abstract: "turn the index of words on or off",
+        discussion: """
+            The index holds keyed hashes of words, no word; but how often each hash stands there \
+            can be counted by whoever has the disk. Off, nothing of it stays on the disk.
+
+            Example:
+              parley search words off
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "on or off")
+    var state: String
+
+    func validate() throws {
+        guard ["on", "off"].contains(state) else { throw ValidationError("say on or off") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        try await node.setWordIndex(on: state == "on")
+    }
+}
+
+struct Similar: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "similar",
+        abstract: "find messages that mean about the same as one",
+        discussion: """
+            Needs a model: parley model install.
+
+            Example:
+              parley similar 12
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message's number")
+    var message: MessageNumber
+    @Option(name: .long, help: "at most so many messages, 1 to 200")
+    var limit = 10
+
+    func validate() throws {
+        guard (1...200).contains(limit) else { throw ValidationError("--limit is 1 to 200") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let reply = try await node.similar(message: message.value, limit: limit)
+        try Output.show(reply, json: output.json, as: SearchLines.text(reply))
+        guard !output.json else { return }
+        for note in reply.notes { World.current.say(harmless(note)) }
+    }
+}
+
+struct Ask: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ask",
+        abstract: "answer a question with what people wrote, quoted",
+        discussion: """
+            Shows the passages that answer best, each with who wrote it, where and when. Nothing \
+            is made up: where nothing fits, it says so.
+
+            Example:
+              parley ask "who has the key?"
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the question")
+    var question: String
+    @Option(name: .long, help: "at most so many passages, 1 to 20")
+    var limit = 3
+
+    func validate() throws {
+        try Check.text(question)
+        guard (1...20).contains(limit) else { throw ValidationError("--limit is 1 to 20") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let reply = try await node.search(SearchRequest(question, limit: limit))
+        try Output.show(reply, json: output.json, as: SearchLines.quotes(reply))
+        guard !output.json else { return }
+        if reply.hits.isEmpty { World.current.say("nobody wrote anything that answers this") }
+        for note in reply.notes { World.current.say(harmless(note)) }
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Parley
+
+/// Hits as lines: number, time, author and conversation, then the text with what matches marked.
+///
+/// ```
+///   #7  25 Dec 2004 09:14  ada in hut  word
+///       the «key» hangs at the farm
+/// ```
+enum SearchLines {
+    /// A text is shown up to so many characters.
+    private static let textCountMax = 400
+
+    static func text(_ reply: SearchReply) -> String {
+        reply.hits.flatMap { lines($0) }.joined(separator: "\n")
+    }
+
+    static func lines(_ hit: SearchHit) -> [String] {
+        var lines = [
+            "  #\(hit.message.number)  \(Clock().moment(hit.message.time))  "
+                + "\(harmless(hit.message.author)) in \(harmless(hit.conversation))  \(hit.reason)"
+        ]
+        lines.append("      " + marked(hit))
+        if let figures = hit.explanation { lines.append("      " + explained(figures)) }
+        return lines
+    }
+
+    /// Each passage in quotation marks, with its source.
+    static func quotes(_ reply: SearchReply) -> String {
+        reply.hits.map { hit in
+            "  “\(oneLine(hit.message.text ?? ""))”\n"
+                + "      – \(harmless(hit.message.author)) in \(harmless(hit.conversation)), "
+                + "\(Clock().moment(hit.message.time)), #\(hit.message.number)"
+        }.joined(separator: "\n")
+    }
+
+    private static func marked(_ hit: SearchHit) -> String {
+        oneLine(hit.pieces.map { $0.isMatch ? "«\($0.text)»" : $0.text }.joined())
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        let line = harmless(text.split(whereSeparator: \.isNewline).joined(separator: " "))
+        return line.count <= textCountMax ? line : line.prefix(textCountMax) + "…"
+    }
+
+    private static func explained(_ figures: SearchHit.Explanation) -> String {
+        var parts: [String] = []
+        if let rank = figures.wordRank { parts.append("words: place \(rank)") }
+        if let rank = figures.meaningRank { parts.append("meaning: place \(rank)") }
+        for (model, cosine) in figures.cosines.sorted(by: { $0.key < $1.key }) {
+            parts.append("\(model) cosine \(String(format: "%.3f", cosine))")
+        }
+        if let deviation = figures.deviation {
+            parts.append("z \(String(format: "%.2f", deviation))")
+        }
+        parts.append("recency \(String(format: "%.4f", figures.recency))")
+        parts.append("score \(String(format: "%.4f", figures.score))")
+        return parts.joined(separator: " · ")
+    }
+}

@@ -1,0 +1,132 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWords
+
+/// Answers searches. What it needs in memory is loaded by the first and let go of some idle
+/// minutes after the last.
+actor SearchDesk {
+    /// What is held in memory is let go of after so many idle seconds.
+    static let idleSeconds = 300
+    /// A search waits at most so long for messages that are not indexed yet.
+    private static let patience: Duration = .seconds(2)
+    /// Places are read anew once so many operations came.
+    private static let staleCount = 512
+
+    let running: RunningNode
+    let indexer: SearchIndexer
+    private var places: PlaceTable?
+    private var refoldCount = 0
+    private var searchCount = 0
+
+    init(running: RunningNode, indexer: SearchIndexer) {
+        self.running = running
+        self.indexer = indexer
+    }
+
+    // MARK: Searching
+
+    /// Answers a search.
+    func find(_ request: SearchRequest) async throws -> SearchReply {
+        let start = ContinuousClock.now
+        guard (1...200).contains(request.limit) else {
+            throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
+        }
+        let query = try Self.query(request)
+        var notes = try await settle()
+        let places = try await table()
+        let filter = try await running.read { try $0.filter(of: query) }
+        let found = try await running.read { views in
+            try views.wordMatches(query, filter, places, limit: request.limit)
+        }
+        notes.append("Searched by words alone: no model is installed (parley model install).")
+        let hits = try await running.read { views in
+            try found.compactMap { number -> SearchHit? in
+                guard let shown = try views.hit(number, query, filter, isByWords: true) else {
+                    return nil
+                }
+                return SearchHit(
+                    message: shown.message, conversation: shown.name, reason: "word",
+                    pieces: shown.pieces, cursor: shown.cursor)
+            }
+        }
+        return SearchReply(
+            hits: hits, semantic: "unavailable", notes: notes,
+            milliseconds: Self.milliseconds(since: start))
+    }
+
+    static func query(_ request: SearchRequest) throws -> SearchQuery {
+        do {
+            return try SearchQuery(
+                request.text, at: SystemClock.now.wall, isTyping: request.isTyping)
+        } catch {
+            throw NodeError(error)
+        }
+    }
+
+    /// Lets the index catch up, and says where it could not.
+    private func settle() async throws -> [String] {
+        let isDone = try await indexer.followWords(atMost: Self.patience)
+        let state = try await running.read { views in
+            (try views.store.wordIndexState(), views.store.operationCount)
+        }
+        if state.0.isOff {
+            return ["The index of words is off: nothing is found by words."]
+        }
+        if isDone { return [] }
+        let part = Int(100 * Double(state.0.through) / Double(max(1, state.1)))
+        return ["\(part) % of what is held is indexed; the rest follows."]
+    }
+
+    // MARK: What is in memory
+
+    /// Where messages stand.
+    func table() async throws -> PlaceTable {
+        searchCount += 1
+        letGoLater(searchCount)
+        if let places {
+            let count = try await running.read { $0.store.operationCount }
+            if count < places.count + Self.staleCount { return places }
+        }
+        let made = try await running.read { try PlaceTable($0.store) }
+        places = made
+        return made
+    }
+
+    private func letGoLater(_ count: Int) {
+        Task { [weak self] in
+            // Cancelled only with the process: then there is nothing to let go of.
+            try? await Task.sleep(for: .seconds(Self.idleSeconds))
+            await self?.letGo(unlessAfter: count)
+        }
+    }
+
+    private func letGo(unlessAfter count: Int) {
+        if searchCount == count { places = nil }
+    }
+
+    static func milliseconds(since start: ContinuousClock.Instant) -> Double {
+        let time = start.duration(to: .now).components
+        let whole = Double(time.seconds) * 1e3 + Double(time.attoseconds) / 1e15
+        return (whole * 1e3).rounded() / 1e3
+    }
+}
+
+extension NodeError {
+    /// Why a text is no search.
+    init(_ refusal: SearchQuery.Refusal) {
+        switch refusal {
+        case .tooLong:
+            self.init(
+                "bad-search", "A search has at most \(SearchQuery.byteCountMax) bytes.")
+        case .noDay(let text):
+            self.init(
+                "bad-search", "“\(text)” is no day.",
+                hint: "Say it as 2026-01-31, 2026-01, 2026, today, yesterday or 7d.")
+        case .unknownHas(let text):
+            self.init(
+                "bad-search", "No message can have “\(text)”.",
+                hint: "has:link finds messages with an address of the web.")
+        }
+    }
+}

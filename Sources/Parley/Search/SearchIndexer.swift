@@ -1,0 +1,130 @@
+import Logging
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWords
+
+/// Follows the log at its leisure: words and vectors of what came, and of what came while nobody
+/// looked. It holds up nothing: texts are read and rows are written in short turns of the node's
+/// actor, and all work between is done by one thread of the lowest priority.
+actor SearchIndexer {
+    /// Operations of one turn, and of one while the node has other things to do.
+    private static let turnCount = 512, busyTurnCount = 64
+
+    private nonisolated let executor = ThreadExecutor(label: "parley.search")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    let running: RunningNode
+    private let logger: Logger
+    private var task: Task<Void, Never>?
+    private var listener: UInt64?
+    private let wake: AsyncStream<Void>
+    private let waker: AsyncStream<Void>.Continuation
+
+    init(running: RunningNode, logger: Logger) {
+        self.running = running
+        self.logger = logger
+        (wake, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Begins to follow.
+    func start() async {
+        guard task == nil else { return }
+        let waker = waker
+        listener = await running.listen { _, _ in waker.yield() }
+        waker.yield()
+        task = Task { [weak self, wake] in
+            for await _ in wake {
+                guard let self, !Task.isCancelled else { return }
+                await self.work()
+            }
+        }
+    }
+
+    /// There is something to do.
+    func poke() { waker.yield() }
+
+    /// Ends after the turn at hand.
+    func stop() async {
+        waker.finish()
+        task?.cancel()
+        await task?.value
+        task = nil
+        if let listener { await running.unlisten(listener) }
+    }
+
+    /// Does what there is to do.
+    private func work() async {
+        do {
+            try await followWords()
+            try await purge()
+        } catch is CancellationError {
+            // The node is going down; the rest is done when it is up again.
+        } catch {
+            logger.warning("indexing failed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Indexes words until nothing is left, or until it took so long.
+    ///
+    /// - Returns: whether nothing is left.
+    @discardableResult
+    func followWords(atMost limit: Duration? = nil) async throws -> Bool {
+        let start = ContinuousClock.now
+        while !Task.isCancelled {
+            let count = running.isBusy ? Self.busyTurnCount : Self.turnCount
+            let (state, pending) = try await running.read { views in
+                (try views.store.wordIndexState(), try views.store.pendingTexts(limit: count))
+            }
+            if state.isOff { return true }
+            if state.version != Terms.version {
+                try await running.transact { store throws(StoreError) in
+                    try store.resetWordIndex(isOff: false)
+                }
+                continue
+            }
+            guard !pending.isEmpty(after: state.through) else { return true }
+            let terms = pending.texts.map { Terms.ofText($0.text.text, author: $0.text.author) }
+            try await running.transact { store throws(StoreError) in
+                try store.index(pending, terms: terms)
+            }
+            if let limit, ContinuousClock.now - start > limit { return false }
+        }
+        throw CancellationError()
+    }
+
+    /// Takes what was erased out of the files of the index as well.
+    private func purge() async throws {
+        guard try await running.read({ try $0.store.wordIndexState().needsPurge }) else { return }
+        while !Task.isCancelled {
+            let isDone = try await running.transact { store throws(StoreError) in
+                try store.purgeWordIndex()
+            }
+            if isDone { break }
+        }
+        // Old pages lie in the log of changes until it is emptied; a reader can prevent that, and
+        // then the next emptying does it.
+        try await running.write { store in _ = try store.checkpoint() }
+    }
+}
+
+extension RunningNode {
+    /// Writes what is no part of a step, in one transaction that may be lost in a crash: it can be
+    /// made again.
+    func transact<R: Sendable>(
+        _ body: @Sendable (SQLiteStore) throws(StoreError) -> R
+    ) throws -> R {
+        try write { store in
+            try store.begin(.normal)
+            do {
+                let result = try body(store)
+                try store.commit()
+                return result
+            } catch {
+                store.rollback()
+                throw error
+            }
+        }
+    }
+}

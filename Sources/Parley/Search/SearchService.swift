@@ -1,0 +1,122 @@
+/// What people and programs ask of a node's search.
+public protocol SearchService: Sendable {
+    /// Finds messages by their words and, where models are installed, by what they mean.
+    func search(_ request: SearchRequest) async throws -> SearchReply
+    /// Messages that mean about the same as this one, the nearest first.
+    func similar(message: Int64, limit: Int) async throws -> SearchReply
+    /// The page of the timeline around a message, and the thread that it belongs to.
+    func context(message: Int64, limit: Int) async throws -> ContextView
+    /// What is indexed, how far, and what it costs.
+    func searchStats() async throws -> SearchStats
+    /// Compares the indexes with the messages, and removes vectors that belong to nothing.
+    func checkSearch() async throws -> DoctorReport
+    /// Makes the indexes anew; they fill in the background.
+    func rebuildSearch() async throws
+    /// Turns the index of words on or off. Off, every hash of a word leaves the disk.
+    func setWordIndex(on: Bool) async throws
+}
+
+/// What is looked for.
+public struct SearchRequest: Codable, Equatable, Sendable {
+    /// Words, phrases and conditions: `key "at the farm" -snow from:ann in:hut after:7d`.
+    public var text: String
+    /// At most so many hits, 1 to 200.
+    public var limit: Int
+    /// Whether the last word may be the beginning of one.
+    public var isTyping: Bool
+    /// Whether the figures behind each hit are wanted.
+    public var isExplained: Bool
+    /// A request with these fields.
+    public init(
+        _ text: String, limit: Int = 20, isTyping: Bool = false, isExplained: Bool = false
+    ) {
+        self.text = text
+        self.limit = limit
+        self.isTyping = isTyping
+        self.isExplained = isExplained
+    }
+}
+
+/// A message that was found.
+public struct SearchHit: Codable, Equatable, Sendable {
+    /// A part of the text.
+    public struct Piece: Codable, Equatable, Sendable {
+        /// The part.
+        public var text: String
+        /// Whether it is what was looked for.
+        public var isMatch: Bool
+    }
+    /// Why it is here, in figures.
+    public struct Explanation: Codable, Equatable, Sendable {
+        /// Its place among those that have all words, from 1.
+        public var wordRank: Int?
+        /// Its place by meaning, from 1.
+        public var meaningRank: Int?
+        /// The cosine between the search and the message, by model.
+        public var cosines: [String: Double]
+        /// By how many standard deviations it is nearer than usual: the highest of all models.
+        public var deviation: Double?
+        /// What its age added.
+        public var recency: Double
+        /// All of it together.
+        public var score: Double
+    }
+    /// The message.
+    public var message: MessageView
+    /// The name of its conversation.
+    public var conversation: String
+    /// `word`, `meaning` or `both`.
+    public var reason: String
+    /// The text in parts, with what matches marked.
+    public var pieces: [Piece]
+    /// What `before` takes for the page of the timeline that ends with it.
+    public var cursor: String
+    /// The figures, where they were asked for.
+    public var explanation: Explanation?
+}
+
+/// What a search found.
+public struct SearchReply: Codable, Equatable, Sendable {
+    /// The best first; the newest first where only words count.
+    public var hits: [SearchHit]
+    /// `available`, `unavailable` (no model is installed), `not-indexed` (no vector yet) or
+    /// `not-asked` (something must stand in the text exactly).
+    public var semantic: String
+    /// What a person should know of this answer, each a sentence.
+    public var notes: [String]
+    /// How long it took, in milliseconds.
+    public var milliseconds: Double
+}
+
+/// Where a message stands.
+public struct ContextView: Codable, Equatable, Sendable {
+    /// The message.
+    public var message: Int64
+    /// The page around it, oldest first.
+    public var page: MessagePage
+    /// Its thread: what it replies to, up to the first, and what replies to those, oldest first.
+    public var thread: [MessageView]
+}
+
+/// What is indexed.
+public struct SearchStats: Codable, Equatable, Sendable {
+    /// One kind of index.
+    public struct Index: Codable, Equatable, Sendable {
+        /// `words`, or the name of a model.
+        public var name: String
+        /// `on`, `off`, or `no-model`.
+        public var state: String
+        /// Operations that were looked at.
+        public var indexed: Int
+        /// Operations that are held.
+        public var held: Int
+        /// Rows in the database.
+        public var rows: Int?
+        /// Bytes in the database.
+        public var byteCount: Int
+        /// Bytes in memory now.
+        public var memoryByteCount: Int
+    }
+    /// The index of words first.
+    public var indexes: [Index]
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Runs an actor on one thread of its own at the lowest priority: whatever else the machine has to
+/// do goes first.
+final class ThreadExecutor: SerialExecutor {
+    private struct State {
+        var jobs: [UnownedJob] = []
+        var isOver = false
+        var isRunning = false
+    }
+    private let state = Mutex(State())
+    private let signal = DispatchSemaphore(value: 0)
+    private let name: String
+
+    init(label: String) { name = label }
+
+    deinit {
+        state.withLock { $0.isOver = true }
+        signal.signal()
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isFirst = state.withLock { state in
+            state.jobs.append(job)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if isFirst { start() }
+        signal.signal()
+    }
+
+    /// The thread begins with the first job and ends after an idle while: a node that searches
+    /// nothing has none.
+    private func start() {
+        let thread = Thread { [self] in run() }
+        thread.name = name
+        thread.stackSize = 8 << 20
+        thread.start()
+    }
+
+    private func run() {
+        // On Linux 0 is this thread alone.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        while true {
+            if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
+                job.runSynchronously(on: asUnownedSerialExecutor())
+                continue
+            }
+            guard signal.wait(timeout: .now() + .seconds(10)) == .timedOut else { continue }
+            let isDone = state.withLock { state in
+                guard state.jobs.isEmpty else { return false }
+                state.isRunning = false
+                return true
+            }
+            if isDone { return }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+@testable import Parley
+
+/// A search that finds what holds the text as it is.
+extension FakeNode {
+    func search(_ request: SearchRequest) async throws -> SearchReply {
+        let found = try await messages(conversation: "home", before: nil, limit: 200).messages
+            .filter { $0.text?.contains(request.text) == true }
+        return SearchReply(
+            hits: found.map(hit), semantic: "unavailable",
+            notes: ["Searched by words alone."], milliseconds: 1)
+    }
+
+    private func hit(_ message: MessageView) -> SearchHit {
+        SearchHit(
+            message: message, conversation: "home", reason: "word",
+            pieces: [.init(text: message.text ?? "", isMatch: true)], cursor: "00")
+    }
+
+    func similar(message: Int64, limit: Int) async throws -> SearchReply {
+        throw NodeError("no-model", "No model is installed.", hint: "parley model install")
+    }
+
+    func context(message: Int64, limit: Int) async throws -> ContextView {
+        ContextView(
+            message: message,
+            page: try await messages(conversation: "home", before: nil, limit: limit), thread: [])
+    }
+
+    func searchStats() async throws -> SearchStats {
+        SearchStats(indexes: [
+            .init(
+                name: "words", state: "on", indexed: 3, held: 4, byteCount: 4096,
+                memoryByteCount: 0)
+        ])
+    }
+
+    func checkSearch() async throws -> DoctorReport {
+        DoctorReport(checks: [.init(name: "words", isFine: true, detail: "none is missing")])
+    }
+
+    func rebuildSearch() async throws {}
+    func setWordIndex(on: Bool) async throws {}
+}

@@ -1,0 +1,198 @@
+import Foundation
+@testable import ParleyConversation
+@testable import ParleyLedger
+import ParleyNodeCore
+import ParleyWire
+import ParleyWords
+import Testing
+
+@testable import ParleyStorage
+
+@Suite("The index of words")
+struct WordIndexTests {
+    /// A log whose operations say these texts, in a home that was just made.
+    private func withTexts(
+        _ texts: [String], _ body: (SQLiteStore, Home, LogRecord) throws -> Void
+    ) throws {
+        try withHome { home in
+            let store = try SQLiteStore.open(home: home)
+            let log = try store.transaction(.full) { try store.sampleLog() }
+            try store.transaction(.full) {
+                try store.store(try texts.enumerated().map { try said($1, UInt64($0), log) }, log)
+            }
+            try body(store, home, log)
+        }
+    }
+
+    private func said(
+        _ text: String, _ sequence: UInt64, _ log: LogRecord
+    ) throws -> VerifiedOperation {
+        let draft = TextMessage(text: text).draft()
+        let header = OperationHeader(
+            kind: .text, wallClock: 1_000_000 + sequence, clock: (1_000_000 + sequence) << 16,
+            authority: 42)
+        return VerifiedOperation(
+            id: Sample.id(sequence &+ 1, 9), tag: log.tag, sequence: sequence,
+            operation: try Operation.make(
+                header, salt: [UInt8](repeating: 3, count: 16), payload: draft.payload))
+    }
+
+    private func follow(_ store: SQLiteStore) throws {
+        if try store.wordIndexState().version != Terms.version {
+            try store.transaction { try store.resetWordIndex(isOff: false) }
+        }
+        while true {
+            let pending = try store.pendingTexts(limit: 7)
+            if pending.isEmpty(after: try store.wordIndexState().through) { return }
+            let terms = pending.texts.map { Terms.ofText($0.text.text) }
+            try store.transaction { try store.index(pending, terms: terms) }
+        }
+    }
+
+    private func hits(_ store: SQLiteStore, _ text: String) throws -> [Int64] {
+        let query = try SearchQuery(text, at: 0)
+        return try store.wordHits(query.narrowing, excluding: query.excluding, limit: 100)
+    }
+
+    @Test("finds texts by all their words, the newest first, and not what must not be there")
+    func finds() throws {
+        let texts = ["the red house", "a red car", "blue houses", "réd hoüse again"]
+        try withTexts(texts) { store, _, _ in
+            #expect(try hits(store, "red").isEmpty)
+            try follow(store)
+            #expect(try hits(store, "red house") == [4, 1])
+            #expect(try hits(store, "house") == [4, 3, 1])
+            #expect(try hits(store, "house -blue") == [4, 1])
+            #expect(try hits(store, "green").isEmpty)
+            #expect(try store.checkWordIndex() == (0, 0))
+        }
+    }
+
+    @Test("lets go of what is erased at once, and of its hashes in every file soon after")
+    func erasure() throws {
+        try withTexts((0..<50).map { "zucchini number\($0)" }) { store, _, log in
+            try follow(store)
+            let term = try #require(Terms.ofText("number7").last)
+            let hash = store.hash(term)
+            #expect(try hits(store, "number7") == [8])
+            let stored = try #require(try store.operation(at: 7, in: log.number))
+            let commitment = try #require(OperationHash.commitment(of: stored.operation))
+            try store.transaction(.full) { try store.erase(stored.number, commitment: commitment) }
+            #expect(try hits(store, "number7").isEmpty)
+            #expect(try hits(store, "zucchini").count == 49)
+            #expect(try store.wordIndexState().needsPurge)
+            while try !(store.transaction { try store.purgeWordIndex() }) {}
+            #expect(try store.checkpoint())
+            #expect(try hits(store, "zucchini").count == 49)
+            #expect(try !raw(store, hash))
+            let other = try #require(Terms.ofText("number8").last)
+            #expect(try raw(store, store.hash(other)))
+            #expect(try store.checkWordIndex() == (0, 0))
+        }
+    }
+
+    /// Whether the postings of a hash lie in a block of the index, deleted or not.
+    private func raw(_ store: SQLiteStore, _ hash: String) throws -> Bool {
+        // Words share beginnings with the one before them in a page; the end of one is as good.
+        let blocks = try store.connection.prepare("SELECT block FROM word_data WHERE id > 10")
+        defer { blocks.reset() }
+        while try blocks.step("test") {
+            if Data(blocks.array(0)).range(of: Data(hash.utf8.suffix(6))) != nil { return true }
+        }
+        return false
+    }
+
+    @Test("is of no use to a thief: no word on the disk, and other hashes in another home")
+    func secrecy() throws {
+        var hashes: [String] = []
+        for _ in 0..<2 {
+            try withTexts(["zucchini tomorrow", "zucchini"]) { store, home, _ in
+                try follow(store)
+                let term = try #require(Terms.ofText("zucchini").last)
+                hashes.append(store.hash(term))
+                for name in try FileManager.default.contentsOfDirectory(atPath: home.path) {
+                    let data = try Data(contentsOf: URL(filePath: home.path + "/" + name))
+                    for word in ["zucchin", "zuc", "tomor"] {
+                        #expect(data.range(of: Data(word.utf8)) == nil, "\(word) in \(name)")
+                    }
+                }
+            }
+        }
+        #expect(hashes.count == 2 && hashes[0] != hashes[1])
+    }
+
+    @Test("goes on where it was, and takes texts that came late")
+    func late() throws {
+        try withTexts(["one fish", "two fish"]) { store, _, log in
+            try follow(store)
+            let stored = try #require(try store.operation(at: 0, in: log.number))
+            let commitment = try #require(OperationHash.commitment(of: stored.operation))
+            let full = try said("one fish", 0, log)
+            try store.transaction {
+                try store.erase(OperationNumber(1), commitment: commitment)
+                try store.restore(full, in: OperationNumber(1))
+                try store.store([try said("red fish", 2, log)], log)
+            }
+            #expect(try hits(store, "fish") == [2])
+            try follow(store)
+            #expect(try hits(store, "fish") == [3, 2, 1])
+            #expect(try store.checkWordIndex() == (0, 0))
+        }
+    }
+
+    @Test("is as if nothing had happened after a transaction that failed")
+    func rollback() throws {
+        try withTexts(["one fish"]) { store, _, _ in
+            try store.transaction { try store.resetWordIndex(isOff: false) }
+            let pending = try store.pendingTexts(limit: 7)
+            try store.begin(.normal)
+            try store.index(pending, terms: pending.texts.map { Terms.ofText($0.text.text) })
+            store.rollback()
+            #expect(try hits(store, "fish").isEmpty)
+            #expect(try store.wordIndexState().through == 0)
+            try follow(store)
+            #expect(try hits(store, "fish") == [1])
+        }
+    }
+
+    @Test("holds nothing once it was turned off")
+    func off() throws {
+        try withTexts((0..<20).map { "word\($0)" }) { store, _, _ in
+            try follow(store)
+            #expect(try store.wordIndexByteCount() > 200)
+            try store.transaction { try store.resetWordIndex(isOff: true) }
+            let pending = try store.pendingTexts(limit: 100)
+            try store.transaction {
+                try store.index(pending, terms: pending.texts.map { Terms.ofText($0.text.text) })
+            }
+            #expect(try hits(store, "word3").isEmpty)
+            #expect(try store.wordIndexByteCount() < 100)
+        }
+    }
+
+    @Test("finds each hit without reading the whole index", arguments: Plan.search)
+    func plans(plan: Plan) throws {
+        try withHome { home in
+            _ = try SQLiteStore.open(home: home)
+            let database = try RawDatabase(home)
+            defer { database.close() }
+            let sql = plan.sql.replacing(/\?[0-9]/, with: "1")
+            let steps = try database.texts("EXPLAIN QUERY PLAN " + sql, column: 3)
+            #expect(!steps.isEmpty)
+            for step in steps {
+                #expect(!step.hasPrefix("SCAN") || step.contains("VIRTUAL"), "\(steps)")
+                #expect(!step.contains("TEMP B-TREE"), "\(steps)")
+            }
+        }
+    }
+}
+
+extension Plan {
+    fileprivate static let search = [
+        Plan(testDescription: "hits", sql: SearchSQL.hits),
+        Plan(testDescription: "next hits", sql: SearchSQL.hitsBelow),
+        Plan(testDescription: "texts", sql: SearchSQL.operationsAfter),
+        Plan(testDescription: "vectors", sql: SearchSQL.embeddingsAfter),
+        Plan(testDescription: "the next message", sql: SearchSQL.messagesAfter),
+    ]
+}
