@@ -5,7 +5,7 @@ import ParleyRelaying
 /// What nodes feel of a relay: two of them that nobody can dial, in this process, and a relay in one
 /// of its own.
 extension RelayBench {
-    static let nodeNames = ["relay-link", "relay-backlog"]
+    static let nodeNames = ["relay-link", "relay-backlog", "relay-singles", "relay-newest"]
     /// Messages that wait for a node that was away.
     private static let backlogCount = 10_000
 
@@ -24,29 +24,41 @@ extension RelayBench {
         }
         let link = try await here.invite(hours: 1).link
         _ = try await away.accept(link: link, alias: nil)
-        try await until { try await here.conversations().contains { $0.name == "away" } }
-        try await until { try await away.conversations().contains { $0.name == "here" } }
+        try await until("one knows the other") {
+            try await here.conversations().contains { $0.name == "away" }
+        }
+        try await until("the other knows one") {
+            try await away.conversations().contains { $0.name == "here" }
+        }
         var figures: [Figure] = []
         if wanted.contains("relay-link") {
             say("sending 500 messages through a pipe")
             figures.append(try await oneWay(here, away, fsync: fsync))
         }
-        if wanted.contains("relay-backlog") {
+        let backlogs = [("relay-backlog", 100), ("relay-singles", 1)]
+        for (name, piece) in backlogs
+        where wanted.contains(name) || (piece == 1 && wanted.contains("relay-newest")) {
             await away.shutdown()
-            say("putting \(Self.backlogCount) messages for a node that is away")
-            try await leave(here)
+            say("putting \(Self.backlogCount) messages for a node that is away, \(piece) at a time")
+            try await leave(here, each: piece)
             away = try await Node.open(NodeSettings(home: home))
-            figures.append(try await fetch(away))
+            figures += try await fetch(away, name, each: piece)
+            here.setOffline(false)
+            try await until("all was delivered") { try await here.outbox().isEmpty }
         }
         await away.shutdown()
         await here.shutdown()
         return figures
     }
 
-    private func until(_ condition: () async throws -> Bool) async throws {
+    private func until(
+        _ what: String, _ condition: () async throws -> Bool
+    ) async throws {
         let deadline = seconds() + 120
         while try await !condition() {
-            guard seconds() < deadline else { throw NodeError("bench", "It took too long.") }
+            guard seconds() < deadline else {
+                throw NodeError("bench", "It took too long until \(what).")
+            }
             // As above: a benchmark may wait.
             try await Task.sleep(for: .milliseconds(2))
         }
@@ -68,28 +80,41 @@ extension RelayBench {
                 + "fsync here, a commit there")
     }
 
-    /// Writes what will wait, and goes away once the relay has it.
-    private func leave(_ here: Node) async throws {
-        for piece in 0..<(Self.backlogCount / 100) {
-            let texts = (0..<100).map { "message \(piece * 100 + $0), as long as many of them are" }
+    /// Writes what will wait, so many in an envelope, and goes away once the relay has it.
+    private func leave(_ here: Node, each piece: Int) async throws {
+        for first in stride(from: 0, to: Self.backlogCount, by: piece) {
+            let texts = (first..<first + piece).map { "message \($0), as long as many of them are" }
             _ = try await here.send(conversation: "away", texts: texts, replyTo: nil)
         }
-        try await until {
+        try await until("the relay has them") {
             try await here.outbox().first?.relayedCount ?? 0 >= Self.backlogCount
         }
         here.setOffline(true)
     }
 
-    private func fetch(_ away: Node) async throws -> Figure {
+    private func fetch(_ away: Node, _ name: String, each piece: Int) async throws -> [Figure] {
         let before = try await away.status().operationCount
+        let newest = "message \(Self.backlogCount - 1),"
         let start = seconds()
         try await away.start(listen: [])
-        try await until {
+        try await until("the newest is shown") {
+            let page = try await away.messages(conversation: "here", before: nil, limit: 50)
+            return page.messages.last?.text?.hasPrefix(newest) == true
+        }
+        let shown = seconds() - start
+        try await until("all are stored") {
             try await away.status().operationCount >= before + Self.backlogCount
         }
-        return Figure(
-            "relay-backlog", samples: [seconds() - start], unit: "s", budget: 3,
-            note: "start until \(Self.backlogCount) messages that lay on a relay are stored, each "
-                + "envelope opened, verified and readable")
+        let whole = Figure(
+            name, samples: [seconds() - start], unit: "s", budget: 3,
+            note: "start until \(Self.backlogCount) messages that lay on a relay, \(piece) in an "
+                + "envelope, are stored; each envelope opened, verified and readable")
+        guard piece == 1 else { return [whole] }
+        return [
+            whole,
+            Figure(
+                "relay-newest", samples: [shown], unit: "s",
+                note: "start until the newest of them is readable"),
+        ]
     }
 }

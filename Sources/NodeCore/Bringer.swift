@@ -7,6 +7,8 @@ struct Bringer {
     let device: DeviceID
     /// The link that they came on; nil for a relay.
     let link: LinkID?
+    /// Whether what came before it is still to be read, and will be.
+    var isAhead = false
 
     init(person: PersonID, device: DeviceID) {
         self.person = person

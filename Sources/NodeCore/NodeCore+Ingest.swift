@@ -19,6 +19,8 @@ struct Ingested {
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
     var endsWaiting = false
+    /// Whether the causes of what is applied are still to be read.
+    var isAhead = false
     /// From which place on nobody serves the logs of those who are out; once it was asked for.
     var closedLogs: [LogTag: UInt64]?
 
@@ -68,6 +70,7 @@ extension NodeCore {
             return try count(.foreignSpace, store)
         }
         var ingested = Ingested(at: now)
+        ingested.isAhead = peer.isAhead
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {
             guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
@@ -87,11 +90,10 @@ extension NodeCore {
         }
         try admitWaiting(in: space, store, &ingested)
         try settle(ingested, in: space, from: peer.link, at: now, store, &effects)
-        guard peer.link == nil else { return }
-        let hasHole = try hasHole(space.number, store)
-        if ingested.isDisconnected || hasHole {
-            miss(space.number, heldBy: peer.device, at: now, &effects)
-        }
+        guard peer.link == nil, !peer.isAhead else { return }
+        try wonder(
+            about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
+            store, &effects)
     }
 
     /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
@@ -217,7 +219,9 @@ extension NodeCore {
         for (index, operation) in run.operations.enumerated() {
             var missing = try missing(
                 operation.operation.header, run, in: space, store, &ingested)
-            if run.isBackfill || isOverdue, run.lane != .control { missing.remove(.content) }
+            if run.isBackfill || isOverdue || ingested.isAhead, run.lane != .control {
+                missing.remove(.content)
+            }
             guard !missing.isEmpty else { continue }
             ready = index
             waitsForControl = missing.contains(.control)

@@ -15,6 +15,13 @@ struct Repair: Sendable {
     var delay: UInt64 { count == 0 ? 2_000 : min(3_600_000, 30_000 << min(count - 1, 7)) }
 }
 
+/// What seems to be missing of a space, as long as not all of it was read.
+struct Doubt: Sendable {
+    let holder: DeviceID
+    /// Something was not kept because it did not join what is held.
+    let isDisconnected: Bool
+}
+
 /// When a device was told of a space through its inbox.
 struct Welcome {
     let epoch: OperationID

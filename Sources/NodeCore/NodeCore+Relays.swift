@@ -174,10 +174,7 @@ extension NodeCore {
             call(relay, at: now, &effects)
         case .open:
             if line.isReading || !line.questions.isEmpty {
-                for mailbox in line.mailboxes.keys.sorted()
-                where line.mailboxes[mailbox]?.hasMore == true {
-                    askPage(of: mailbox, on: relay, at: now, &effects)
-                }
+                askAnew(relay, at: now, &effects)
                 return try dueEverywhere(store)
             }
             guard now.monotonic >= line.usedAt + Self.lineIdleTime else {
@@ -217,9 +214,7 @@ extension NodeCore {
             }
             try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
         case .missed(let mailbox):
-            guard line.mailboxes[mailbox] != nil else { return }
-            lines[relay]?.mailboxes[mailbox]?.isRead = false
-            askPage(of: mailbox, on: relay, at: now, &effects)
+            missedPushes(of: mailbox, on: relay, at: now, &effects)
         case .day(let day):
             lines[relay]?.day = day
             try watchMailboxes(on: relay, at: now, store, &random, &effects)
@@ -314,6 +309,10 @@ extension NodeCore {
             try read(
                 entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, at: now, store,
                 &random, &effects)
+        case (.glance(let mailbox), .entries(let entries, let hasMore, let newest)):
+            try lookedInto(
+                mailbox, on: relay, entries, hasMore: hasMore, newest: newest, at: now, store,
+                &random, &effects)
         case (.put(let space, let tag, let places), .stored(let counter)):
             try noteCounter(counter, of: relay, store)
             try stored(places, of: tag, in: space, by: relay, at: now, store, &effects)
@@ -336,8 +335,10 @@ extension NodeCore {
         if case .put(let space, let tag, _) = question {
             lines[relay]?.underway[space]?[tag] = nil
         }
-        if case .page(let mailbox) = question {
-            lines[relay]?.mailboxes[mailbox]?.hasMore = true
+        switch question {
+        case .page(let mailbox), .glance(let mailbox):
+            lines[relay]?.mailboxes[mailbox]?.stage = .unknown
+        case .put, .welcome, .whatever: break
         }
         switch refusal {
         case .busy(let delay):

@@ -67,6 +67,8 @@ public struct NodeCore: Sendable {
     var outboxWaiting: Set<SpaceNumber> = []
     /// Epochs in which this device went on after its store had fallen behind; nil where it never did.
     var resumedEpochs: Set<OperationID>?
+    /// What seems to be missing of spaces that are being read at a relay.
+    var doubts: [SpaceNumber: Doubt] = [:]
     /// What is missing of spaces that is asked for through relays.
     var repairs: [SpaceNumber: Repair] = [:]
     /// The letters that came last: a relay may bring one again and again, and a question that was

@@ -36,23 +36,64 @@ enum MailboxUse: Equatable, Sendable {
     case inbox
     /// Shared by the devices of an epoch.
     case drop(SpaceNumber, OperationID)
+
+    /// Whose operations lie in it; nil for the inbox, which has them of all.
+    var space: SpaceNumber? {
+        if case .drop(let space, _) = self { space } else { nil }
+    }
 }
 
 /// How far a mailbox is read on a connection.
 struct OpenMailbox: Sendable {
+    enum Stage: Sendable {
+        /// What it holds is to be asked for.
+        case unknown
+        /// It was asked for.
+        case asked
+        /// All that it holds, to be taken in its turn.
+        case whole([RelayEntry])
+        /// It holds more than came: it is asked for page by page, in its turn.
+        case long
+        /// A page of it was asked for.
+        case paging
+        /// All that was there has been taken; what comes from now on is pushed.
+        case read
+    }
+
     let use: MailboxUse
     let key: DeviceSigningKey
     /// Everything up to this counter was taken.
     var cursor: UInt64
-    /// All that was there has been taken; what comes from now on is pushed.
-    var isRead = false
+    var stage = Stage.unknown
+    /// Of what it holds the newest, until that was looked at.
+    var newest: [RelayEntry] = []
     /// Something was pushed before that, or not told: there is another page to ask for.
     var hasMore = false
+
+    init(use: MailboxUse, key: DeviceSigningKey, cursor: UInt64) {
+        self.use = use
+        self.key = key
+        self.cursor = cursor
+    }
+
+    var isRead: Bool {
+        if case .read = stage { true } else { false }
+    }
+
+    /// Bytes that wait here.
+    var waitingByteCount: Int {
+        var waiting = newest
+        if case .whole(let entries) = stage { waiting += entries }
+        return waiting.reduce(0) { $0 + $1.envelope.count }
+    }
 }
 
 /// What a request was for.
 enum RelayQuestion: Equatable, Sendable {
+    /// The oldest that was not taken yet.
     case page(MailboxID)
+    /// The newest, which most often is all.
+    case glance(MailboxID)
     case put(SpaceNumber, LogTag, Range<UInt64>)
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
     /// Whatever comes of it changes nothing.
@@ -72,6 +113,10 @@ struct RelayLine: Sendable {
     var lastNumber: UInt64 = 0
     var questions: [UInt64: RelayQuestion] = [:]
     var mailboxes: [MailboxID: OpenMailbox] = [:]
+    /// Mailboxes that are not read yet, by space, in the order in which they are.
+    var queues: [SpaceNumber?: [MailboxID]] = [:]
+    /// Spaces whose newest envelopes were looked at before their turn.
+    var glanced: Set<SpaceNumber> = []
     /// Mailboxes that were opened on this connection.
     var opened: Set<MailboxID> = []
     /// The day on which this device's inbox was opened last.
@@ -89,7 +134,10 @@ struct RelayLine: Sendable {
     }
 
     /// Whether everything that was there has been taken.
-    var isDrained: Bool { !isReading || mailboxes.values.allSatisfy(\.isRead) }
+    var isDrained: Bool { !isReading || queues.isEmpty }
+
+    /// Bytes of envelopes that wait for their turn.
+    var waitingByteCount: Int { mailboxes.values.reduce(0) { $0 + $1.waitingByteCount } }
 
     var putCount: Int {
         questions.values.count {
@@ -102,6 +150,8 @@ struct RelayLine: Sendable {
         self.phase = phase
         questions = [:]
         mailboxes = [:]
+        queues = [:]
+        glanced = []
         opened = []
         inboxDay = nil
         underway = [:]

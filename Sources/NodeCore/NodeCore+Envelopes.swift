@@ -1,0 +1,185 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// A drop whose envelopes are being opened: secrets are taken out of the vault once for all of them.
+private struct OpenDrop {
+    let space: SpaceRecord
+    let epoch: OperationID
+    let place: EnvelopePlace
+    let keys: EpochKeys
+    var chains: [DeviceID: Chain] = [:]
+    /// Whose chain is not as it is kept any more.
+    var moved: Set<DeviceID> = []
+}
+
+/// Opening what lay in a drop. Source: `Protocol/09-epochs.md`, "Envelopes".
+extension NodeCore {
+    /// Opens envelopes of a drop in their turn, and keeps the chains as they are then.
+    mutating func openEnvelopes(
+        _ entries: [RelayEntry], in mailbox: MailboxID, of number: SpaceNumber,
+        _ epoch: OperationID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard var drop = try drop(mailbox, of: number, epoch, store) else { return }
+        for entry in entries {
+            try open(entry.envelope, in: &drop, at: now, store, &random, &effects)
+        }
+        for device in drop.moved.sorted() {
+            guard let chain = drop.chains[device] else { continue }
+            try keep(chain, of: device, in: epoch, of: drop.space, store)
+        }
+    }
+
+    private mutating func drop(
+        _ mailbox: MailboxID, of number: SpaceNumber, _ epoch: OperationID, _ store: some Store
+    ) throws(StoreError) -> OpenDrop? {
+        guard let space = try store.space(number), belongs(to: try roster(of: space, store)),
+            let keys = try keys(of: epoch, in: space, store)
+        else { return nil }
+        return OpenDrop(
+            space: space, epoch: epoch,
+            place: EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox), keys: keys)
+    }
+
+    private mutating func open(
+        _ bytes: [UInt8], in drop: inout OpenDrop, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let number = drop.space.number
+        // What was opened before may have said that this device is out.
+        guard belongs(to: try roster(of: drop.space, store)) else { return }
+        let envelope: Envelope
+        do throws(EnvelopeRejection) {
+            envelope = try Envelope(bytes, at: drop.place, keys: drop.keys)
+        } catch {
+            return try count(.envelope, store)
+        }
+        let devices = judges[number]?.graph.devicesEver ?? []
+        for device in devices where device.prefix == envelope.sender {
+            guard var chain = try chain(of: device, in: &drop, store) else {
+                miss(number, heldBy: device, at: now, &effects)
+                continue
+            }
+            let content: [UInt8]
+            do throws(EnvelopeRejection) {
+                content = try envelope.open(from: device, chain: &chain, now: now.wall)
+            } catch {
+                switch error {
+                // One's own, or one that was read before.
+                case .chain where device == identity.device: return
+                case .chain: miss(number, heldBy: device, at: now, &effects)
+                case .malformed, .foreign, .brokenSeal, .badSignature:
+                    try count(.envelope, store)
+                }
+                continue
+            }
+            drop.chains[device] = chain
+            drop.moved.insert(device)
+            guard let person = judges[number]?.roster.person(of: device) else { return }
+            return try unpack(
+                content, by: Bringer(person: person, device: device), of: drop.space, at: now,
+                store, &random, &effects)
+        }
+    }
+
+    private mutating func chain(
+        of device: DeviceID, in drop: inout OpenDrop, _ store: some Store
+    ) throws(StoreError) -> Chain? {
+        if let chain = drop.chains[device] { return chain }
+        let chain = try chain(of: device, in: drop.epoch, of: drop.space, store)
+        drop.chains[device] = chain
+        return chain
+    }
+
+    /// Opens the newest envelopes of a drop before those that came earlier, and takes of them what
+    /// people write. Chains are copies that nobody keeps.
+    mutating func openAhead(
+        _ entries: [RelayEntry], in mailbox: MailboxID, on relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard case .drop(let number, let epoch) = lines[relay]?.mailboxes[mailbox]?.use,
+            var drop = try drop(mailbox, of: number, epoch, store)
+        else { return }
+        for entry in entries.sorted(by: { $0.counter < $1.counter }) {
+            // In its turn it is opened again, and counted where it cannot be.
+            guard let envelope = try? Envelope(entry.envelope, at: drop.place, keys: drop.keys),
+                let device = judges[number]?.graph.devicesEver.first(where: {
+                    $0.prefix == envelope.sender
+                }), device != identity.device,
+                let person = judges[number]?.roster.person(of: device),
+                var chain = try chain(of: device, in: &drop, store),
+                // As above.
+                let content = try? envelope.open(from: device, chain: &chain, now: now.wall)
+            else { continue }
+            drop.chains[device] = chain
+            var bringer = Bringer(person: person, device: device)
+            bringer.isAhead = true
+            for case .operations(var operations) in Parcel.frames(in: content) ?? []
+            where operations.space == drop.space.id {
+                // Control hangs on all that came before.
+                operations.runs.removeAll { $0.lane == .control }
+                guard !operations.runs.isEmpty else { continue }
+                try ingest(operations, by: bringer, at: now, store, &random, &effects)
+            }
+        }
+    }
+
+    /// Takes the frames of an envelope in their turn.
+    private mutating func unpack(
+        _ content: [UInt8], by peer: Bringer, of space: SpaceRecord, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let frames = Parcel.frames(in: content) else { return try count(.envelope, store) }
+        for frame in frames {
+            switch frame {
+            case .operations(let operations) where operations.space == space.id:
+                try ingest(operations, by: peer, at: now, store, &random, &effects)
+            case .acknowledge(let said) where said.space == space.id:
+                try acknowledged(said, of: space, by: peer.device, store, &effects)
+            case .frontier(let frontier) where frontier.space == space.id:
+                try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
+            default: try count(.envelope, store)
+            }
+        }
+    }
+
+    /// A device says what it holds on its disk of this device's logs.
+    func acknowledged(
+        _ said: Acknowledgement, of space: SpaceRecord, by device: DeviceID, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard device != identity.device else { return }
+        for entry in said.entries {
+            guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
+            else { continue }
+            try store.raise(
+                Mark(
+                    space: space.number, kind: .acknowledged,
+                    actor: Digest(reinterpreting: device), tag: entry.tag,
+                    sequence: entry.sequence))
+        }
+        effects.append(.changed([.receipts(space.number)]))
+    }
+
+    /// A device says how far it is with a space.
+    mutating func heardTips(
+        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard device != identity.device, try roster(of: space, store)?.contains(device) == true
+        else { return }
+        try compareOwn(frontier, of: space, by: device, at: now, store, &effects)
+        for entry in frontier.entries {
+            let log = try store.agreedLog(entry.tag, in: space.number)
+            if entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
+                return miss(space.number, heldBy: device, at: now, &effects)
+            }
+        }
+    }
+}

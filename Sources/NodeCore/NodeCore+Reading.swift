@@ -1,0 +1,249 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// Reading mailboxes: those of a space in the order in which they were filled, the cursor kept with
+/// what came; and a glance at the newest before, so that nobody waits for what is old.
+/// Source: `Protocol/06-relay.md`, "Reading".
+extension NodeCore {
+    /// The first question about a mailbox brings so many bytes of envelopes, the newest.
+    static let glanceByteCount = 32 << 10
+    /// Bytes of envelopes that wait for their turn; of more, they are asked for again.
+    static let waitingByteCountMax = 4 << 20
+
+    /// Whether mailboxes of a space are not read to their end yet.
+    func isBeingRead(_ space: SpaceNumber) -> Bool {
+        lines.values.contains { $0.queues[space] != nil }
+    }
+
+    // MARK: Asking
+
+    /// Asks for the newest of a drop, which most often is all; for the oldest of the inbox.
+    mutating func look(
+        into mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard open.use != .inbox else {
+            return askPage(of: mailbox, on: relay, at: now, &effects)
+        }
+        lines[relay]?.mailboxes[mailbox]?.stage = .asked
+        let range = RelayRange(
+            after: open.cursor, isNewestFirst: true, byteCountMax: Self.glanceByteCount)
+        ask(
+            .get(range), of: mailbox, as: open.key, on: relay, for: .glance(mailbox), at: now,
+            &effects)
+    }
+
+    private mutating func askPage(
+        of mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        lines[relay]?.mailboxes[mailbox]?.hasMore = false
+        lines[relay]?.mailboxes[mailbox]?.stage = .paging
+        ask(
+            .get(RelayRange(after: open.cursor)), of: mailbox, as: open.key, on: relay,
+            for: .page(mailbox), at: now, &effects)
+    }
+
+    /// Asks again what a relay had no time for.
+    mutating func askAnew(_ relay: NoiseKey, at now: Instant, _ effects: inout [Effect]) {
+        guard let line = lines[relay] else { return }
+        for mailbox in line.mailboxes.keys.sorted() {
+            if case .unknown = line.mailboxes[mailbox]?.stage {
+                look(into: mailbox, on: relay, at: now, &effects)
+            }
+        }
+    }
+
+    /// Envelopes came that were not told: the mailbox is read from where it was read to.
+    mutating func missedPushes(
+        of mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        guard open.isRead else {
+            lines[relay]?.mailboxes[mailbox]?.hasMore = true
+            return
+        }
+        lines[relay]?.queues[open.use.space, default: []].insert(mailbox, at: 0)
+        askPage(of: mailbox, on: relay, at: now, &effects)
+    }
+
+    // MARK: Answers
+
+    /// The newest of a mailbox came.
+    mutating func lookedInto(
+        _ mailbox: MailboxID, on relay: NoiseKey, _ entries: [RelayEntry], hasMore: Bool,
+        newest: UInt64, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay], let open = line.mailboxes[mailbox] else { return }
+        if isSetBack(open, entries, newest) {
+            lines[relay]?.mailboxes[mailbox]?.cursor = 0
+            return look(into: mailbox, on: relay, at: now, &effects)
+        }
+        let hasRoom = entries.isEmpty || line.waitingByteCount < Self.waitingByteCountMax
+        if hasMore || !hasRoom {
+            lines[relay]?.mailboxes[mailbox]?.stage = .long
+            lines[relay]?.mailboxes[mailbox]?.newest = hasRoom ? entries : []
+        } else {
+            lines[relay]?.mailboxes[mailbox]?.stage = .whole(entries)
+        }
+        if let space = open.use.space {
+            try glance(at: space, on: relay, at: now, store, &random, &effects)
+        }
+        try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+    }
+
+    /// A page of a mailbox came.
+    mutating func read(
+        _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, hasMore: Bool,
+        newest: UInt64, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        if isSetBack(open, entries, newest) {
+            lines[relay]?.mailboxes[mailbox]?.cursor = 0
+            return askPage(of: mailbox, on: relay, at: now, &effects)
+        }
+        try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        if hasMore, !entries.isEmpty {
+            return askPage(of: mailbox, on: relay, at: now, &effects)
+        }
+        end(mailbox, on: relay, at: now, &effects)
+        try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+    }
+
+    /// Whether a mailbox was set back without the relay's having noticed.
+    private func isSetBack(_ open: OpenMailbox, _ entries: [RelayEntry], _ newest: UInt64) -> Bool {
+        entries.isEmpty && newest > 0 && newest < open.cursor
+    }
+
+    /// A mailbox was read to its end, unless something came meanwhile.
+    private mutating func end(
+        _ mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        if lines[relay]?.mailboxes[mailbox]?.hasMore == true {
+            return askPage(of: mailbox, on: relay, at: now, &effects)
+        }
+        lines[relay]?.mailboxes[mailbox]?.stage = .read
+        lines[relay]?.mailboxes[mailbox]?.newest = []
+    }
+
+    // MARK: In their turn
+
+    /// Takes what came of mailboxes whose turn it is.
+    private mutating func goOn(
+        with space: SpaceNumber?, on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        while let mailbox = lines[relay]?.queues[space]?.first,
+            let open = lines[relay]?.mailboxes[mailbox]
+        {
+            switch open.stage {
+            case .unknown, .asked, .paging: return
+            case .long: return askPage(of: mailbox, on: relay, at: now, &effects)
+            case .whole(let entries):
+                try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+                end(mailbox, on: relay, at: now, &effects)
+            case .read: lines[relay]?.queues[space]?.removeFirst()
+            }
+        }
+        lines[relay]?.queues[space] = nil
+        if let space { try settleDoubt(about: space, at: now, store, &effects) }
+        try noteDrained(relay, store, &effects)
+    }
+
+    /// What came through a relay left something out: that is asked for, unless it may come with
+    /// what is being read.
+    mutating func wonder(
+        about space: SpaceRecord, from holder: DeviceID, isDisconnected: Bool, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let hasHole = try hasHole(space.number, store)
+        guard isDisconnected || hasHole else { return }
+        guard isBeingRead(space.number) else {
+            return miss(space.number, heldBy: holder, at: now, &effects)
+        }
+        let was = doubts[space.number]?.isDisconnected == true
+        doubts[space.number] = Doubt(holder: holder, isDisconnected: isDisconnected || was)
+    }
+
+    /// All of a space was read: what is missing now is asked for.
+    private mutating func settleDoubt(
+        about space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let doubt = doubts[space], !isBeingRead(space) else { return }
+        doubts[space] = nil
+        let hasHole = try hasHole(space, store)
+        guard doubt.isDisconnected || hasHole else { return }
+        miss(space, heldBy: doubt.holder, at: now, &effects)
+    }
+
+    /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.
+    mutating func take(
+        _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let open = lines[relay]?.mailboxes[mailbox] else { return }
+        let fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
+        guard let last = fresh.last?.counter else { return }
+        switch open.use {
+        case .inbox:
+            for entry in fresh {
+                try openLetter(entry.envelope, in: mailbox, at: now, store, &random, &effects)
+            }
+        case .drop(let space, let epoch):
+            try openEnvelopes(
+                fresh, in: mailbox, of: space, epoch, at: now, store, &random, &effects)
+        }
+        lines[relay]?.mailboxes[mailbox]?.cursor = last
+        try store.setNumber(last, .cursor, relay.bytes + mailbox.bytes)
+        try noteCounter(last, of: relay, store)
+        guard open.use == .inbox else { return }
+        // Deleted there only once it is safe here.
+        effects.append(.commitFully)
+        ask(
+            .acknowledge(upTo: last), of: mailbox, as: open.key, on: relay, for: .whatever,
+            at: now, &effects)
+    }
+
+    // MARK: Before their turn
+
+    /// Opens the newest of a space that is long, once it is known to be the newest. No chain moves:
+    /// it is opened again in its turn.
+    private mutating func glance(
+        at space: SpaceNumber, on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay], !line.glanced.contains(space),
+            let queue = line.queues[space]
+        else { return }
+        var isTaken = true
+        var newest: (mailbox: MailboxID, entries: [RelayEntry])?
+        for mailbox in queue.reversed() {
+            guard let open = line.mailboxes[mailbox] else { continue }
+            switch open.stage {
+            case .whole(let entries):
+                if newest == nil, !entries.isEmpty { newest = (mailbox, entries) }
+            case .long, .paging:
+                isTaken = false
+                if newest == nil { newest = (mailbox, open.newest) }
+            // Something newer may come yet.
+            case .unknown, .asked:
+                guard newest != nil else { return }
+                isTaken = false
+            case .read: break
+            }
+        }
+        if newest != nil {
+            for mailbox in queue { lines[relay]?.mailboxes[mailbox]?.newest = [] }
+        }
+        // Whatever is there is taken now, in its turn.
+        guard !isTaken, let newest else { return }
+        lines[relay]?.glanced.insert(space)
+        try openAhead(
+            newest.entries, in: newest.mailbox, on: relay, at: now, store, &random, &effects)
+    }
+}
