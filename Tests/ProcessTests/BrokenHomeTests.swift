@@ -179,13 +179,17 @@ struct SmallDisk {
 
     /// Leaves no byte free.
     func fill() throws {
-        let handle = fopen(path + "/filler", "w")
+        let handle = fopen(path + "/filler", "we")
         defer { fclose(handle) }
         while fputs(String(repeating: "x", count: 4096), handle) >= 0, fflush(handle) == 0 {}
     }
 
-    /// Gives that room back.
-    func free() throws { try FileManager.default.removeItem(atPath: path + "/filler") }
+    /// Gives that room back, also where a program that another test started meanwhile holds the
+    /// file open.
+    func free() throws {
+        truncate(path + "/filler", 0)
+        try FileManager.default.removeItem(atPath: path + "/filler")
+    }
 
     func unmount() { try? Self.run("/bin/umount", "-l", path) }
 
