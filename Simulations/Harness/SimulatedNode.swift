@@ -101,7 +101,9 @@ public final class SimulatedNode {
         certifiedBy certify: (DeviceSigningKey, NoiseKey) throws -> IdentityLog,
         holding fill: (any SimulatedStore) throws -> Void
     ) throws {
-        var keys = SeededRandom(seed: seed, purpose: "node \(index), keys")
+        // Not by its place among the nodes: whom the person certified without hearing of it, because
+        // they died over it, leaves that place to the next, whoever's that is.
+        var keys = SeededRandom(seed: seed, purpose: "device \(name), keys")
         let key = DeviceSigningKey.generate(using: &keys)
         let noise = DeviceNoiseKey.generate(using: &keys)
         let log = try certify(key, noise.publicKey)

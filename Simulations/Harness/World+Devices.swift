@@ -17,7 +17,7 @@ extension World {
         let node = try makeDevice(name, on: store) { key, noiseKey in
             let proof = IdentityOperation.proofOfPossession(
                 to: person, by: key, noiseKey: noiseKey)
-            var random = SeededRandom(seed: seed, purpose: "node \(nodes.count), first prekey")
+            var random = SeededRandom(seed: seed, purpose: "device \(name), first prekey")
             let first = Prekey(of: key, at: moment(of: owner).wall, using: &random)
             prekey = first
             let request = DeviceRequest(
