@@ -78,6 +78,7 @@ final class SecretsStayIn: Checker {
             guard let log = try store.log(act.tag, in: reading.space.number),
                 let stored = try store.operation(at: act.sequence, in: log.number),
                 stored.operation.header.kind.rawValue == 7, let payload = stored.operation.payload,
+                // A liar's need not be one.
                 let body = try? EpochBody(bytes: payload)
             else { continue }
             let before =

@@ -140,12 +140,9 @@ public enum Overview {
     public static func contacts(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [Contact] {
-        var contacts: [Contact] = []
-        for entry in try store.entries(about: .space, in: ownSpace, field: .contact) {
-            let payload = try store.operation(entry.operation)?.operation.payload
-            if let contact = payload.flatMap(Contact.init) { contacts.append(contact) }
+        try notes(Contact.self, ownSpace: ownSpace, in: store).sorted {
+            $0.person < $1.person
         }
-        return contacts.sorted { $0.person < $1.person }
     }
 
     /// What the person noted of another, or nil.

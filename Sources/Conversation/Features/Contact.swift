@@ -89,21 +89,13 @@ public struct Contact: Equatable, Sendable {
     }
 }
 
-/// For each person the last word in order holds.
-enum ContactRule: MergeRule {
-    static let kind = OperationKind.contact
-    static let lane = Lane.shared
-    static let role = Role.owner
+extension Contact: OwnNote {
+    static var kind: OperationKind { .contact }
+    static var entryField: EntryField { .contact }
+    var subject: [UInt8] { person.bytes }
+    var isOn: Bool { isAccepted }
 
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
-            let contact = Contact(payload: payload)
-        else { return [] }
-        let isLast = try LastWriter.put(
-            .contact, of: contact.person.bytes, isOn: contact.isAccepted, by: applied, context,
-            in: store)
-        return isLast ? [.contact(contact.person)] : []
+    func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] {
+        [.contact(person)]
     }
 }

@@ -45,21 +45,13 @@ public struct DeviceName: Equatable, Sendable {
     }
 }
 
-/// For each device the last word in order holds.
-enum DeviceNameRule: MergeRule {
-    static let kind = OperationKind.deviceName
-    static let lane = Lane.shared
-    static let role = Role.owner
+extension DeviceName: OwnNote {
+    static var kind: OperationKind { .deviceName }
+    static var entryField: EntryField { .deviceName }
+    var subject: [UInt8] { device.bytes }
 
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
-            let name = DeviceName(payload: payload)
-        else { return [] }
-        let isLast = try LastWriter.put(
-            .deviceName, of: name.device.bytes, by: applied, context, in: store)
-        return isLast ? [.devices(context.ownPerson)] : []
+    func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] {
+        [.devices(context.ownPerson)]
     }
 }
 
@@ -68,11 +60,8 @@ extension Overview {
     public static func deviceNames(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [DeviceName] {
-        var names: [DeviceName] = []
-        for entry in try store.entries(about: .space, in: ownSpace, field: .deviceName) {
-            let payload = try store.operation(entry.operation)?.operation.payload
-            if let name = payload.flatMap(DeviceName.init) { names.append(name) }
+        try notes(DeviceName.self, ownSpace: ownSpace, in: store).sorted {
+            $0.device < $1.device
         }
-        return names.sorted { $0.device < $1.device }
     }
 }

@@ -42,23 +42,14 @@ public struct Mute: Equatable, Sendable {
     }
 }
 
-/// For each conversation the last word in order holds.
-enum MuteRule: MergeRule {
-    static let kind = OperationKind.mute
-    static let lane = Lane.shared
-    static let role = Role.owner
+extension Mute: OwnNote {
+    static var kind: OperationKind { .mute }
+    static var entryField: EntryField { .mute }
+    var subject: [UInt8] { space.bytes }
 
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    func changes(
+        _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
-            let mute = Mute(payload: payload)
-        else { return [] }
-        guard
-            try LastWriter.put(
-                .mute, of: mute.space.bytes, isOn: mute.isOn, by: applied, context, in: store),
-            let space = try store.space(mute.space)
-        else { return [] }
-        return [.conversation(space.number)]
+        try store.space(space).map { [.conversation($0.number)] } ?? []
     }
 }

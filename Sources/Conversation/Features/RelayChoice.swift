@@ -57,22 +57,12 @@ public struct RelayChoice: Equatable, Sendable {
     }
 }
 
-/// For each relay the last word in order holds.
-enum RelayRule: MergeRule {
-    static let kind = OperationKind.relay
-    static let lane = Lane.shared
-    static let role = Role.owner
+extension RelayChoice: OwnNote {
+    static var kind: OperationKind { .relay }
+    static var entryField: EntryField { .relay }
+    var subject: [UInt8] { relay.bytes }
 
-    static func merge(
-        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
-    ) throws(StoreError) -> [ViewChange] {
-        guard context.space.kind == .own, let payload = applied.operation.operation.payload,
-            let choice = RelayChoice(payload: payload)
-        else { return [] }
-        let isLast = try LastWriter.put(
-            .relay, of: choice.relay.bytes, by: applied, context, in: store)
-        return isLast ? [.relays] : []
-    }
+    func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] { [.relays] }
 }
 
 extension Overview {
@@ -80,12 +70,6 @@ extension Overview {
     public static func relays(
         ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> [RelayChoice] {
-        var choices: [RelayChoice] = []
-        let entries = try store.entries(about: .space, in: ownSpace, field: .relay)
-        for entry in entries.sorted(by: { $0.order < $1.order }) {
-            let payload = try store.operation(entry.operation)?.operation.payload
-            if let choice = payload.flatMap(RelayChoice.init) { choices.append(choice) }
-        }
-        return choices
+        try notes(RelayChoice.self, ownSpace: ownSpace, in: store)
     }
 }
