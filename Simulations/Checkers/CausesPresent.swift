@@ -50,8 +50,9 @@ final class CausesPresent: Checker {
                 cause.sequence < named.end || isBeyondBound(cause, in: named)
             else {
                 // What fills a hole comes after newer operations of its log, backwards.
-                let tip = try node.store.operation(at: log.end - 1, in: log.number)
-                if let tip, tip.number < number { continue }
+                let newer = try node.store.operations(
+                    in: log.number, (stored.sequence + 1)...UInt64.max, limit: .max)
+                if newer.contains(where: { $0.number < number }) { continue }
                 if try isClosed(cause, in: log.space, of: node) { continue }
                 // What a liar names need not exist.
                 if node.world?.liars.contains(log.device) == true { continue }
