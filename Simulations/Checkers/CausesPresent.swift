@@ -12,6 +12,8 @@ final class CausesPresent: Checker {
     static let invariant = "I4"
     private(set) var checkCount = 0
     private var seen: [DeviceID: Int64] = [:]
+    /// What was applied before its causes, because these lay on a relay as well.
+    private var ahead: [DeviceID: [OperationNumber]] = [:]
     private var audited: [DeviceID: AuditedLogs] = [:]
     /// The first operation of each device that stands above what it follows, and a liar may write.
     private var backdated: [DeviceID: Violation] = [:]
@@ -25,20 +27,26 @@ final class CausesPresent: Checker {
         if case .timer(.waiting) = step.input { row = count }
         while row < count {
             row += 1
-            try look(at: OperationNumber(row), of: step.node)
+            try look(at: OperationNumber(row), of: step.node, in: step.input)
         }
         seen[device] = count
     }
 
-    func wasSetBack(_ node: SimulatedNode) { audited[node.identity.device] = nil }
+    func wasSetBack(_ node: SimulatedNode) {
+        audited[node.identity.device] = nil
+        ahead[node.identity.device] = nil
+    }
 
     func died(_ node: SimulatedNode, losingPower: Bool) throws {
         audited[node.identity.device] = nil
-        seen[node.identity.device] = min(
-            seen[node.identity.device] ?? 0, Int64(node.store.operationCount))
+        let count = Int64(node.store.operationCount)
+        seen[node.identity.device] = min(seen[node.identity.device] ?? 0, count)
+        ahead[node.identity.device]?.removeAll { $0.rawValue > count }
     }
 
-    private func look(at number: OperationNumber, of node: SimulatedNode) throws {
+    private func look(
+        at number: OperationNumber, of node: SimulatedNode, in input: Input? = nil
+    ) throws {
         guard let stored = try node.store.operation(number),
             let log = try node.store.log(stored.log)
         else { throw violation("\(node.name) has no operation in row \(number.rawValue)") }
@@ -56,6 +64,11 @@ final class CausesPresent: Checker {
                 if try isClosed(cause, in: log.space, of: node) { continue }
                 // What a liar names need not exist.
                 if node.world?.liars.contains(log.device) == true { continue }
+                // The newest of what lies on a relay is taken ahead of the rest.
+                if case .relay = input {
+                    ahead[node.identity.device, default: []].append(number)
+                    return
+                }
                 throw violation(
                     "\(node.name) applied \(log.tag)/\(stored.sequence) before its cause"
                         + " \(cause.tag)/\(cause.sequence)")
@@ -111,7 +124,12 @@ final class CausesPresent: Checker {
 
     func looked(at world: World) throws { try look(at: world, isSettled: false) }
 
-    func settled(_ world: World) throws { try look(at: world, isSettled: true) }
+    func settled(_ world: World) throws {
+        try look(at: world, isSettled: true)
+        for node in world.honestNodes {
+            for number in ahead[node.identity.device] ?? [] { try look(at: number, of: node) }
+        }
+    }
 
     /// Audits what logs got since they were last seen in order.
     func glanced(at world: World) throws {
