@@ -40,7 +40,7 @@ extension RelayBench {
         where wanted.contains(name) || (piece == 1 && wanted.contains("relay-newest")) {
             await away.shutdown()
             say("putting \(Self.backlogCount) messages for a node that is away, \(piece) at a time")
-            try await leave(here, each: piece)
+            try await leave(here, name, each: piece)
             away = try await Node.open(NodeSettings(home: home))
             figures += try await fetch(away, name, each: piece)
             here.setOffline(false)
@@ -81,9 +81,9 @@ extension RelayBench {
     }
 
     /// Writes what will wait, so many in an envelope, and goes away once the relay has it.
-    private func leave(_ here: Node, each piece: Int) async throws {
+    private func leave(_ here: Node, _ name: String, each piece: Int) async throws {
         for first in stride(from: 0, to: Self.backlogCount, by: piece) {
-            let texts = (first..<first + piece).map { "message \($0), as long as many of them are" }
+            let texts = (first..<first + piece).map { "\(name) \($0), as long as many are" }
             _ = try await here.send(conversation: "away", texts: texts, replyTo: nil)
         }
         try await until("the relay has them") {
@@ -94,7 +94,7 @@ extension RelayBench {
 
     private func fetch(_ away: Node, _ name: String, each piece: Int) async throws -> [Figure] {
         let before = try await away.status().operationCount
-        let newest = "message \(Self.backlogCount - 1),"
+        let newest = "\(name) \(Self.backlogCount - 1),"
         let start = seconds()
         try await away.start(listen: [])
         try await until("the newest is shown") {
