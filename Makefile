@@ -15,12 +15,13 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test example lint build check swift packages
+.PHONY: help run install test test-network example lint build check swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
 	echo 'make install         puts parley into ~/.local/bin, or PREFIX/bin'
 	echo 'make test            the whole test suite'
+	echo 'make test-network    the tests that need networks of their own'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make lint            the format check'
 	echo 'make check           everything that CI does'
@@ -45,6 +46,24 @@ install: packages swift
 test: packages swift
 	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
 	exec swift test --disable-xctest
+
+# Nodes and relays in network namespaces: those who are not root make them in a world of their own.
+# `make test` runs these tests too where it may, and leaves them out where it may not; here that is
+# an error.
+test-network: packages swift
+	tests=(swift test --disable-xctest --filter 'RealNetworkTests|RelayedNetworkTests|NeighbourTests')
+	probe=parley-$$$$-make
+	if ip netns add "$$probe" 2>/dev/null; then
+	    ip netns del "$$probe"
+	    exec "$${tests[@]}"
+	fi
+	inside=(unshare --user --map-root-user --net --mount sh -c 'mount -t tmpfs none /run; exec "$$0" "$$@"')
+	if "$${inside[@]}" ip netns add "$$probe" 2>/dev/null; then
+	    exec "$${inside[@]}" "$${tests[@]}"
+	fi
+	echo 'error: network namespaces cannot be made here: ip (iproute2) must be installed, and the' >&2
+	echo '       system must let you (as root, or by unprivileged user namespaces)' >&2
+	exit 1
 
 # In a scratch folder of its own, since a test runs this while the usual one is locked; and with
 # patience, so that it takes no time from tests that have a deadline.

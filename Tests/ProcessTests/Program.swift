@@ -24,10 +24,17 @@ final class Program: Sendable {
     private let state = Mutex(State())
     let processID: Int32
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter namespace: in which network it runs, if not in that of the tests.
+    init(_ arguments: [String], inNamespace namespace: String? = nil) throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Self.path)
-        process.arguments = arguments
+        if let namespace {
+            // What stands before it becomes it: the number of the process is the program's own.
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = ["ip", "netns", "exec", namespace, Self.path] + arguments
+        } else {
+            process.executableURL = URL(fileURLWithPath: Self.path)
+            process.arguments = arguments
+        }
         process.standardInput = FileHandle.nullDevice
         let pipe = Pipe()
         // A program that another test starts meanwhile must not hold this one's output open.
@@ -119,6 +126,7 @@ actor NodeProcess {
     nonisolated let address: String
     /// The words that were printed when the home was made; nil where it was made otherwise.
     nonisolated let recoveryCode: String?
+    private let namespace: String?
     private var program: Program?
     private(set) var client: NodeClient?
     var processID: Int32? { program?.processID }
@@ -126,6 +134,7 @@ actor NodeProcess {
     /// Makes the home; the node does not run yet.
     init(home: String, name: String, port: UInt16) async throws {
         self.home = home
+        namespace = nil
         address = "127.0.0.1:\(port)"
         let made = try await Program.run("init", "--home", home, "--name", name)
         guard made.status == 0 else { throw Late(description: made.output) }
@@ -135,19 +144,23 @@ actor NodeProcess {
     }
 
     /// A home that was made before, or is yet to be.
-    init(home: String, address: String) {
+    init(home: String, address: String, namespace: String? = nil) {
         self.home = home
         self.address = address
+        self.namespace = namespace
         recoveryCode = nil
     }
 
     /// Runs it, and waits until it answers.
     ///
-    /// - Parameter isHidden: whether it listens nowhere, so that nobody can dial it.
+    /// - Parameters:
+    ///   - isHidden: whether it listens nowhere, so that nobody can dial it.
+    ///   - options: what else `parley run` is told.
     @discardableResult
-    func start(isHidden: Bool = false) async throws -> NodeClient {
+    func start(isHidden: Bool = false, options: [String] = []) async throws -> NodeClient {
         let place = isHidden ? ["--no-listen"] : ["--listen", address]
-        let program = try Program(["run", "--home", home] + place)
+        let program = try Program(
+            ["run", "--home", home] + place + options, inNamespace: namespace)
         self.program = program
         try await program.says(isHidden ? "Ctrl-C stops it" : "listening on")
         guard let client = try await NodeClient.connect(home: home) else {
