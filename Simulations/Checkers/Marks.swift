@@ -38,7 +38,8 @@ public struct Marks {
         case .linkClosed: hit("link-closed")
         case .timer(.waiting): hit("waited-long-enough")
         case .relay(_, .opened): hit("relay-reached")
-        case .started, .linkOpened, .frame, .networkChanged, .timer, .command, .madeDurable, .relay:
+        case .started, .linkOpened, .frame, .networkChanged, .sighted, .timer, .command,
+            .madeDurable, .relay:
             break
         }
         for effect in step.effects { saw(effect) }

@@ -70,6 +70,8 @@ struct Trace {
             add(5)
             add(device.bytes)
         case .networkChanged: add(6)
+        // Simulated networks have no neighbours.
+        case .sighted: break
         case .timer(let timer):
             add(7)
             add(timer)

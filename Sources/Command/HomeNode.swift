@@ -68,12 +68,15 @@ struct RunningHome: Sendable {
     var node: any NodeService
     /// Begins to listen and to look for contacts.
     var start: @Sendable (_ listen: [String]) async throws -> Void
+    /// Looks for contacts on the local network, too.
+    var seekNeighbours: @Sendable () -> Void
     /// Ends links in good order and closes the home.
     var shutdown: @Sendable () async -> Void
 
     init(_ node: Node) {
         self.node = node
         start = { try await node.start(listen: $0) }
+        seekNeighbours = { node.seekNeighbours() }
         shutdown = { await node.shutdown() }
     }
 }

@@ -68,10 +68,14 @@ public enum CardReader {
         try kept(of: person, store)?.parts ?? []
     }
 
-    /// Devices of a card that have an address, or can be called through a relay.
-    static func targets(of bytes: [UInt8]) -> [DialTarget] {
+    /// Devices of a card that have an address, can be called through a relay, or are near.
+    static func targets(
+        of bytes: [UInt8], orAmong nearby: [DeviceID: Nearby]
+    ) -> [DialTarget] {
         guard let card = card(bytes) else { return [] }
-        return card.parts.filter { !$0.addresses.isEmpty || !$0.mailboxes.isEmpty }.map {
+        return card.parts.filter {
+            !$0.addresses.isEmpty || !$0.mailboxes.isEmpty || nearby[$0.device] != nil
+        }.map {
             DialTarget(
                 device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses,
                 mailboxes: $0.mailboxes)

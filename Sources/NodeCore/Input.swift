@@ -117,6 +117,8 @@ public enum Input: Sendable {
     case dialFailed(DeviceID)
     /// There may be a way now where there was none.
     case networkChanged
+    /// Somebody was seen on the local network.
+    case sighted(Sighting)
     /// A timer fired.
     case timer(TimerID)
     /// A person or a program wants something.
@@ -148,8 +150,8 @@ extension Input {
     public var isOwn: Bool {
         switch self {
         case .command, .started: true
-        case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .timer, .madeDurable,
-            .relay:
+        case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .sighted, .timer,
+            .madeDurable, .relay:
             false
         }
     }
@@ -163,7 +165,7 @@ extension Input {
         case .linkOpened(let link, let peer): .hangUp(link, then: [.dialFailed(peer.device)])
         case .frame(let link, _): .hangUp(link, then: [])
         case .command(let id, _): .refuse(id)
-        case .madeDurable: .drop
+        case .madeDurable, .sighted: .drop
         // What was asked and what came is not known any more: the relay is called anew.
         case .relay(let relay, _): .again([.relay(relay, .closed)])
         }

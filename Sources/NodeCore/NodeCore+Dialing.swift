@@ -147,6 +147,10 @@ extension NodeCore {
                 $0.device == device
             })
         else { return }
+        if let address = nearbyAddress(of: device, at: now) {
+            target.addresses = [address] + target.addresses.filter { $0 != address }
+        }
+        nearby[device]?.isUntried = false
         // A link through a relay is there: only a better one is looked for.
         if isLinked(device) {
             guard !target.addresses.isEmpty else { return }
@@ -181,6 +185,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) {
         dialing[device]?.fails()
+        forgiveIfSeen(device)
         scheduleDial(device, at: now, &random, &effects)
     }
 
@@ -213,7 +218,8 @@ extension NodeCore {
         guard !identity.isRevoked, try isWanted(person, store),
             let card = try store.value(.card, person.bytes)
         else { return [] }
-        return CardReader.targets(of: card).filter { $0.device != identity.device }
+        return CardReader.targets(of: card, orAmong: nearby)
+            .filter { $0.device != identity.device }
             .sorted { $0.device < $1.device }
     }
 }

@@ -57,6 +57,8 @@ public struct NodeCore: Sendable {
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
     var lines: [NoiseKey: RelayLine] = [:]
+    /// Where devices were seen on the local network.
+    var nearby: [DeviceID: Nearby] = [:]
     /// Which relays are needed may have changed.
     var areRelaysStale = false
     /// Spaces in which epochs came whose mailboxes are to be read.
@@ -127,7 +129,10 @@ public struct NodeCore: Sendable {
             try received(bytes, on: link, at: now, store, &random, &effects)
         case .dialFailed(let device):
             dialFailed(device, at: now, &random, &effects)
+        case .sighted(let sighting):
+            try saw(sighting, at: now, store, &effects)
         case .networkChanged:
+            nearby = [:]
             try dialAgain(at: now, store, &effects)
             callAgain(at: now, &effects)
         case .timer(let timer):

@@ -174,6 +174,11 @@ public final class Node: Sendable {
         return reachable
     }
 
+    /// Looks for contacts on the local network as well, and is found there by those who know this
+    /// node: by multicast DNS, under names that tell nobody else who it is. To be called once it
+    /// listens; does nothing where it listens on this machine alone.
+    public func seekNeighbours() { network.seekNeighbours() }
+
     /// Ends all links and makes no new ones until it is taken back: everything that is written
     /// waits, as it does where there is no network.
     public func setOffline(_ isOffline: Bool) { network.setOffline(isOffline) }

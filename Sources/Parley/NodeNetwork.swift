@@ -15,6 +15,11 @@ final class NodeNetwork: LinkOutlet {
         var devices: [DeviceID: LinkID] = [:]
         var nextLink: UInt64 = 1
         var addresses: [String] = []
+        /// The port on which others on the local network can reach this node.
+        var port: UInt16?
+        /// Whether it looks for them, and is found.
+        var seeksNeighbours = false
+        var search: NeighbourSearch?
         var rejections: [String: Int] = [:]
         var dials: [DeviceID: Task<Void, Never>] = [:]
         /// Connections to relays, and attempts to make them.
@@ -113,6 +118,9 @@ final class NodeNetwork: LinkOutlet {
                     }
                 }
                 for real in listener.endpoints {
+                    if !LocalAddresses.isLoopback(real.host) {
+                        state.withLock { $0.port = $0.port ?? real.port }
+                    }
                     reachable += Self.reachable(real, asked: endpoint)
                 }
             } catch {
@@ -148,6 +156,9 @@ final class NodeNetwork: LinkOutlet {
             person: identity.person, device: identity.device, noiseKey: noise,
             identity: state.withLock { $0.operations })
     }
+
+    /// What a card shows of this device's key for links.
+    var noiseKey: NoiseKey { noise.publicKey }
 
     func renewIdentity(_ operations: [[UInt8]]) {
         state.withLock { $0.operations = operations }
@@ -197,6 +208,7 @@ final class NodeNetwork: LinkOutlet {
         }
         for link in links { hangUp(link) }
         for relay in relays { relay.end() }
+        if isOffline { Task { await endSearch() } } else { beginSearch() }
         if !isOffline { inputs.offer(.networkChanged) }
     }
 
@@ -252,6 +264,7 @@ final class NodeNetwork: LinkOutlet {
             state.isClosing = true
             return (state.links.keys.sorted(), state.dials, Array(state.relays.values))
         }
+        await endSearch()
         for relay in relays { relay.abandon() }
         for device in dials.keys.sorted() { dials[device]?.cancel() }
         for link in links { send([Frame.bye.encoded()], on: link) }

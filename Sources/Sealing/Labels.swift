@@ -122,6 +122,9 @@ public struct Label: Sendable {
     /// A ticket as a relay keeps it.
     public static let relayTicket = Label("lp1/relay/ticket")
 
+    /// By what a device is known on a local network to those who hold its card.
+    public static let localTag = Label("lp1/lan/tag")
+
     // MARK: Envelopes
 
     /// The key of one step of a chain.

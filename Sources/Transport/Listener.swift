@@ -93,7 +93,12 @@ struct Doorkeeper: Sendable {
             let option = ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only)
             bootstrap = bootstrap.serverChannelOption(option, value: 1)
         }
-        return try await bootstrap.bind(host: host, port: Int(port)).get()
+        // A host that is no address is a name, to be looked up. An address is not: the system does
+        // not find `::` where no address of IPv6 is in use yet.
+        guard let address = try? SocketAddress(ipAddress: host, port: Int(port)) else {
+            return try await bootstrap.bind(host: host, port: Int(port)).get()
+        }
+        return try await bootstrap.bind(to: address).get()
     }
 
     private func bootstrap() -> ServerBootstrap {

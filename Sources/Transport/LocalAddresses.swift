@@ -22,6 +22,11 @@ public enum LocalAddresses {
         return (wide.isEmpty ? found.filter { !$0.hasPrefix("fe80") } : wide).sorted()
     }
 
+    /// Whether only this machine itself reaches an address.
+    public static func isLoopback(_ host: String) -> Bool {
+        host.hasPrefix("127.") || host == "::1" || host == "localhost"
+    }
+
     private static func text(of address: UnsafeMutablePointer<sockaddr>) -> String? {
         let length: socklen_t
         switch Int32(address.pointee.sa_family) {

@@ -50,6 +50,9 @@ public final class Transport: Sendable {
         self.now = now
     }
 
+    /// One of the event loops.
+    var eventLoop: any EventLoop { group.next() }
+
     /// What was seen until now.
     public var counters: TransportCounters { tally.snapshot }
 

@@ -107,4 +107,9 @@ public enum Limits {
     public static let pipeCreditByteCount = 256 * 1024
     /// Pipes of one connection to a relay.
     public static let pipeCountMax = 16
+
+    /// A datagram of multicast DNS: what its rules allow.
+    public static let datagramByteCountMax = 9000
+    /// Questions and records in it.
+    public static let datagramRecordCountMax = 256
 }

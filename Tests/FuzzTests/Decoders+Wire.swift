@@ -24,6 +24,12 @@ extension Decoder {
             hasOneSpelling: false,
             inputs: { try frames() },
             decode: { bytes in (try? Frame.decode(bytes))??.encoded() }),
+        Decoder(
+            name: "message of multicast DNS", sources: ["Sources/Wire/DNSMessage+Codec.swift": 3],
+            // Names may refer to others, and what is not known is left out.
+            hasOneSpelling: false,
+            inputs: { DNSMessageTests.samples.map(\.encoded) + [DNSMessageTests.compressed] },
+            decode: { bytes in (try? DNSMessage.decode(bytes))?.encoded }),
     ]
 
     /// Frames of every kind, some with runs that are compressed.

@@ -9,8 +9,9 @@ struct Run: AsyncParsableCommand {
         abstract: "run the node until it is stopped",
         discussion: """
             Listens for other nodes, and for commands on this machine. Without --listen it takes \
-            the port it had before, else 7447, else any free one, on all addresses. Stop it with \
-            Ctrl-C or SIGTERM: it closes its links and loses nothing.
+            the port it had before, else 7447, else any free one, on all addresses. On the local \
+            network it finds those it knows, and is found by them alone. Stop it with Ctrl-C or \
+            SIGTERM: it closes its links and loses nothing.
 
             Example:
               parley run --listen 192.0.2.1:7447 --listen '[2001:db8::1]:7447'
@@ -25,6 +26,9 @@ struct Run: AsyncParsableCommand {
         name: .long,
         help: "listen nowhere: others reach this node where it dials them, or through a relay")
     var noListen = false
+
+    @Flag(name: .long, help: "neither look for contacts on the local network nor be found there")
+    var noLan = false
 
     func validate() throws {
         if noListen, !listen.isEmpty {
@@ -59,6 +63,7 @@ struct Run: AsyncParsableCommand {
                 } else {
                     try await Port(home: home).start(running, listen: listen)
                 }
+                if !noLan { running.seekNeighbours() }
                 try await greet(running.node)
                 for await _ in stop { break }
                 World.current.say("stopping")

@@ -1,0 +1,54 @@
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+import Synchronization
+
+/// Other nodes on the local network. Source: `Protocol/04-links.md`, "Neighbours".
+extension NodeNetwork {
+    /// Looks for them and is found by them from now on, unless it listens on this machine alone.
+    func seekNeighbours() {
+        state.withLock { $0.seeksNeighbours = true }
+        if !isOffline { beginSearch() }
+    }
+
+    func beginSearch() {
+        let key = noiseKey
+        let inputs = inputs
+        let delegate = NeighbourSearch.Delegate(
+            name: { Self.draw(for: key) },
+            heard: { neighbour, host in
+                // A host that a socket names is one.
+                guard let place = try? Endpoint(host: host, port: neighbour.port) else { return }
+                inputs.offer(
+                    .sighted(
+                        Sighting(
+                            salt: neighbour.name.salt, tag: neighbour.name.tag,
+                            address: "\(place)")))
+            },
+            moved: { inputs.offer(.networkChanged) })
+        state.withLock { state in
+            guard state.seeksNeighbours, !state.isClosing, state.search == nil,
+                let port = state.port
+            else { return }
+            state.search = transport.seekNeighbours(port: port, delegate: delegate)
+        }
+    }
+
+    func endSearch() async {
+        let search = state.withLock { state in
+            defer { state.search = nil }
+            return state.search
+        }
+        await search?.end()
+    }
+
+    private static func draw(for key: NoiseKey) -> LocalName {
+        var random = SystemRandom()
+        let salt = random.bytes(LocalTag.byteCount)
+        guard let name = LocalName(salt: salt, tag: LocalTag.tag(of: key, salt: salt)) else {
+            preconditionFailure("a salt and a tag must have their length")
+        }
+        return name
+    }
+}
