@@ -202,6 +202,13 @@ extension World {
             // A newcomer's log begins later and ends alike.
             let (left, right) = (log.agreed, held?.agreed)
             if left.end == right?.end ?? 0, left.end == 0 || left.tip == right?.tip { continue }
+            // Whoever left may have told a newcomer how far they had come, and nobody what they wrote.
+            let longer = left.end > right?.end ?? 0 ? left : right
+            if longer?.base == longer?.end,
+                try node.roster(of: space)?.contains(log.device) == false
+            {
+                continue
+            }
             return "\(what) has \(left.end) operations at \(node.name) and \(right?.end ?? 0)"
                 + " at \(other.name)"
         }
