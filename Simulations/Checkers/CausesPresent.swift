@@ -14,6 +14,7 @@ final class CausesPresent: Checker {
     private var seen: [DeviceID: Int64] = [:]
     /// What was applied before its causes, because these lay on a relay as well.
     private var ahead: [DeviceID: [OperationNumber]] = [:]
+    private var haveDied: Set<DeviceID> = []
     private var audited: [DeviceID: AuditedLogs] = [:]
     /// The first operation of each device that stands above what it follows, and a liar may write.
     private var backdated: [DeviceID: Violation] = [:]
@@ -23,11 +24,15 @@ final class CausesPresent: Checker {
         let device = step.node.identity.device
         let count = Int64(step.node.store.operationCount)
         var row = min(seen[device] ?? 0, count)
+        // The newest of what lies on a relay is taken ahead of the rest; nobody saw what a node took
+        // in the step that it died in.
+        var mayBeAhead = haveDied.remove(device) != nil
+        if case .relay = step.input { mayBeAhead = true }
         // What waited long enough is applied without its causes.
         if case .timer(.waiting) = step.input { row = count }
         while row < count {
             row += 1
-            try look(at: OperationNumber(row), of: step.node, in: step.input)
+            try look(at: OperationNumber(row), of: step.node, mayBeAhead: mayBeAhead)
         }
         seen[device] = count
     }
@@ -42,10 +47,11 @@ final class CausesPresent: Checker {
         let count = Int64(node.store.operationCount)
         seen[node.identity.device] = min(seen[node.identity.device] ?? 0, count)
         ahead[node.identity.device]?.removeAll { $0.rawValue > count }
+        haveDied.insert(node.identity.device)
     }
 
     private func look(
-        at number: OperationNumber, of node: SimulatedNode, in input: Input? = nil
+        at number: OperationNumber, of node: SimulatedNode, mayBeAhead: Bool = false
     ) throws {
         guard let stored = try node.store.operation(number),
             let log = try node.store.log(stored.log)
@@ -64,8 +70,7 @@ final class CausesPresent: Checker {
                 if try isClosed(cause, in: log.space, of: node) { continue }
                 // What a liar names need not exist.
                 if node.world?.liars.contains(log.device) == true { continue }
-                // The newest of what lies on a relay is taken ahead of the rest.
-                if case .relay = input {
+                if mayBeAhead {
                     ahead[node.identity.device, default: []].append(number)
                     return
                 }
@@ -127,8 +132,19 @@ final class CausesPresent: Checker {
     func settled(_ world: World) throws {
         try look(at: world, isSettled: true)
         for node in world.honestNodes {
-            for number in ahead[node.identity.device] ?? [] { try look(at: number, of: node) }
+            for number in ahead[node.identity.device] ?? [] where try isInSpace(of: number, node) {
+                try look(at: number, of: node)
+            }
         }
+    }
+
+    /// Whether a node is in the space of an operation: who is out gets no more of it.
+    private func isInSpace(of number: OperationNumber, _ node: SimulatedNode) throws -> Bool {
+        guard let stored = try node.store.operation(number),
+            let log = try node.store.log(stored.log),
+            let space = try node.store.spaces().first(where: { $0.number == log.space })
+        else { return false }
+        return try node.roster(of: space)?.contains(node.identity.device) ?? false
     }
 
     /// Audits what logs got since they were last seen in order.
