@@ -79,7 +79,9 @@ extension NaiveRosters.Fold {
         let ends = live.filter {
             rosters.expels($0, person) || rosters.cut(by: $0, of: device, person) != nil
         }
-        return ends.reduce(ends) { $0.union(rosters.acts[$1].past) }
+        return ends.reduce(ends.union(refusal(of: device, rosters))) {
+            $0.union(rosters.acts[$1].past)
+        }
     }
 
     /// What a device may have that only acts let in that do not hold: why they do not.

@@ -49,6 +49,7 @@ final class SecretsStayIn: Checker {
             if isSettled { try lookForKeys(to: epochs, reading, world) }
             let out = world.nodes.filter {
                 reading.control.now.former[$0.identity.device]?.ends.isEmpty == false
+                    && !reading.control.wasBack($0.identity.device)
             }
             if !out.isEmpty { try lookForNews(of: reading, at: out, besides: world.liars) }
         }
@@ -198,6 +199,18 @@ final class SecretsStayIn: Checker {
                     throw violation("\(node.name) holds what was written once it was out")
                 }
             }
+        }
+    }
+}
+
+extension NaiveControl {
+    /// Whether a device that is out had come back, by what does not hold any more: then it was given
+    /// what had been written meanwhile.
+    fileprivate func wasBack(_ device: DeviceID) -> Bool {
+        let ends = now.former[device]?.ends ?? []
+        return now.admitted.subtracting(now.live).contains { act in
+            let devices = rosters.admissions[act]?.devices.values.reduce([]) { $0 + $1 } ?? []
+            return devices.contains(device) && !rosters.acts[act].past.isDisjoint(with: ends)
         }
     }
 }

@@ -7,7 +7,7 @@ extension ControlGraph {
     public func admits(_ device: DeviceID) -> Bool { authorities.index.devices.contains(device) }
 
     /// What a device that is out may know of the control lane: the past of all that puts it out,
-    /// that itself included.
+    /// that itself included, and of what voids later admissions of it.
     ///
     /// - Returns: the highest place of each log.
     public func departure(of device: DeviceID, _ person: PersonID) -> [LogTip] {
@@ -20,6 +20,9 @@ extension ControlGraph {
             set.formUnion(node.past)
             set.raise(node.log, to: Int(node.sequence) + 1)
         }
+        if let reasons = self.set(of: ControlTips(reasons(against: device, person))) {
+            set.formUnion(reasons)
+        }
         return places(of: set)
     }
 
@@ -28,6 +31,11 @@ extension ControlGraph {
     ///
     /// - Returns: the highest place of each log; none where nothing ever let the device in.
     public func refusal(of device: DeviceID, _ person: PersonID) -> [LogTip] {
+        set(of: ControlTips(reasons(against: device, person))).map(places) ?? []
+    }
+
+    /// What voids those admissions of a device that do not hold.
+    private func reasons(against device: DeviceID, _ person: PersonID) -> [LogTip] {
         let (index, whole) = (authorities.index, authorities.whole)
         var pending = (index.testimonies[person] ?? []).filter {
             index[$0].testimony(of: person)?.devices.contains(device) == true
@@ -46,7 +54,7 @@ extension ControlGraph {
                     .map { index[$0].place }
             }
         }
-        return set(of: ControlTips(reasons)).map(places) ?? []
+        return reasons
     }
 
     private func places(of set: ClosedSet) -> [LogTip] {
