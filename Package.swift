@@ -58,6 +58,7 @@ let targets: [Target] = [
         "Conversation",
         ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyPayloads", protobuf]),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
+    room("Signalling", ["ParleyWire"]),
     room("Relaying", ["ParleyWire", "ParleySealing"]),
     room(
         "NodeCore",
@@ -134,6 +135,7 @@ let targets: [Target] = [
     tests("Wire", ["ParleyWire"]),
     tests("Words", ["ParleyWords"]),
     tests("House", []),
+    tests("Signalling", ["ParleyWire", "ParleySignalling"]),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
     tests(
         "Ledger",
@@ -179,7 +181,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyLedger", "ParleyRoster",
             "ParleyConversation", "ParleyNodeCore", "ParleyImporting", "ParleySimulation",
-            "Parley", "WireTests",
+            "Parley", "ParleySignalling", "WireTests", "SignallingTests",
         ]),
     tests("Example", []),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),

@@ -112,4 +112,14 @@ public enum Limits {
     public static let datagramByteCountMax = 9000
     /// Questions and records in it.
     public static let datagramRecordCountMax = 256
+
+    /// What one device says to another and nobody keeps: a description with room for the rest, and
+    /// small enough for an envelope.
+    public static let signalByteCountMax = 40 * 1024
+    /// A description of one end of a connection for sound and pictures, in UTF-8 bytes.
+    public static let descriptionByteCountMax = 32 * 1024
+    /// One way by which such a connection may come about, in UTF-8 bytes.
+    public static let candidateByteCountMax = 1024
+    /// Devices in one call: each sends to every other, so more would be slow for all.
+    public static let callDeviceCountMax = 4
 }

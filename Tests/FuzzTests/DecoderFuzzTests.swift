@@ -5,7 +5,7 @@ import Testing
 struct DecoderFuzzTests {
     static let all: [Decoder] = [
         Decoder.wire, Decoder.relay, Decoder.sealing, Decoder.payloads, Decoder.control,
-        Decoder.devices, Decoder.node, Decoder.home,
+        Decoder.devices, Decoder.node, Decoder.home, Decoder.signalling,
     ].flatMap { (list: [Decoder]) in list }
 
     /// A trap ends the process; the seed is printed first, and the same seed gives the same inputs.

@@ -1,0 +1,140 @@
+public import ParleyWire
+
+/// Why a call is over for a device. Each has words for a person.
+public enum CallEnd: Equatable, Sendable {
+    /// This device hung up.
+    case hungUp
+    /// Everybody else is out; who went last.
+    case hungUpBy(PersonID)
+    /// This device called, and gave up.
+    case cancelled
+    /// It rang, and nobody answered here.
+    case missed
+    /// This device called, and nobody answered.
+    case unanswered
+    /// This device called, and nobody wanted to.
+    case declinedBy(PersonID)
+    /// This device declined.
+    case declined
+    /// This device called, and whoever could be asked could not come.
+    case refusedBy(PersonID, Refusal)
+    /// The host did not let this device in.
+    case refused(Refusal)
+    /// Another device of the person answered.
+    case answeredElsewhere
+    /// The person declined with another device.
+    case declinedElsewhere
+    /// This device answered, and the caller's was not heard of any more.
+    case unreachable
+    /// No connection came about, or it was lost.
+    case disconnected
+    /// The program for sound and pictures failed.
+    case mediaFailed
+    /// The person, or the one who called, is not in the conversation any more.
+    case removed
+    /// Both called at once, and the other's call is kept.
+    case replaced
+
+    /// What a person is told.
+    ///
+    /// - Parameter name: what a person is called.
+    public func sentence(_ name: (PersonID) -> String) -> String {
+        switch self {
+        case .hungUp: "you hung up"
+        case .hungUpBy(let person): "\(name(person)) hung up"
+        case .cancelled: "you hung up before anybody answered"
+        case .missed: "you missed the call"
+        case .unanswered: "nobody answered"
+        case .declinedBy(let person): "\(name(person)) declined"
+        case .declined: "you declined"
+        case .refusedBy(let person, let refusal): "\(name(person)): \(refusal.sentence)"
+        case .refused(let refusal): refusal.sentence
+        case .answeredElsewhere: "answered on another of your devices"
+        case .declinedElsewhere: "declined on another of your devices"
+        case .unreachable: "the caller's device could not be reached any more"
+        case .disconnected:
+            "no connection came about or it was lost: if both are behind strict firewalls, a TURN "
+                + "server helps"
+        case .mediaFailed: "the program for sound and pictures failed"
+        case .removed: "the person is not in the conversation any more"
+        case .replaced: "both of you called at once; the other call is kept"
+        }
+    }
+
+    /// What others are told by a device that goes.
+    var departure: Departure {
+        switch self {
+        case .unanswered, .missed: .unanswered
+        case .disconnected, .unreachable: .disconnected
+        case .mediaFailed: .mediaFailed
+        case .removed: .removed
+        case .replaced: .replaced
+        case .hungUp, .hungUpBy, .cancelled, .declinedBy, .declined, .refusedBy, .refused,
+            .answeredElsewhere, .declinedElsewhere:
+            .hungUp
+        }
+    }
+}
+
+extension Refusal {
+    /// What a person is told.
+    public var sentence: String {
+        switch self {
+        case .declined: "the call was declined"
+        case .busy: "in another call"
+        case .elsewhere: "another device of the same person is in the call"
+        case .full: "\(Limits.callDeviceCountMax) devices are in the call, and no more can be"
+        case .stale: "the ring came too late, or the clocks of the two devices differ too much"
+        case .unable: "the device has no program for sound and pictures"
+        }
+    }
+}
+
+/// What is noted of a call in the conversation.
+public struct CallSummary: Equatable, Sendable {
+    /// What became of it. The numbers are sent and stored; of two, the greater holds.
+    public enum Outcome: UInt8, CaseIterable, Sendable {
+        /// It has been begun, and nothing else is known.
+        case begun = 0
+        /// Both called at once, and the other's call was kept.
+        case replaced = 1
+        /// Nobody answered.
+        case unanswered = 2
+        /// The caller gave up.
+        case cancelled = 3
+        /// Whoever could be asked could not come.
+        case refused = 4
+        /// Everybody declined.
+        case declined = 5
+        /// Somebody answered, and no connection came about.
+        case failed = 6
+        /// People talked.
+        case talked = 7
+    }
+
+    /// What became of it.
+    public var outcome: Outcome
+    /// For how many milliseconds two or more were in.
+    public var duration: UInt64
+    /// Who was in, ascending.
+    public var persons: [PersonID]
+}
+
+extension Call {
+    /// What is noted of the call once it is over, by the device that does so: see ``isNoted``.
+    public func summary(at now: UInt64) -> CallSummary {
+        let outcome: CallSummary.Outcome
+        switch (established, answered, end) {
+        case (.some, _, _): outcome = .talked
+        case (nil, .some, _): outcome = .failed
+        case (nil, nil, .cancelled): outcome = .cancelled
+        case (nil, nil, .declinedBy): outcome = .declined
+        case (nil, nil, .refusedBy): outcome = .refused
+        case (nil, nil, .replaced): outcome = .replaced
+        case (nil, nil, _): outcome = .unanswered
+        }
+        return CallSummary(
+            outcome: outcome, duration: established.map { now - min($0, now) } ?? 0,
+            persons: persons)
+    }
+}

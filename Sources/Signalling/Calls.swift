@@ -1,0 +1,263 @@
+public import ParleyWire
+
+/// All calls that one device knows of: which of them ring, that at most one is talked in, and what
+/// becomes of two that begin at once. Source: `Protocol/11-calls.md`, "Two at once".
+public struct Calls: Equatable, Sendable {
+    /// Calls that are known at a time: what rings, and what goes on without this device.
+    public static let callCountMax = 16
+    /// Names of calls that are over; a late ring of one of them is not taken for a new call.
+    public static let overCountMax = 64
+
+    /// Why nothing was done.
+    public enum Objection: Error, Equatable, Sendable {
+        /// There is no such call, or it is over.
+        case unknownCall
+        /// This device is in another call.
+        case busy
+        /// There is nobody else in the conversation.
+        case nobody
+        /// It goes on there already: it can be answered.
+        case goesOn(CallID)
+    }
+
+    /// What is to be done.
+    public struct Output: Equatable, Sendable {
+        /// Of which call.
+        public var call: CallID
+        /// Where it takes place.
+        public var space: SpaceID
+        /// What.
+        public var order: Call.Output
+
+        /// An order about a call.
+        public init(call: CallID, space: SpaceID, order: Call.Output) {
+            self.call = call
+            self.space = space
+            self.order = order
+        }
+    }
+
+    /// Who says something, and what of it this device can tell.
+    public struct Sender: Equatable, Sendable {
+        /// Who.
+        public var participant: Participant
+        /// Whether the person may ring here: somebody who is kept away, or was never accepted, may
+        /// not.
+        public var mayRing: Bool
+        /// The devices that a list of members names, as far as they are known in the space.
+        public var known: [Participant]
+
+        /// A sender with these fields.
+        public init(_ participant: Participant, mayRing: Bool, known: [Participant] = []) {
+            self.participant = participant
+            self.mayRing = mayRing
+            self.known = known
+        }
+    }
+
+    private var calls: [CallID: Call] = [:]
+    private var over: [CallID] = []
+
+    /// No calls.
+    public init() {}
+
+    /// What is known, by name.
+    public var all: [Call] { calls.keys.sorted().compactMap { calls[$0] } }
+
+    /// The call that this device is in, calls in, or answers.
+    public var current: Call? {
+        // At most one is: the order of the loop cannot be seen.
+        calls.values.first(where: Self.isCurrent)
+    }
+
+    /// The call of this name.
+    public subscript(id: CallID) -> Call? { calls[id] }
+
+    /// When ``due(at:)`` has to be called, on the monotonic clock.
+    public var deadline: UInt64? { calls.values.compactMap(\.deadline).min() }
+
+    private static func isCurrent(_ call: Call) -> Bool {
+        switch call.phase {
+        case .calling, .joining, .talking: true
+        case .ringing, .aside, .ended: false
+        }
+    }
+
+    /// Begins a call.
+    ///
+    /// - Parameter inviting: everybody else in the conversation, ascending.
+    public mutating func begin(
+        _ id: CallID, in space: SpaceID, by own: Participant, inviting: [PersonID],
+        _ media: MediaState, at now: UInt64
+    ) throws(Objection) -> [Output] {
+        guard current == nil else { throw .busy }
+        guard inviting.contains(where: { $0 != own.person }) else { throw .nobody }
+        if let known = all.first(where: { $0.space == space && $0.phase != .ended }) {
+            throw .goesOn(known.id)
+        }
+        let (call, outputs) = Call.begun(
+            id, in: space, by: own, inviting: inviting, media, at: now)
+        return keep(call, outputs)
+    }
+
+    /// Offers an event of this device's to a call.
+    public mutating func handle(
+        _ event: Call.Event, of id: CallID, at now: UInt64
+    ) throws(Objection) -> [Output] {
+        guard var call = calls[id] else { throw .unknownCall }
+        if case .answer = event, let current, current.id != id { throw .busy }
+        let outputs = call.handle(event, at: now)
+        return keep(call, outputs)
+    }
+
+    /// Takes in what a device says of a call. Only what is fresh, and what comes from a device of
+    /// the space, may come here.
+    public mutating func receive(
+        _ signal: CallSignal, of id: CallID, in space: SpaceID, _ stamp: Stamp,
+        from sender: Sender, to own: Participant, at now: UInt64
+    ) -> [Output] {
+        if var call = calls[id] {
+            guard call.space == space else { return [] }
+            let outputs = call.handle(
+                .received(signal, from: sender.participant, stamp, known: sender.known), at: now)
+            return keep(call, outputs)
+        }
+        guard !over.contains(id) else { return [] }
+        switch signal {
+        case .ring(let media, let elapsed):
+            guard sender.mayRing || sender.participant.person == own.person else { return [] }
+            return rung(
+                Ring(id: id, space: space, by: sender.participant, media, elapsed), own, at: now)
+        case .members:
+            guard sender.mayRing, sender.known.count > 1 else { return [] }
+            var (call, outputs) = Call.received(
+                id, in: space, at: own, from: sender.participant, [], elapsed: .max, at: now)
+            outputs += call.handle(
+                .received(signal, from: sender.participant, stamp, known: sender.known), at: now)
+            return keep(call, outputs)
+        case .ringing, .join, .reject, .leave, .state, .leg:
+            return []
+        }
+    }
+
+    /// What somebody is told whose ring came too late.
+    public static func answer(toStale signal: CallSignal) -> CallSignal? {
+        if case .ring = signal { .reject(.stale) } else { nil }
+    }
+
+    /// A person is no longer in a conversation, or is kept away.
+    public mutating func gone(_ person: PersonID, from space: SpaceID, at now: UInt64) -> [Output] {
+        each(at: now, .gone(person)) { $0.space == space }
+    }
+
+    /// Lets time pass.
+    public mutating func due(at now: UInt64) -> [Output] {
+        each(at: now, .due) { call in call.deadline.map { $0 <= now } ?? false }
+    }
+
+    private mutating func each(
+        at now: UInt64, _ event: Call.Event, where isMeant: (Call) -> Bool
+    ) -> [Output] {
+        var all: [Output] = []
+        for call in self.all where isMeant(call) {
+            var call = call
+            let outputs = call.handle(event, at: now)
+            all += keep(call, outputs)
+        }
+        return all
+    }
+
+    private mutating func keep(_ call: Call, _ outputs: [Call.Output]) -> [Output] {
+        if call.phase == .ended {
+            calls[call.id] = nil
+            over.append(call.id)
+            if over.count > Self.overCountMax { over.removeFirst() }
+        } else {
+            calls[call.id] = call
+        }
+        return outputs.map { Output(call: call.id, space: call.space, order: $0) }
+    }
+}
+
+// MARK: - Ringing
+
+extension Calls {
+    private struct Ring {
+        var id: CallID
+        var space: SpaceID
+        var founder: Participant
+        var media: MediaState
+        var elapsed: UInt64
+
+        init(
+            id: CallID, space: SpaceID, by founder: Participant, _ media: MediaState,
+            _ elapsed: UInt64
+        ) {
+            self.id = id
+            self.space = space
+            self.founder = founder
+            self.media = media
+            self.elapsed = elapsed
+        }
+    }
+
+    private mutating func rung(_ ring: Ring, _ own: Participant, at now: UInt64) -> [Output] {
+        let mine = all.first { $0.space == ring.space && $0.founder.person == own.person }
+        if let mine, ring.founder.person != own.person, Self.isBeginning(mine) {
+            // Of two calls that begin at once the one with the lesser name is kept.
+            guard ring.id < mine.id else { return [] }
+            if mine.phase == .calling { return give(mine, up: ring, own, at: now) }
+        }
+        guard ring.founder.person != own.person else {
+            let outputs = begin(ring, own, at: now)
+            return silence(in: ring.space, for: ring.id, own, at: now) + outputs
+        }
+        guard current == nil, calls.count < Self.callCountMax else {
+            return [
+                Output(
+                    call: ring.id, space: ring.space,
+                    order: .send(.reject(.busy), to: .device(ring.founder.device)))
+            ]
+        }
+        return begin(ring, own, at: now)
+    }
+
+    /// Whether the person calls, with this device or another one, as far as is known here.
+    private static func isBeginning(_ call: Call) -> Bool {
+        switch call.phase {
+        case .calling: true
+        case .aside: call.end == nil && call.members.count < 2
+        case .ringing, .joining, .talking, .ended: false
+        }
+    }
+
+    private mutating func begin(_ ring: Ring, _ own: Participant, at now: UInt64) -> [Output] {
+        let (call, outputs) = Call.received(
+            ring.id, in: ring.space, at: own, from: ring.founder, ring.media,
+            elapsed: ring.elapsed, at: now)
+        return keep(call, outputs)
+    }
+
+    /// Both called: the other's call is answered at once, and nothing rings.
+    private mutating func give(
+        _ mine: Call, up ring: Ring, _ own: Participant, at now: UInt64
+    ) -> [Output] {
+        var mine = mine
+        let ended = mine.handle(.replaced, at: now)
+        var outputs = keep(mine, ended)
+        var (theirs, _) = Call.received(
+            ring.id, in: ring.space, at: own, from: ring.founder, ring.media, elapsed: 0, at: now)
+        let joined = theirs.handle(.answer(mine.media), at: now).filter { $0 != .stopRinging(nil) }
+        outputs += keep(theirs, joined)
+        return outputs
+    }
+
+    /// Another device of one's own calls back at the same moment: what rings here is not kept.
+    private mutating func silence(
+        in space: SpaceID, for id: CallID, _ own: Participant, at now: UInt64
+    ) -> [Output] {
+        each(at: now, .replaced) { call in
+            call.space == space && call.phase == .ringing && id < call.id
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import ParleyWire
+
+/// Who is there: what the devices of others say of it, for as long as that can be believed.
+/// Source: `Protocol/11-calls.md`, "Presence".
+public struct PresenceBook: Equatable, Sendable {
+    /// For how long a word holds, in milliseconds; it is said again in half that time.
+    public static let lifetime: UInt64 = 600_000
+    /// Devices of which something is remembered.
+    public static let deviceCountMax = 1024
+
+    /// What a person lets another one know.
+    public enum Privacy: UInt8, CaseIterable, Sendable {
+        /// Whether they are there, and when they were.
+        case everything = 0
+        /// Whether they are there, and not when they were.
+        case nowOnly = 1
+        /// Nothing.
+        case nothing = 2
+    }
+
+    /// What is known of a person.
+    public struct Entry: Equatable, Sendable {
+        /// Whether they are there.
+        public var presence: Presence
+        /// When they were there last, in Unix milliseconds; nil where that is not told.
+        public var lastSeen: UInt64?
+    }
+
+    private struct Word: Equatable, Sendable {
+        var presence: Presence
+        var lastSeen: UInt64
+        var until: UInt64
+    }
+
+    private var words: [Participant: Word] = [:]
+
+    /// Nothing is known.
+    public init() {}
+
+    /// When ``due(at:)`` has to be called, on the monotonic clock.
+    public var deadline: UInt64? {
+        words.values.filter { $0.presence != .offline }.map(\.until).min()
+    }
+
+    /// What is known of a person: the best that one of their devices says.
+    public subscript(person: PersonID) -> Entry? {
+        let words = words.filter { $0.key.person == person }.values
+        guard let presence = words.map(\.presence).max(by: { $0.rawValue < $1.rawValue }) else {
+            return nil
+        }
+        let lastSeen = words.map(\.lastSeen).max() ?? 0
+        return Entry(presence: presence, lastSeen: lastSeen == 0 ? nil : lastSeen)
+    }
+
+    /// A device says how it is; returns whether what is known of its person changes.
+    public mutating func heard(
+        _ presence: Presence, lastSeen: UInt64, from sender: Participant, at now: UInt64
+    ) -> Bool {
+        guard words[sender] != nil || words.count < Self.deviceCountMax else { return false }
+        let before = self[sender.person]
+        words[sender] = Word(presence: presence, lastSeen: lastSeen, until: now + Self.lifetime)
+        return self[sender.person] != before
+    }
+
+    /// No way leads to the device any more; returns whether what is known of its person changes.
+    public mutating func lost(_ sender: Participant) -> Bool {
+        let before = self[sender.person]
+        words[sender]?.presence = .offline
+        return self[sender.person] != before
+    }
+
+    /// Ends what holds no more; returns the persons of whom something else is known now.
+    public mutating func due(at now: UInt64) -> [PersonID] {
+        let late = words.filter { $0.value.presence != .offline && $0.value.until <= now }
+        var persons: [PersonID] = []
+        for sender in late.keys.sorted() where lost(sender) { persons.append(sender.person) }
+        return persons.sorted()
+    }
+
+    /// What is said to somebody, or nil for nothing. Moments are rounded to a minute.
+    public static func word(
+        _ presence: Presence, lastSeen: UInt64, for privacy: Privacy
+    ) -> SignalBody? {
+        switch privacy {
+        case .everything: .presence(presence, lastSeen: lastSeen / 60_000 * 60_000)
+        case .nowOnly: .presence(presence, lastSeen: 0)
+        case .nothing: nil
+        }
+    }
+}
