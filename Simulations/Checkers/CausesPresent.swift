@@ -51,7 +51,8 @@ final class CausesPresent: Checker {
     }
 
     private func look(
-        at number: OperationNumber, of node: SimulatedNode, mayBeAhead: Bool = false
+        at number: OperationNumber, of node: SimulatedNode, mayBeAhead: Bool = false,
+        atEndOf world: World? = nil
     ) throws {
         guard let stored = try node.store.operation(number),
             let log = try node.store.log(stored.log)
@@ -70,6 +71,8 @@ final class CausesPresent: Checker {
                 if try isClosed(cause, in: log.space, of: node) { continue }
                 // What a liar names need not exist.
                 if node.world?.liars.contains(log.device) == true { continue }
+                // Nor need what somebody lost whose disk was set back.
+                if let world, try !isHeld(cause, of: log.space, at: node, in: world) { continue }
                 if mayBeAhead {
                     ahead[node.identity.device, default: []].append(number)
                     return
@@ -133,8 +136,23 @@ final class CausesPresent: Checker {
         try look(at: world, isSettled: true)
         for node in world.honestNodes {
             for number in ahead[node.identity.device] ?? [] where try isInSpace(of: number, node) {
-                try look(at: number, of: node)
+                try look(at: number, of: node, atEndOf: world)
             }
+        }
+    }
+
+    /// Whether anybody in a space holds a cause.
+    private func isHeld(
+        _ cause: OperationReference, of number: SpaceNumber, at node: SimulatedNode,
+        in world: World
+    ) throws -> Bool {
+        guard let space = try node.store.space(number) else { return false }
+        return try world.honestNodes.contains { other in
+            guard let record = try other.store.space(space.id),
+                try other.roster(of: record)?.contains(other.identity.device) == true,
+                let log = try other.store.log(cause.tag, in: record.number)
+            else { return false }
+            return log.holds(cause.sequence)
         }
     }
 
@@ -142,7 +160,7 @@ final class CausesPresent: Checker {
     private func isInSpace(of number: OperationNumber, _ node: SimulatedNode) throws -> Bool {
         guard let stored = try node.store.operation(number),
             let log = try node.store.log(stored.log),
-            let space = try node.store.spaces().first(where: { $0.number == log.space })
+            let space = try node.store.space(log.space)
         else { return false }
         return try node.roster(of: space)?.contains(node.identity.device) ?? false
     }
