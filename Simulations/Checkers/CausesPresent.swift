@@ -141,15 +141,16 @@ final class CausesPresent: Checker {
         }
     }
 
-    /// Whether anybody in a space holds a cause.
+    /// Whether anybody holds a cause who is in the space, as far as a node knows.
     private func isHeld(
         _ cause: OperationReference, of number: SpaceNumber, at node: SimulatedNode,
         in world: World
     ) throws -> Bool {
-        guard let space = try node.store.space(number) else { return false }
+        guard let space = try node.store.space(number), let roster = try node.roster(of: space)
+        else { return false }
         return try world.honestNodes.contains { other in
-            guard let record = try other.store.space(space.id),
-                try other.roster(of: record)?.contains(other.identity.device) == true,
+            guard roster.contains(other.identity.device),
+                let record = try other.store.space(space.id),
                 let log = try other.store.log(cause.tag, in: record.number)
             else { return false }
             return log.holds(cause.sequence)
