@@ -16,6 +16,8 @@ final class RecoveryCall: ConnectionHandler {
     private struct State {
         var link: Link
         var connection: Connection?
+        /// Whoever answers has shown that they are the device that was called.
+        var isProven = false
     }
 
     private let state: Mutex<State>
@@ -67,8 +69,13 @@ final class RecoveryCall: ConnectionHandler {
             continuation.finish()
         }
         defer { timer.cancel() }
-        for await found in stream { return (true, found) }
-        return (true, nil)
+        var card: Card?
+        for await found in stream {
+            card = found
+            break
+        }
+        // Whoever has that address now may be anybody.
+        return (call.state.withLock(\.isProven), card)
     }
 
     private static func link(
@@ -111,7 +118,9 @@ final class RecoveryCall: ConnectionHandler {
         for event in events {
             switch event {
             case .send(let bytes): connection.send(bytes)
-            case .authenticated: connection.markAuthenticated()
+            case .authenticated:
+                state.withLock { $0.isProven = true }
+                connection.markAuthenticated()
             case .frame(let frame):
                 if let card = card(in: frame) { return finish(card, connection) }
             }
