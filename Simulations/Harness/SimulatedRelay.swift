@@ -17,6 +17,8 @@ public final class SimulatedRelay {
     public internal(set) var isDown = false
     /// One envelope in so many is lost after it was answered for; 0 for none.
     public var lossEvery: UInt64 = 0
+    /// What it lets its clients do, from when it is started the next time.
+    public var policy = RelayPolicy()
     /// Whether nodes may call each other through it.
     public var hasPipes = false
     /// How long something takes to it or from it, in milliseconds.

@@ -37,7 +37,7 @@ extension World {
     /// A relay answers again.
     public func start(_ relay: SimulatedRelay) {
         relay.isDown = false
-        relay.relay = Relay(policy: RelayPolicy(), at: Self.epoch + now)
+        relay.relay = Relay(policy: relay.policy, at: Self.epoch + now)
     }
 
     /// A relay is set up anew: it starts again with nothing.
@@ -152,7 +152,7 @@ extension World {
             carryOut(relay.relay.handle(.opened(connection, origin: []), at: time), of: relay)
             let welcome = Relay.welcome(
                 generation: relay.store.generation, newest: relay.store.newest,
-                policy: RelayPolicy(), at: time)
+                policy: relay.policy, at: time)
             tell(.opened(welcome), on: connection, of: relay)
         case .request(let connection, let request):
             guard relay.callers[connection] != nil else { return }

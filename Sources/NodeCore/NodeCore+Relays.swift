@@ -173,6 +173,10 @@ extension NodeCore {
             }
             call(relay, at: now, &effects)
         case .open:
+            // It asked for more patience than this timer was set for.
+            if now.monotonic < line.busyUntil {
+                set(.relay(relay), in: line.busyUntil - now.monotonic, at: now, &effects)
+            }
             if line.isReading || !line.questions.isEmpty {
                 askAnew(relay, at: now, &effects)
                 return try dueEverywhere(store)
@@ -231,6 +235,12 @@ extension NodeCore {
         lines[relay]?.failureCount = 0
         lines[relay]?.day = welcome.day
         lines[relay]?.usedAt = now.monotonic
+        if welcome.needsTicket {
+            // It makes mailboxes for tickets alone, and this node has none: asking for them again
+            // and again would only use up the steps of chains.
+            lines[relay]?.busyUntil = now.monotonic + Self.keysInterval
+            set(.relay(relay), in: Self.keysInterval, at: now, &effects)
+        }
         effects.append(.linksChanged)
         let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
