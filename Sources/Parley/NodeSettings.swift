@@ -1,3 +1,6 @@
+import Foundation
+import ParleySearch
+
 /// What a node is opened with. Nothing but the folder needs to be said.
 public struct NodeSettings: Sendable {
     /// The folder that holds everything of the node; made with mode 0700 where it is missing.
@@ -6,11 +9,17 @@ public struct NodeSettings: Sendable {
     public var passphrase: [UInt8]?
     /// Links are only made within one network: a test's nodes never meet those of people.
     public var network: String
+    /// Where models are installed; homes share them.
+    public var models: String
 
     /// Settings with this folder.
-    public init(home: String, passphrase: [UInt8]? = nil, network: String = "parley") {
+    public init(
+        home: String, passphrase: [UInt8]? = nil, network: String = "parley",
+        models: String? = nil
+    ) {
         self.home = home
         self.passphrase = passphrase
         self.network = network
+        self.models = models ?? ModelFolder.usual(ProcessInfo.processInfo.environment)
     }
 }

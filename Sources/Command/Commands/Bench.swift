@@ -16,8 +16,11 @@ struct BenchCommand: AsyncParsableCommand {
             Example:
               parley bench append page
               parley bench relay
+              parley bench search
               parley bench --json
-            """)
+              parley bench search-quality chat-search.json
+            """,
+        subcommands: [BenchSearchQuality.self])
 
     @Argument(help: "which figures; all without any")
     var names: [String] = []
@@ -34,7 +37,9 @@ struct BenchCommand: AsyncParsableCommand {
         // What is left behind of a temporary folder harms nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let world = World.current
-        let bench = Bench(folder: folder, program: "/proc/self/exe") { world.say($0) }
+        let bench = Bench(
+            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder
+        ) { world.say($0) }
         let figures = try await bench.run(names)
         for figure in figures {
             world.write(json ? try Self.object(figure) : Self.line(figure))

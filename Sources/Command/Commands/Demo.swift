@@ -176,6 +176,7 @@ struct Demo {
         }
         let time = start.duration(to: .now)
         try await show(nodes[1], group, as: "ben")
+        try await search(nodes[2])
         print("\nWhat each of them holds of the group, in one hash:")
         for (name, digest) in zip(Self.names, found) {
             print("  \(name.padded(4))  \(digest)")
@@ -216,6 +217,17 @@ struct Demo {
                 return seen >= count
             }
         }
+    }
+
+    /// Finds something that ben wrote, on cara's device.
+    private func search(_ node: Node) async throws {
+        guard let text = isLong ? apart.first?.text : "snowing from:ben" else { return }
+        let words = isLong ? text.split(separator: " ").max { $0.count < $1.count } : nil
+        let query = words.map { String($0.filter { $0.isLetter || $0.isNumber }) } ?? text
+        let reply = try await node.search(SearchRequest(query, limit: 3))
+        print("\ncara searches for “\(harmless(query))”:")
+        for hit in reply.hits { print(SearchLines.lines(hit).joined(separator: "\n")) }
+        for note in reply.notes { print("  " + harmless(note)) }
     }
 
     private func digest(

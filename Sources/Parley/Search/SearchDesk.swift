@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
+import ParleySearch
 import ParleyStorage
 import ParleyWords
 
@@ -16,7 +17,8 @@ actor SearchDesk {
     let running: RunningNode
     let indexer: SearchIndexer
     private var places: PlaceTable?
-    private var refoldCount = 0
+    /// Vectors in memory.
+    var tables: [ModelPackage: LoadedVectors] = [:]
     private var searchCount = 0
 
     init(running: RunningNode, indexer: SearchIndexer) {
@@ -28,31 +30,61 @@ actor SearchDesk {
 
     /// Answers a search.
     func find(_ request: SearchRequest) async throws -> SearchReply {
-        let start = ContinuousClock.now
         guard (1...200).contains(request.limit) else {
             throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
         }
-        let query = try Self.query(request)
-        var notes = try await settle()
+        return try await find(try Self.query(request), request)
+    }
+
+    func find(_ query: SearchQuery, _ request: SearchRequest) async throws -> SearchReply {
+        let start = ContinuousClock.now
+        let notes = try await settle()
         let places = try await table()
         let filter = try await running.read { try $0.filter(of: query) }
-        let found = try await running.read { views in
-            try views.wordMatches(query, filter, places, limit: request.limit)
+        let words = try await running.read { views in
+            query.wanted.isEmpty && !query.question.isEmpty
+                ? [] : try views.wordMatches(query, filter, places, limit: Self.wordCount)
         }
-        notes.append("Searched by words alone: no model is installed (parley model install).")
-        let hits = try await running.read { views in
-            try found.compactMap { number -> SearchHit? in
-                guard let shown = try views.hit(number, query, filter, isByWords: true) else {
-                    return nil
-                }
-                return SearchHit(
-                    message: shown.message, conversation: shown.name, reason: "word",
-                    pieces: shown.pieces, cursor: shown.cursor)
-            }
+        let meant = try await opinions(on: query, filter, places)
+        let time = SystemClock.now.wall
+        let found = Ranking.fused(words: words, opinions: meant.opinions) { operation in
+            places.time(operation).map { Double(time) / 864e5 - Double($0) / 864e5 }
         }
         return SearchReply(
-            hits: hits, semantic: "unavailable", notes: notes,
+            hits: try await hits(found, query, filter, meant.sources, request),
+            semantic: meant.state, notes: notes + meant.notes,
             milliseconds: Self.milliseconds(since: start))
+    }
+
+    /// The newest so many that have all words are ranked.
+    private static let wordCount = 200
+
+    /// What was found as it is shown, until there are enough.
+    private func hits(
+        _ found: [Ranking.Found], _ query: SearchQuery, _ filter: SearchFilter,
+        _ sources: [Int64: [Int64]], _ request: SearchRequest
+    ) async throws -> [SearchHit] {
+        try await running.read { views in
+            var hits: [SearchHit] = []
+            for entry in found {
+                if hits.count == request.limit { break }
+                guard
+                    let shown = try views.hit(
+                        entry.operation, query, filter, isByWords: entry.meaningRank == nil)
+                else { continue }
+                let isMeant =
+                    try entry.meaningRank != nil
+                    && views.says(shown.message, sources[entry.operation] ?? [])
+                guard isMeant || entry.wordRank != nil else { continue }
+                hits.append(
+                    SearchHit(
+                        message: shown.message, conversation: shown.name,
+                        reason: !isMeant ? "word" : entry.wordRank == nil ? "meaning" : "both",
+                        pieces: shown.pieces, cursor: shown.cursor,
+                        explanation: request.isExplained ? .init(entry) : nil))
+            }
+            return hits
+        }
     }
 
     static func query(_ request: SearchRequest) throws -> SearchQuery {
@@ -70,6 +102,7 @@ actor SearchDesk {
         let state = try await running.read { views in
             (try views.store.wordIndexState(), views.store.operationCount)
         }
+        await indexer.poke()
         if state.0.isOff {
             return ["The index of words is off: nothing is found by words."]
         }
@@ -102,7 +135,20 @@ actor SearchDesk {
     }
 
     private func letGo(unlessAfter count: Int) {
-        if searchCount == count { places = nil }
+        if searchCount == count { forget() }
+    }
+
+    /// Lets go of everything that can be read again.
+    func forget() {
+        places = nil
+        tables = [:]
+        let indexer = indexer
+        Task { await indexer.letGo() }
+    }
+
+    /// Bytes in memory, by model, and those of the places.
+    var memory: (places: Int, models: [ModelPackage: Int]) {
+        (places?.byteCount ?? 0, tables.mapValues { $0.table.byteCount })
     }
 
     static func milliseconds(since start: ContinuousClock.Instant) -> Double {
@@ -128,5 +174,15 @@ extension NodeError {
                 "bad-search", "No message can have “\(text)”.",
                 hint: "has:link finds messages with an address of the web.")
         }
+    }
+}
+
+extension SearchHit.Explanation {
+    init(_ found: Ranking.Found) {
+        self.init(
+            wordRank: found.wordRank, meaningRank: found.meaningRank,
+            cosines: found.cosines.mapValues { Double($0) },
+            deviation: found.deviation.map { Double($0) }, recency: found.recency,
+            score: found.score)
     }
 }

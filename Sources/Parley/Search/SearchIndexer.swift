@@ -2,6 +2,7 @@ import Logging
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySearch
 import ParleyStorage
 import ParleyWords
 
@@ -16,14 +17,20 @@ actor SearchIndexer {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     let running: RunningNode
+    /// Models in memory.
+    let shelf: ModelShelf
+    /// Models that this thread works with.
+    var workers: [ModelPackage: any TextEmbedder] = [:]
+    private var broken: Set<ModelPackage> = []
     private let logger: Logger
     private var task: Task<Void, Never>?
     private var listener: UInt64?
     private let wake: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
 
-    init(running: RunningNode, logger: Logger) {
+    init(running: RunningNode, shelf: ModelShelf, logger: Logger) {
         self.running = running
+        self.shelf = shelf
         self.logger = logger
         (wake, waker) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
@@ -59,6 +66,7 @@ actor SearchIndexer {
         do {
             try await followWords()
             try await purge()
+            try await followMeaning()
         } catch is CancellationError {
             // The node is going down; the rest is done when it is up again.
         } catch {
@@ -92,6 +100,20 @@ actor SearchIndexer {
             if let limit, ContinuousClock.now - start > limit { return false }
         }
         throw CancellationError()
+    }
+
+    /// Says once that a model cannot be used.
+    func noteBroken(_ package: ModelPackage, _ error: ModelError) {
+        guard broken.insert(package).inserted else { return }
+        logger.warning(
+            "a model cannot be used",
+            metadata: ["model": "\(package.rawValue)", "error": "\(error)"])
+    }
+
+    /// Lets go of models: nobody needs them now.
+    func letGo() {
+        workers = [:]
+        shelf.letGo()
     }
 
     /// Takes what was erased out of the files of the index as well.

@@ -140,6 +140,14 @@ extension Views {
         )
     }
 
+    /// Whether one of these operations says what a message shows now, and not what it once said.
+    func says(_ view: MessageView, _ operations: [Int64]) throws -> Bool {
+        if view.history.isEmpty, operations.contains(view.number) { return true }
+        return try operations.contains { number in
+            try store.operation(OperationNumber(number))?.searchableText?.text == view.text
+        }
+    }
+
     private func passes(
         _ view: MessageView, _ space: SpaceRecord, _ filter: SearchFilter
     ) -> Bool {

@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleyBench
+import ParleyImporting
+import ParleySearch
+
+/// `parley bench search-quality`: does a search find what was meant?
+struct BenchSearchQuality: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search-quality",
+        abstract: "measure how well a search finds what was meant",
+        discussion: """
+            Takes messages and questions whose answers among them are known, and shows in how many \
+            of the questions the first hit answers (recall@1), one of the first five does \
+            (recall@5), and the mean of one over the place of the first answer (mrr): of all, and \
+            of each kind. Uses the models that are installed. With --haystack the messages are \
+            hidden among those of IRC logs.
+
+            Example:
+              parley bench search-quality chat-search.json
+              parley bench search-quality chat-search.json --haystack logs --json
+            """)
+
+    @Argument(help: "the set, as JSON")
+    var file: String
+    @Option(name: .long, help: "a folder with IRC logs")
+    var haystack: String?
+    @Option(name: .long, help: "how many of their messages")
+    var lines = 100_000
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        try Check.file(file)
+        if let haystack { try Check.file(haystack) }
+        guard (1...10_000_000).contains(lines) else {
+            throw ValidationError("--lines is 1 to 10000000")
+        }
+    }
+
+    func run() async throws {
+        let world = World.current
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw NodeError("no-file", "Cannot read \(file).")
+        }
+        let quality = try SearchQuality(folder: ModelCommand.folder)
+        if quality.modelNames.isEmpty {
+            world.say("by words alone: no model is installed (parley model install)")
+        } else {
+            world.say("by words and by \(quality.modelNames.joined(separator: ", "))")
+        }
+        let hay = try haystack.map { try Self.messages(in: $0, limit: lines) } ?? []
+        if !hay.isEmpty { world.say("hidden among \(hay.count) messages") }
+        let set: QualitySet
+        do {
+            set = try QualitySet(data)
+        } catch {
+            throw NodeError("no-set", "\(file) is no set of messages and questions.")
+        }
+        let found = quality.run(set, haystack: hay) { world.say($0) }
+        try Output.show(found, json: output.json, as: Self.text(found))
+    }
+
+    private static func text(_ found: [String: Quality]) -> String {
+        var rows = [["", "recall@1", "recall@5", "mrr"]]
+        let kinds = ["all"] + found.keys.filter { $0 != "all" }.sorted()
+        for kind in kinds {
+            guard let quality = found[kind] else { continue }
+            let figures = [quality.first, quality.five, quality.reciprocal]
+            rows.append([kind] + figures.map { String(format: "%.3f", $0) })
+        }
+        return Table(rows).text
+    }
+
+    /// Messages of the logs in a folder, as they come.
+    private static func messages(in folder: String, limit: Int) throws -> [String] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        guard let day = CalendarDay("2000-01-01") else {
+            preconditionFailure("a day of the calendar")
+        }
+        var found: [String] = []
+        for name in names where name.hasSuffix(".log") && found.count < limit {
+            var log = IRCLog(day: day)
+            let bytes = FileManager.default.contents(atPath: folder + "/" + name) ?? Data()
+            for line in bytes.split(separator: 10) where found.count < limit {
+                guard case .message(let message) = log.read(Array(line)[...]) else { continue }
+                found.append(message.text)
+            }
+        }
+        return found
+    }
+}

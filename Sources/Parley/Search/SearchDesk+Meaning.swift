@@ -1,0 +1,189 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySearch
+import ParleyStorage
+import ParleyWords
+
+/// The vectors of one model in memory, and how far they were read.
+struct LoadedVectors {
+    var table: VectorTable
+    var worker: any TextEmbedder
+    /// The last operation whose vector was read.
+    var through: Int64 = 0
+}
+
+/// What the models say of a search.
+struct Opinions: Sendable {
+    var opinions: [Ranking.Opinion] = []
+    /// Which operations say the text that each message was found by.
+    var sources: [Int64: [Int64]] = [:]
+    /// See ``SearchReply/semantic``.
+    var state = "unavailable"
+    var notes: [String] = []
+}
+
+extension SearchDesk {
+    /// The nearest so many are looked at by each model.
+    private static let nearestCount = 300
+    /// Vectors that are read in one turn of the node's actor.
+    private static let turnCount = 4096
+
+    /// What the installed models say.
+    ///
+    /// - Parameter known: a vector by model, where the search is one itself.
+    func opinions(
+        on query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable
+    ) async throws -> Opinions {
+        var result = Opinions()
+        let packages = indexer.shelf.folder.installed
+        guard !packages.isEmpty else {
+            result.notes = [
+                "Searched by words alone: no model is installed (parley model install)."
+            ]
+            return result
+        }
+        guard !query.isExact, !query.question.isEmpty else {
+            result.state = "not-asked"
+            return result
+        }
+        result.state = "not-indexed"
+        let held = try await running.read { $0.store.operationCount }
+        for package in packages {
+            let (loaded, model) = try await vectors(of: package)
+            if model.through < Int64(held) {
+                let part = 100 * Int(model.through) / max(1, held)
+                result.notes.append(
+                    "\(package.rawValue) knows \(part) % of what is held; the rest follows.")
+            }
+            guard loaded.table.count > 0 else { continue }
+            result.state = "available"
+            let vector = loaded.worker.embed([query.question])[0]
+            var scan = loaded.table.scan(
+                vector, limit: Self.nearestCount,
+                passes: filter.isEmpty ? nil : { places.passes($0, filter) ?? true })
+            if scan.isRough { scan = try await refined(scan, vector, model) }
+            let opinion = Ranking.Opinion(model: package.rawValue, scan: scan)
+            try await result.add(opinion, places, running)
+        }
+        return result
+    }
+
+    /// The nearest of a rough scan, by the vectors themselves, which lie sealed in the store.
+    private func refined(
+        _ scan: VectorTable.Scan, _ query: [Float], _ model: StoredModel
+    ) async throws -> VectorTable.Scan {
+        var scan = scan
+        var nearest: [VectorTable.Near] = []
+        var rest = scan.nearest[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(500)
+            rest = rest.dropFirst(500)
+            nearest += try await running.read { views in
+                try part.compactMap { near -> VectorTable.Near? in
+                    guard let vector = try views.store.vector(of: near.operation, for: model) else {
+                        return nil
+                    }
+                    return VectorTable.Near(
+                        operation: near.operation, cosine: VectorTable.cosine(query, vector))
+                }
+            }
+        }
+        nearest.sort {
+            $0.cosine != $1.cosine ? $0.cosine > $1.cosine : $0.operation > $1.operation
+        }
+        scan.nearest = Array(nearest.prefix(Self.nearestCount))
+        return scan
+    }
+
+    /// The vectors of a model, with what was stored since they were last used.
+    private func vectors(
+        of package: ModelPackage
+    ) async throws -> (LoadedVectors, StoredModel) {
+        let model = try await SearchIndexer.record(package, running)
+        var loaded: LoadedVectors
+        if let known = tables[package] {
+            loaded = known
+        } else {
+            do {
+                loaded = LoadedVectors(
+                    table: VectorTable(dimension: package.dimension),
+                    worker: try indexer.shelf.worker(package))
+            } catch {
+                throw NodeError(
+                    "bad-model", "The model \(package.rawValue) cannot be used: \(error).",
+                    hint: "parley model remove \(package.rawValue), then parley model install")
+            }
+        }
+        while true {
+            let from = loaded.through
+            let rows = try await running.read { views in
+                var rows: [(Int64, [UInt8]?)] = []
+                try views.store.eachVector(of: model, after: from, limit: Self.turnCount) {
+                    rows.append(($0, $1))
+                }
+                return rows
+            }
+            for (operation, vector) in rows {
+                if let vector { loaded.table.add(vector, of: operation) }
+                loaded.through = operation
+            }
+            if rows.count < Self.turnCount { break }
+        }
+        tables[package] = loaded
+        return (loaded, model)
+    }
+
+    /// Messages that mean about the same as this one.
+    func similar(to number: Int64, limit: Int) async throws -> SearchReply {
+        guard (1...200).contains(limit) else {
+            throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
+        }
+        let text = try await running.read { try $0.message(OperationNumber(number))?.text }
+        guard let text else {
+            throw NodeError("unknown-message", "There is no text with the number \(number).")
+        }
+        guard !indexer.shelf.folder.installed.isEmpty else {
+            throw NodeError(
+                "no-model", "What is similar is found by meaning, and no model is installed.",
+                hint: "parley model install")
+        }
+        var reply = try await find(
+            SearchQuery(like: text), SearchRequest("", limit: min(200, limit + 1)))
+        reply.hits = Array(reply.hits.filter { $0.message.number != number }.prefix(limit))
+        return reply
+    }
+}
+
+extension Opinions {
+    /// Takes an opinion on operations as one on the messages whose text they say.
+    fileprivate mutating func add(
+        _ opinion: Ranking.Opinion, _ places: PlaceTable, _ running: RunningNode
+    ) async throws {
+        let unknown = opinion.scan.nearest.map(\.operation).filter { places.time($0) == nil }
+        let messages = try await running.read { views in
+            var messages: [Int64: Int64] = [:]
+            for number in unknown {
+                guard let stored = try views.store.operation(OperationNumber(number)),
+                    let text = stored.searchableText
+                else { continue }
+                messages[number] = try views.message(of: stored, text)
+            }
+            return messages
+        }
+        var scan = opinion.scan
+        var nearest: [VectorTable.Near] = []
+        var seen: Set<Int64> = []
+        for near in scan.nearest {
+            guard
+                let message = messages[near.operation]
+                    ?? (places.time(near.operation) == nil ? nil : near.operation)
+            else { continue }
+            sources[message, default: []].append(near.operation)
+            if seen.insert(message).inserted {
+                nearest.append(.init(operation: message, cosine: near.cosine))
+            }
+        }
+        scan.nearest = nearest
+        opinions.append(Ranking.Opinion(model: opinion.model, scan: scan))
+    }
+}

@@ -1,0 +1,69 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySearch
+import ParleyStorage
+import ParleyWire
+
+extension SearchIndexer {
+    /// Texts of one turn.
+    private static let meaningCount = 64
+
+    /// Gives a vector of each installed model to every text that has none, until nothing is left,
+    /// or until it took so long.
+    func followMeaning(atMost limit: Duration? = nil) async throws {
+        let start = ContinuousClock.now
+        for package in shelf.folder.installed {
+            guard let worker = worker(package) else { continue }
+            while !Task.isCancelled {
+                let isDone = try await turn(package, worker)
+                if isDone { break }
+                if let limit, ContinuousClock.now - start > limit { return }
+            }
+        }
+    }
+
+    /// Some texts more. Returns whether none is left.
+    private func turn(_ package: ModelPackage, _ worker: any TextEmbedder) async throws -> Bool {
+        let model = try await Self.record(package, running)
+        let pending = try await running.read { views in
+            try views.store.pendingTexts(for: model, limit: Self.meaningCount)
+        }
+        guard !pending.isEmpty(after: model.through) else { return true }
+        let vectors = worker.embed(pending.texts.map(\.text.text)).map { VectorBytes.pack($0) }
+        try await running.transact { store throws(StoreError) in
+            try store.keep(vectors, of: pending, for: model)
+        }
+        return false
+    }
+
+    /// A worker that is kept for the next turn; nil where the model's files are no good.
+    private func worker(_ package: ModelPackage) -> (any TextEmbedder)? {
+        if let known = workers[package] { return known }
+        do {
+            let made = try shelf.worker(package)
+            workers[package] = made
+            return made
+        } catch {
+            noteBroken(package, error)
+            return nil
+        }
+    }
+
+    /// What the store knows a model by.
+    static func record(
+        _ package: ModelPackage, _ running: RunningNode
+    ) async throws -> StoredModel {
+        guard let name = Digest(package.name) else {
+            preconditionFailure("the name of a model is a hash")
+        }
+        let known = try await running.read { try $0.store.models() }
+        if let model = known.first(where: {
+            $0.name == name && $0.byteCount == package.dimension
+        }) {
+            return model
+        }
+        return try await running.transact { store throws(StoreError) in
+            try store.model(name, byteCount: package.dimension)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+
+/// Where models are kept, the same for all homes of a person on this machine.
+public struct ModelFolder: Sendable {
+    /// The folder.
+    public let path: String
+
+    /// The models in this folder.
+    public init(_ path: String) { self.path = path }
+
+    /// `$PARLEY_MODELS`, else `$XDG_DATA_HOME/parley-models`, else
+    /// `~/.local/share/parley-models`.
+    public static func usual(_ environment: [String: String]) -> String {
+        if let path = environment["PARLEY_MODELS"], !path.isEmpty { return path }
+        if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/parley-models" }
+        return (environment["HOME"] ?? "/") + "/.local/share/parley-models"
+    }
+
+    /// The folder of one model.
+    public func folder(of model: ModelPackage) -> String { path + "/" + model.rawValue }
+
+    /// Whether a model is there and was found to be what it has to be.
+    public func isInstalled(_ model: ModelPackage) -> Bool {
+        FileManager.default.contents(atPath: mark(model)) == Data(markText(model).utf8)
+    }
+
+    /// Models that are installed.
+    public var installed: [ModelPackage] { ModelPackage.allCases.filter(isInstalled) }
+
+    /// Bytes that a model takes.
+    public func byteCount(of model: ModelPackage) -> Int {
+        let folder = folder(of: model)
+        // A folder that is not there takes nothing.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.reduce(0) { sum, name in
+            // A file that vanishes meanwhile takes nothing either.
+            let values = try? FileManager.default.attributesOfItem(atPath: folder + "/" + name)
+            return sum + ((values?[.size] as? NSNumber)?.intValue ?? 0)
+        }
+    }
+
+    /// Takes a model away.
+    public func remove(_ model: ModelPackage) throws {
+        try FileManager.default.removeItem(atPath: folder(of: model))
+    }
+
+    /// Written last: what is not complete is not installed.
+    func mark(_ model: ModelPackage) -> String { folder(of: model) + "/verified" }
+    func markText(_ model: ModelPackage) -> String {
+        model.hash + "\n" + model.files.map { $0.hash + "\n" }.joined()
+    }
+}

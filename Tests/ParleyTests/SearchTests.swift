@@ -1,0 +1,141 @@
+import Foundation
+@testable import Parley
+import ParleySearch
+import Testing
+
+@Suite("A search")
+struct SearchTests {
+    /// A node that knows a person, with these messages in the conversation with her.
+    private func withMessages(
+        _ texts: [String], models: String = "/nowhere",
+        _ body: @Sendable (Node, [MessageView]) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let (node, _) = try await Node.create(
+            NodeSettings(home: folder.home("ann"), models: models), name: "ann")
+        let group = try await node.newConversation(name: "hut", members: [])
+        let sent = try await node.send(conversation: group.id, texts: texts, replyTo: nil)
+        try await body(node, sent)
+        await node.shutdown()
+    }
+
+    private func found(_ node: Node, _ text: String) async throws -> [String] {
+        try await node.search(SearchRequest(text)).hits.map { $0.message.text ?? "" }
+    }
+
+    @Test("finds by words, the newest first, and says that it is by words alone")
+    func words() async throws {
+        let texts = ["the key hangs at the farm", "snow again", "who has the keys?"]
+        try await withMessages(texts) { node, _ in
+            let reply = try await node.search(SearchRequest("key", isExplained: true))
+            #expect(reply.hits.map(\.message.text) == [texts[2], texts[0]])
+            #expect(reply.semantic == "unavailable")
+            #expect(reply.notes.contains { $0.contains("words alone") })
+            #expect(reply.hits[1].pieces.filter(\.isMatch).map(\.text) == ["key"])
+            #expect(reply.hits.allSatisfy { $0.reason == "word" && $0.conversation == "hut" })
+            #expect(reply.hits[0].explanation?.wordRank == 1)
+            #expect(try await found(node, "\"at the farm\"") == [texts[0]])
+            #expect(try await found(node, "key -farm") == [texts[2]])
+            #expect(
+                try await found(node, "key from:ann in:hut after:today") == [texts[2], texts[0]])
+            #expect(try await found(node, "key from:nobody").isEmpty)
+            #expect(try await found(node, "key before:2020").isEmpty)
+            #expect(try await found(node, "after:today").count == 3)
+        }
+    }
+
+    @Test("finds what is typed so far")
+    func typing() async throws {
+        try await withMessages(["databases everywhere", "nothing"]) { node, _ in
+            let reply = try await node.search(SearchRequest("datab", isTyping: true))
+            #expect(reply.hits.count == 1)
+            #expect(try await found(node, "datab").isEmpty)
+        }
+    }
+
+    @Test("finds a message by its newest text, and a deleted one never again")
+    func changes() async throws {
+        try await withMessages(["meet at the mill", "the mill is closed"]) { node, sent in
+            #expect(try await found(node, "mill").count == 2)
+            _ = try await node.edit(message: sent[0].number, text: "meet at the bridge")
+            #expect(try await found(node, "mill") == ["the mill is closed"])
+            #expect(try await found(node, "bridge") == ["meet at the bridge"])
+            _ = try await node.delete(message: sent[0].number)
+            #expect(try await found(node, "bridge").isEmpty)
+            #expect(try await found(node, "meet").isEmpty)
+            let broken = try await node.checkSearch().checks.filter { !$0.isFine }
+            #expect(broken.isEmpty)
+        }
+    }
+
+    @Test("leads to where the message stands, and to its thread")
+    func context() async throws {
+        try await withMessages((0..<30).map { "line \($0)" }) { node, sent in
+            let answers = try await node.send(
+                conversation: "hut", texts: ["an answer"], replyTo: sent[10].number)
+            let context = try await node.context(message: sent[10].number, limit: 10)
+            #expect(context.page.messages.contains { $0.number == sent[10].number })
+            #expect(context.page.messages.first?.number == sent[6].number)
+            let thread = try await node.context(message: answers[0].number, limit: 4).thread
+            #expect(thread.map(\.number) == [sent[10].number, answers[0].number])
+            let hit = try #require(try await node.search(SearchRequest("answer")).hits.first)
+            let page = try await node.messages(conversation: "hut", before: hit.cursor, limit: 5)
+            #expect(page.messages.last?.number == hit.message.number)
+        }
+    }
+
+    @Test("can be turned off, made anew, and tells what it costs")
+    func care() async throws {
+        try await withMessages(["one fish", "two fish"]) { node, _ in
+            #expect(try await found(node, "fish").count == 2)
+            try await node.setWordIndex(on: false)
+            let reply = try await node.search(SearchRequest("fish"))
+            #expect(reply.hits.isEmpty && reply.notes.contains { $0.contains("off") })
+            try await node.setWordIndex(on: true)
+            #expect(try await found(node, "fish").count == 2)
+            try await node.rebuildSearch()
+            #expect(try await found(node, "fish").count == 2)
+            let words = try #require(try await node.searchStats().indexes.first)
+            #expect(words.state == "on" && words.byteCount > 0)
+            #expect(words.indexed == words.held)
+        }
+    }
+
+    @Test("that cannot be read is refused with a hint")
+    func refusals() async throws {
+        try await withMessages(["one"]) { node, sent in
+            for text in ["before:soon", "has:hope", String(repeating: "a", count: 2000)] {
+                await #expect(throws: NodeError.self) { try await found(node, text) }
+            }
+            let error = await #expect(throws: NodeError.self) {
+                try await node.similar(message: sent[0].number, limit: 3)
+            }
+            #expect(error?.code == "no-model")
+        }
+    }
+
+    private static let models = ModelFolder.usual(ProcessInfo.processInfo.environment)
+
+    @Test(
+        "finds by meaning where a model is, in other words and other languages, never what is gone",
+        .enabled(if: ModelFolder(models).isInstalled(.useM3), "the model is not installed"))
+    func meaning() async throws {
+        let texts = [
+            "the meeting is moved to tomorrow at three", "my cat is ill", "buy bread and milk",
+            "the server is down again", "who wants to go swimming?",
+        ]
+        try await withMessages(texts, models: Self.models) { node, sent in
+            try await node.indexer.followMeaning()
+            let reply = try await node.search(SearchRequest("¿cuándo es la reunión?"))
+            #expect(reply.semantic == "available")
+            #expect(reply.hits.first?.message.text == texts[0])
+            #expect(reply.hits.first?.reason == "meaning")
+            _ = try await node.delete(message: sent[0].number)
+            let after = try await node.search(SearchRequest("¿cuándo es la reunión?"))
+            #expect(after.hits.allSatisfy { $0.message.number != sent[0].number })
+            #expect(
+                try await node.searchStats().indexes.dropFirst()
+                    .filter { $0.state == "on" }.allSatisfy { $0.rows == 4 })
+        }
+    }
+}
