@@ -105,6 +105,7 @@ struct Demo {
         var nodes: [Node] = []
         for name in Self.names { nodes.append(try await begin(name, in: folder)) }
         try await tell(nodes)
+        try await search(nodes[2])
         for node in nodes { await node.shutdown() }
         print(
             """
@@ -176,7 +177,6 @@ struct Demo {
         }
         let time = start.duration(to: .now)
         try await show(nodes[1], group, as: "ben")
-        try await search(nodes[2])
         print("\nWhat each of them holds of the group, in one hash:")
         for (name, digest) in zip(Self.names, found) {
             print("  \(name.padded(4))  \(digest)")

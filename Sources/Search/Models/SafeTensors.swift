@@ -46,8 +46,7 @@ struct SafeTensors {
     private struct Header: Decodable {
         var entry: Entry?
         init(from decoder: any Decoder) throws {
-            // Whatever is no tensor is passed over.
-            entry = try? Entry(from: decoder)
+            entry = try? Entry(from: decoder)  // Whatever is no tensor is passed over.
         }
     }
 }

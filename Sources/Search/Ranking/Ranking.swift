@@ -41,8 +41,10 @@ public enum Ranking {
     static let recencyWeight = 0.0002
     /// After so many days that is down to a third.
     static let recencyDays = 60.0
-    /// What is nearer than usual by less than this is not near.
+    /// What is nearer than usual by less than this is not near …
     public static let deviationMin: Float = 2
+    /// … unless its cosine is this high: among a handful nothing can stand out by much.
+    static let cosineMin: Float = 0.35
 
     /// One order, the best first.
     ///
@@ -72,7 +74,9 @@ public enum Ranking {
         }
         let near = found.values.sorted(by: isNearer)
         for (place, entry) in near.enumerated()
-        where entry.deviation.map({ $0 >= deviationMin }) ?? false {
+        where entry.deviation.map({ $0 >= deviationMin }) ?? false
+            || entry.cosines.values.contains(where: { $0 >= cosineMin })
+        {
             with(entry.operation) { $0.meaningRank = place + 1 }
         }
         for (place, operation) in words.enumerated() {
