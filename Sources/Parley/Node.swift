@@ -187,7 +187,7 @@ public final class Node: Sendable {
 
     /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
     public func shutdown() async {
-        await indexer.stop()
+        indexer.stop()
         await network.shutdown()
         await running.stop()
     }

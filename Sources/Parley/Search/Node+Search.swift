@@ -68,7 +68,7 @@ extension Node {
             }
             if strangers + strange > 0 { await desk.forget() }
             let words = try await read { try $0.store.checkWordIndex() }
-            await indexer.poke()
+            indexer.poke()
             return Self.report(words, strangers, strange)
         }
     }
@@ -100,7 +100,7 @@ extension Node {
                 for model in try store.models() { try store.dropModel(model.number) }
             }
             await desk.forget()
-            await indexer.poke()
+            indexer.poke()
         }
     }
 
@@ -111,7 +111,7 @@ extension Node {
                 try store.resetWordIndex(isOff: !on)
             }
             if !on { try await running.write { store in _ = try store.checkpoint() } }
-            await indexer.poke()
+            indexer.poke()
         }
     }
 

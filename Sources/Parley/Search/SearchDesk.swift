@@ -98,11 +98,11 @@ actor SearchDesk {
 
     /// Lets the index catch up, and says where it could not.
     private func settle() async throws -> [String] {
-        let isDone = try await indexer.followWords(atMost: Self.patience)
+        let isDone = try await SearchIndexer.followWords(running, atMost: Self.patience)
         let state = try await running.read { views in
             (try views.store.wordIndexState(), views.store.operationCount)
         }
-        await indexer.poke()
+        indexer.poke()
         if state.0.isOff {
             return ["The index of words is off: nothing is found by words."]
         }

@@ -1,4 +1,5 @@
 import Logging
+import Synchronization
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
@@ -23,8 +24,7 @@ actor SearchIndexer {
     var workers: [ModelPackage: any TextEmbedder] = [:]
     private var broken: Set<ModelPackage> = []
     private let logger: Logger
-    private var task: Task<Void, Never>?
-    private var listener: UInt64?
+    private nonisolated let task = Mutex<Task<Void, Never>?>(nil)
     private let wake: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
 
@@ -37,37 +37,36 @@ actor SearchIndexer {
 
     /// Begins to follow.
     func start() async {
-        guard task == nil else { return }
+        guard task.withLock({ $0 == nil }) else { return }
         let waker = waker
-        listener = await running.listen { _, _ in waker.yield() }
+        _ = await running.listen { _, _ in waker.yield() }
         waker.yield()
-        task = Task { [weak self, wake] in
+        let made = Task { [weak self, wake] in
             for await _ in wake {
                 guard let self, !Task.isCancelled else { return }
                 await self.work()
             }
         }
+        task.withLock { $0 = made }
     }
 
     /// There is something to do.
-    func poke() { waker.yield() }
+    nonisolated func poke() { waker.yield() }
 
-    /// Ends after the turn at hand.
-    func stop() async {
+    /// Ends. Nobody waits for the turn at hand, which a busy machine may hold up for long: what it
+    /// has made is refused by a node that is shut down.
+    nonisolated func stop() {
         waker.finish()
-        task?.cancel()
-        await task?.value
-        task = nil
-        if let listener { await running.unlisten(listener) }
+        task.withLock { $0?.cancel() }
     }
 
     /// Does what there is to do.
     private func work() async {
         do {
-            try await followWords()
+            try await Self.followWords(running)
             try await purge()
             try await followMeaning()
-        } catch is CancellationError {
+        } catch  where Task.isCancelled {
             // The node is going down; the rest is done when it is up again.
         } catch {
             logger.warning("indexing failed", metadata: ["error": "\(error)"])
@@ -77,8 +76,12 @@ actor SearchIndexer {
     /// Indexes words until nothing is left, or until it took so long.
     ///
     /// - Returns: whether nothing is left.
+    ///
+    /// Whoever searches does it as well, on a thread of theirs: what is done twice is taken once.
     @discardableResult
-    func followWords(atMost limit: Duration? = nil) async throws -> Bool {
+    static func followWords(
+        _ running: RunningNode, atMost limit: Duration? = nil
+    ) async throws -> Bool {
         let start = ContinuousClock.now
         while !Task.isCancelled {
             let count = running.isBusy ? Self.busyTurnCount : Self.turnCount

@@ -2,14 +2,14 @@ import Foundation
 
 /// Named tensors in one file: `u64 length ‖ JSON ‖ numbers`.
 struct SafeTensors {
-    private struct Entry: Decodable {
+    private struct Listing: Decodable {
         var dtype: String
         var shape: [Int]
         var data_offsets: [Int]
     }
 
     private let file: MappedFile
-    private let entries: [String: Entry]
+    private let entries: [String: Listing]
     private let start: Int
     private let path: String
 
@@ -44,9 +44,14 @@ struct SafeTensors {
 
     /// An entry of the header, or the notes beside them.
     private struct Header: Decodable {
-        var entry: Entry?
+        var entry: Listing?
         init(from decoder: any Decoder) throws {
-            entry = try? Entry(from: decoder)  // Whatever is no tensor is passed over.
+            do {
+                entry = try Listing(from: decoder)
+            } catch {
+                // Whatever is no tensor is passed over.
+                entry = nil
+            }
         }
     }
 }

@@ -28,6 +28,8 @@ public struct PendingText: Equatable, Sendable {
 public struct PendingTexts: Equatable, Sendable {
     /// The texts.
     public var texts: [PendingText] = []
+    /// Where the index was when they were read.
+    public var from: Int64
     /// The index knows everything up to here once it has them.
     public var through: Int64
     /// Operations among them that it had passed before their text arrived.
@@ -85,7 +87,7 @@ extension SQLiteStore {
     func pendingTexts(
         after start: Int64, _ model: Int64, limit: Int
     ) throws(StoreError) -> PendingTexts {
-        var pending = PendingTexts(through: start)
+        var pending = PendingTexts(from: start, through: start)
         let late = try searchStatements().lateTexts
         late.bind(1, model)
         late.bind(2, Int64(limit))
@@ -131,8 +133,13 @@ extension SQLiteStore {
         writes()
         var state = try wordIndexState()
         guard state.version == Terms.version, !state.isOff else { return }
+        // Somebody else was here meanwhile: a text that is taken twice would not leave by one
+        // removal.
+        guard state.through == pending.from else { return }
         let statements = try searchStatements()
         for (text, terms) in zip(pending.texts, terms) where try hasText(text.number) {
+            let number = text.number.rawValue
+            if number <= pending.from, try !isLate(text.number) { continue }
             statements.insertWords.bind(1, text.number.rawValue)
             statements.insertWords.bind(2, text: hashed(terms))
             try statements.insertWords.run("storing hashes of words")
