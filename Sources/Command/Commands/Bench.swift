@@ -20,7 +20,15 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench --json
               parley bench search-quality chat-search.json
             """,
-        subcommands: [BenchSearchQuality.self])
+        subcommands: [BenchFigures.self, BenchSearchQuality.self],
+        defaultSubcommand: BenchFigures.self)
+}
+
+/// What `parley bench` does with names of figures.
+struct BenchFigures: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "figures", abstract: "measure figures by their names, or all",
+        discussion: "Example:\n  parley bench append page", shouldDisplay: false)
 
     @Argument(help: "which figures; all without any")
     var names: [String] = []
