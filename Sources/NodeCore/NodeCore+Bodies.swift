@@ -50,6 +50,8 @@ extension NodeCore {
                 try store.setValue(nil, .missingBody, key)
                 continue
             }
+            // What lies behind a cut or a fork nobody serves, nor a range that reaches so far.
+            if let bound = log.bound, place.sequence >= bound.sequence { continue }
             hasMissingBodies = true
             // Keys ascend by space, log and place.
             var ranges = wanted[space.number] ?? []
