@@ -25,18 +25,21 @@ public struct Bench: Sendable {
     private let folder: String
     private let program: String
     private let models: ModelFolder
+    private let texts: [String]
     private let say: @Sendable (String) -> Void
 
     /// - Parameters:
     ///   - folder: an empty folder for the homes.
     ///   - program: the path of this program, started again as the other process.
     ///   - models: where models are installed.
+    ///   - texts: what people wrote, to be searched; none for made-up words.
     ///   - say: told what is going on.
     public init(
-        folder: String, program: String, models: ModelFolder,
+        folder: String, program: String, models: ModelFolder, texts: [String] = [],
         say: @escaping @Sendable (String) -> Void
     ) {
         self.models = models
+        self.texts = texts
         self.folder = folder
         self.program = program
         self.say = say
@@ -55,7 +58,9 @@ public struct Bench: Sendable {
                 hint: "There are: " + (all + ["relay", "search"]).joined(separator: ", "))
         }
         let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
-        let searches = try await SearchBench(folder: folder, models: models, say: say).run(wanted)
+        let searches = try await SearchBench(
+            folder: folder, models: models, texts: texts, say: say
+        ).run(wanted)
         guard !wanted.isSubset(of: Set(Self.searchNames + ["epoch"])) else {
             return epochs + searches
         }

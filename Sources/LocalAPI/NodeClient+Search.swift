@@ -8,7 +8,7 @@ extension NodeClient {
             "search",
             [
                 "text": request.text, "limit": request.limit, "isTyping": request.isTyping,
-                "isExplained": request.isExplained,
+                "isExplained": request.isExplained, "order": request.order,
             ])
     }
 

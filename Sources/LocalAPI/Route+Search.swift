@@ -3,11 +3,12 @@ internal import Parley
 extension Route {
     /// What can be asked about searching.
     static let aboutSearch: [Route] = [
-        Route("search", ["text", "limit", "isTyping?", "isExplained?"]) { node, a in
+        Route("search", ["text", "limit", "isTyping?", "isExplained?", "order?"]) { node, a in
             try await node.search(
                 SearchRequest(
                     a("text"), limit: a("limit"), isTyping: a.optional("isTyping") ?? false,
-                    isExplained: a.optional("isExplained") ?? false))
+                    isExplained: a.optional("isExplained") ?? false,
+                    order: a.optional("order") ?? .newest))
         },
         Route("similar", ["message", "limit"]) { node, a in
             try await node.similar(message: a("message"), limit: a("limit"))

@@ -2,7 +2,21 @@ extension SearchQuery {
     /// Terms by which an index narrows what must be looked at: of each inner list one, of the
     /// outer all. A text that matches has them; one that has them need not match.
     public var narrowing: [[Term]] {
-        wanted.flatMap(\.terms) + has.map { [.has($0)] }
+        wanted.flatMap(\.terms) + (has.contains("link") ? [[.has("link")]] : [])
+    }
+
+    /// For each thing that is wanted, terms as in ``narrowing``.
+    public var wantedTerms: [[[Term]]] { wanted.map(\.terms) }
+
+    /// Whether a text alone does not tell if its message is what is looked for.
+    public var asksAboutMessages: Bool { has.contains("reaction") || !states.isEmpty }
+
+    /// How many words a text has, and how often each thing that is wanted stands there.
+    public func occurrences(in text: String) -> (wordCount: Int, counts: [Int]) {
+        let words = WordSplitter.words(of: text)
+        let language = Language.ofWords(words)
+        let stems = words.map { Stemmer.stem($0.folded, in: language) }
+        return (words.count, wanted.map { $0.places(in: words, stems).count })
     }
 
     /// Terms that no matching text has, where that can be told by terms alone.

@@ -19,8 +19,10 @@ public struct SearchQuery: Equatable, Sendable {
     public private(set) var before: UInt64?
     /// It was written then or later, in Unix milliseconds.
     public private(set) var after: UInt64?
-    /// What it must have, as `link`.
+    /// What it must have: `link` or `reaction`.
     public private(set) var has: [String] = []
+    /// What it must be: `reply` or `edited`.
+    public private(set) var states: [String] = []
     /// The question itself, without conditions: what is looked for by meaning.
     public private(set) var question = ""
     /// Whether something must stand in the text exactly: by meaning alone nothing is found then.
@@ -34,6 +36,8 @@ public struct SearchQuery: Equatable, Sendable {
         case noDay(String)
         /// There is nothing of this kind that a message could have.
         case unknownHas(String)
+        /// There is nothing of this kind that a message could be.
+        case unknownState(String)
     }
 
     /// Reads what a person typed.
@@ -54,8 +58,15 @@ public struct SearchQuery: Equatable, Sendable {
             case "before": before = try Self.day(part.value, at: time)
             case "after": after = try Self.day(part.value, at: time)
             case "has":
-                guard part.value == "link" else { throw .unknownHas(part.value) }
+                guard ["link", "reaction"].contains(part.value) else {
+                    throw .unknownHas(part.value)
+                }
                 has.append(part.value)
+            case "is":
+                guard ["reply", "edited"].contains(part.value) else {
+                    throw .unknownState(part.value)
+                }
+                states.append(part.value)
             default:
                 if !part.isNegated { said.append(part.value) }
                 let found = Self.conditions(of: part, isLast: isLast)
@@ -144,7 +155,7 @@ private struct QueryPart {
     /// Whether a blank or a quotation mark ended it.
     var isClosed = true
 
-    private static let keys = ["from", "in", "before", "after", "has"]
+    private static let keys = ["from", "in", "before", "after", "has", "is"]
     private static let quotes: Set<Character> = ["\"", "“", "”", "„"]
 
     static func parts(of text: String) -> [QueryPart] {

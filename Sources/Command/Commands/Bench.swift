@@ -16,7 +16,7 @@ struct BenchCommand: AsyncParsableCommand {
             Example:
               parley bench append page
               parley bench relay
-              parley bench search
+              parley bench search --texts logs
               parley bench --json
               parley bench search-quality chat-search.json
             """,
@@ -33,8 +33,18 @@ struct BenchFigures: AsyncParsableCommand {
     @Argument(help: "which figures; all without any")
     var names: [String] = []
 
+    @Option(name: .long, help: "a folder with IRC logs to search, in place of made-up words")
+    var texts: String?
+
     @Flag(name: .long, help: "print one JSON object a figure, for programs")
     var json = false
+
+    /// All that one figure needs is found among so many.
+    private static let textCountMax = 200_000
+
+    func validate() throws {
+        if let texts { try Check.file(texts) }
+    }
 
     func run() async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -46,7 +56,8 @@ struct BenchFigures: AsyncParsableCommand {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let world = World.current
         let bench = Bench(
-            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder
+            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder,
+            texts: try texts.map { try LogFolder.messages(in: $0, limit: Self.textCountMax) } ?? []
         ) { world.say($0) }
         let figures = try await bench.run(names)
         for figure in figures {
@@ -61,7 +72,7 @@ struct BenchFigures: AsyncParsableCommand {
     }
 
     private static func line(_ figure: Figure) -> String {
-        var text = figure.name.padding(toLength: 20, withPad: " ", startingAt: 0)
+        var text = figure.name.padding(toLength: 24, withPad: " ", startingAt: 0)
         text += amount(figure.value, figure.unit)
         if let p99 = figure.p99 { text += "  p99 " + amount(p99, figure.unit) }
         if let budget = figure.budget {

@@ -24,7 +24,7 @@ struct BenchSearchQuality: AsyncParsableCommand {
 
     @Argument(help: "the set, as JSON")
     var file: String
-    @Option(name: .long, help: "a folder with IRC logs")
+    @Option(name: .long, help: "a folder with IRC logs among which the messages are hidden")
     var haystack: String?
     @Option(name: .long, help: "how many of their messages")
     var lines = 100_000
@@ -49,7 +49,7 @@ struct BenchSearchQuality: AsyncParsableCommand {
         } else {
             world.say("by words and by \(quality.modelNames.joined(separator: ", "))")
         }
-        let hay = try haystack.map { try Self.messages(in: $0, limit: lines) } ?? []
+        let hay = try haystack.map { try LogFolder.messages(in: $0, limit: lines) } ?? []
         if !hay.isEmpty { world.say("hidden among \(hay.count) messages") }
         let set: QualitySet
         do {
@@ -71,21 +71,30 @@ struct BenchSearchQuality: AsyncParsableCommand {
         }
         return Table(rows).text
     }
+}
 
-    /// Messages of the logs in a folder, as they come.
-    private static func messages(in folder: String, limit: Int) throws -> [String] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+/// What people wrote, in a folder of IRC logs.
+enum LogFolder {
+    /// At most so many messages, in the order of the files' names.
+    static func messages(in folder: String, limit: Int) throws -> [String] {
+        guard let names = FileManager.default.enumerator(atPath: folder) else {
+            throw NodeError("no-folder", "Cannot read \(folder).")
+        }
         guard let day = CalendarDay("2000-01-01") else {
             preconditionFailure("a day of the calendar")
         }
         var found: [String] = []
-        for name in names where name.hasSuffix(".log") && found.count < limit {
+        let logs = names.compactMap { $0 as? String }.filter { $0.hasSuffix(".log") }
+        for name in logs.sorted() where found.count < limit {
             var log = IRCLog(day: day)
             let bytes = FileManager.default.contents(atPath: folder + "/" + name) ?? Data()
             for line in bytes.split(separator: 10) where found.count < limit {
                 guard case .message(let message) = log.read(Array(line)[...]) else { continue }
                 found.append(message.text)
             }
+        }
+        guard !found.isEmpty else {
+            throw NodeError("no-logs", "There is no message in any log (*.log) of \(folder).")
         }
         return found
     }

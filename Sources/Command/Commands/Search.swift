@@ -11,8 +11,8 @@ struct SearchCommand: AsyncParsableCommand {
             whatever their endings; frequent ones are passed over. With a model installed (parley \
             model install), messages that mean the same in other words are found too.
 
-            "an exact phrase"  from:NAME  in:CONVERSATION  before:2026-02-01  after:7d  has:link \
-             -word
+            "an exact phrase"  -word  from:NAME  in:CONVERSATION  before:2026-02-01  after:7d \
+             has:link  has:reaction  is:reply  is:edited
 
             Example:
               parley search where is the key from:ann
@@ -43,6 +43,8 @@ struct SearchFind: NodeCommand {
     var words: [String] = []
     @Option(name: .long, help: "at most so many messages, 1 to 200")
     var limit = 20
+    @Flag(name: .long, help: "of those that have all words the most telling first, not the newest")
+    var best = false
     @Flag(name: .long, help: "show the figures behind each hit")
     var explain = false
 
@@ -63,11 +65,10 @@ struct SearchFind: NodeCommand {
             words.count == 1
             ? words[0] : words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
         let reply = try await node.search(
-            SearchRequest(text, limit: limit, isExplained: explain))
-        try Output.show(reply, json: output.json, as: SearchLines.text(reply))
-        guard !output.json else { return }
-        if reply.hits.isEmpty { World.current.say("nothing was found") }
-        for note in reply.notes { World.current.say(harmless(note)) }
+            SearchRequest(
+                text, limit: limit, isExplained: explain, order: best ? .relevance : .newest))
+        try SearchLines.show(
+            reply, json: output.json, as: SearchLines.text(reply), none: "nothing was found")
     }
 }
 
@@ -104,17 +105,51 @@ struct SearchRebuild: NodeCommand {
         commandName: "rebuild",
         abstract: "make the indexes anew",
         discussion: """
-            Drops everything that is indexed. A running node fills it again in the background.
+            Drops everything that is indexed, then shows how far it is again. What runs meanwhile \
+            does not wait; Ctrl-C ends only the showing where a node runs.
 
             Example:
               parley search rebuild
+              parley search rebuild --no-wait
             """)
 
     @OptionGroup var place: HomeOptions
+    @Flag(name: .long, help: "do not wait until it is done")
+    var noWait = false
 
     func run(with node: any NodeService) async throws {
         try await node.rebuildSearch()
-        World.current.say("parley search stats shows how far it is")
+        if noWait { return World.current.say("parley search stats shows how far it is") }
+        try await SearchProgress.follow(node)
+    }
+}
+
+/// How far the indexes are, on one line, until they are done.
+enum SearchProgress {
+    /// How often one looks.
+    private static let pause: Duration = .milliseconds(500)
+
+    static func follow(_ node: any NodeService) async throws {
+        let world = World.current
+        var last = ""
+        while true {
+            let indexes = try await node.searchStats().indexes.filter { $0.state == "on" }
+            let line = indexes.map { "\($0.name) \(part($0)) %" }.joined(separator: ", ")
+            if world.isTalkTerminal {
+                world.sayInPlace(line)
+            } else if line != last {
+                world.say(line)
+            }
+            last = line
+            if indexes.allSatisfy({ $0.indexed >= $0.held }) { break }
+            try await Task.sleep(for: pause)
+        }
+        if world.isTalkTerminal { world.say("") }
+    }
+
+    /// How much of what is held is indexed, in per cent.
+    static func part(_ index: SearchStats.Index) -> Int {
+        index.held == 0 ? 100 : Int(100 * Double(index.indexed) / Double(index.held))
     }
 }
 
@@ -134,15 +169,13 @@ struct SearchStatsCommand: NodeCommand {
         let stats = try await node.searchStats()
         var table = Table()
         for index in stats.indexes {
-            let part =
-                index.held == 0 ? 100 : Int(100 * Double(index.indexed) / Double(index.held))
             let rows = index.rows.map { ", \(counted($0, "row"))" } ?? ""
             let memory =
                 index.memoryByteCount > 0 ? ", \(bytes(index.memoryByteCount)) in memory" : ""
             table.add(
                 index.name,
                 index.state == "on"
-                    ? "\(part) % indexed\(rows), \(bytes(index.byteCount)) on disk\(memory)"
+                    ? "\(SearchProgress.part(index)) % indexed\(rows), \(bytes(index.byteCount)) on disk\(memory)"
                     : index.state)
         }
         try Output.show(stats, json: output.json, as: table.text)
@@ -198,9 +231,8 @@ struct Similar: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let reply = try await node.similar(message: message.value, limit: limit)
-        try Output.show(reply, json: output.json, as: SearchLines.text(reply))
-        guard !output.json else { return }
-        for note in reply.notes { World.current.say(harmless(note)) }
+        try SearchLines.show(
+            reply, json: output.json, as: SearchLines.text(reply), none: "nothing is like it")
     }
 }
 
@@ -230,9 +262,8 @@ struct Ask: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let reply = try await node.search(SearchRequest(question, limit: limit))
-        try Output.show(reply, json: output.json, as: SearchLines.quotes(reply))
-        guard !output.json else { return }
-        if reply.hits.isEmpty { World.current.say("nobody wrote anything that answers this") }
-        for note in reply.notes { World.current.say(harmless(note)) }
+        try SearchLines.show(
+            reply, json: output.json, as: SearchLines.quotes(reply),
+            none: "nobody wrote anything that answers this")
     }
 }

@@ -11,6 +11,18 @@ enum SearchLines {
     /// A text is shown up to so many characters.
     private static let textCountMax = 400
 
+    /// Writes an answer, and says what a person should know of it.
+    ///
+    /// - Parameter none: what is said where nothing was found.
+    static func show(
+        _ reply: SearchReply, json: Bool, as text: String, none: String
+    ) throws {
+        try Output.show(reply, json: json, as: text)
+        guard !json else { return }
+        if reply.hits.isEmpty { World.current.say(none) }
+        for note in reply.notes { World.current.say(harmless(note)) }
+    }
+
     static func text(_ reply: SearchReply) -> String {
         reply.hits.flatMap { lines($0) }.joined(separator: "\n")
     }

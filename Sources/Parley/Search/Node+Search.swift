@@ -27,54 +27,134 @@ extension Node {
     public func searchStats() async throws -> SearchStats {
         let memory = await desk.memory
         let installed = indexer.shelf.folder.installed
-        return try await read { views in
-            let state = try views.store.wordIndexState()
-            let held = views.store.operationCount
-            var indexes = [
-                SearchStats.Index(
-                    name: "words", state: state.isOff ? "off" : "on",
-                    indexed: state.isOff ? 0 : Int(state.through), held: held,
-                    byteCount: try views.store.wordIndexByteCount(),
-                    memoryByteCount: memory.places)
-            ]
-            let models = try views.store.models()
-            for package in ModelPackage.allCases {
-                let model = models.first { $0.name.bytes == package.name }
-                let rows = try model.map { try views.store.vectorCount(of: $0) } ?? (0, 0)
-                indexes.append(
-                    SearchStats.Index(
-                        name: package.rawValue,
-                        state: installed.contains(package) ? "on" : "no-model",
-                        indexed: Int(model?.through ?? 0), held: held, rows: rows.0,
-                        byteCount: rows.1, memoryByteCount: memory.models[package] ?? 0))
-            }
-            return SearchStats(indexes: indexes)
+        let (state, held, byteCount) = try await read { views in
+            (
+                try views.store.wordIndexState(), views.store.operationCount,
+                try views.store.wordIndexByteCount()
+            )
         }
+        var stats = SearchStats(indexes: [
+            SearchStats.Index(
+                name: "words", state: state.isOff ? "off" : "on",
+                indexed: state.isOff ? 0 : Int(state.through), held: held, byteCount: byteCount,
+                memoryByteCount: memory.places)
+        ])
+        let models = try await read { try $0.store.models() }
+        for package in ModelPackage.allCases {
+            let model = models.first { $0.name.bytes == package.name }
+            let rows = try await vectorCount(of: model)
+            stats.indexes.append(
+                SearchStats.Index(
+                    name: package.rawValue,
+                    state: installed.contains(package) ? "on" : "no-model",
+                    indexed: Int(model?.through ?? 0), held: held, rows: rows.count,
+                    byteCount: rows.byteCount, memoryByteCount: memory.models[package] ?? 0))
+        }
+        return stats
+    }
+
+    /// Operations that are looked through in one turn of the node's actor.
+    private static let turnCount = 4096
+
+    private func vectorCount(of model: StoredModel?) async throws -> (count: Int, byteCount: Int) {
+        var (count, byteCount) = (0, 0)
+        var place: Int64? = model == nil ? nil : -1
+        while let from = place, let model {
+            let part = try await read {
+                try $0.store.vectorCount(of: model, after: from, limit: Self.turnCount)
+            }
+            count += part.count
+            byteCount += part.byteCount
+            place = part.through
+        }
+        return (count, byteCount)
     }
 
     /// Compares the indexes with the messages, and removes vectors that belong to nothing.
     public func checkSearch() async throws -> DoctorReport {
         let known = ModelPackage.allCases.map(\.name)
         return try await explaining {
-            let strangers = try await running.transact { store throws(StoreError) in
-                var count = 0
-                for model in try store.models() where !known.contains(model.name.bytes) {
-                    count += try store.dropModel(model.number)
-                }
-                return count
+            var removed = 0
+            for model in try await read({ try $0.store.models() })
+            where !known.contains(model.name.bytes) {
+                removed += try await drop(model)
             }
-            let strange = try await running.transact { store throws(StoreError) in
-                try store.dropStrangeVectors()
+            removed += try await eachTurn { store, place throws(StoreError) in
+                try store.dropStrangeVectors(after: place, operationCount: Int64(Self.turnCount))
             }
-            if strangers + strange > 0 { await desk.forget() }
-            let words = try await read { try $0.store.checkWordIndex() }
+            if removed > 0 { await desk.forget() }
+            let words = try await compareWords()
             indexer.poke()
-            return Self.report(words, strangers, strange)
+            return Self.report(words, removed)
         }
     }
 
+    /// Writes turn by turn, until all operations that have vectors were dealt with.
+    private func eachTurn(
+        _ body: @escaping @Sendable (SQLiteStore, Int64) throws(StoreError) -> Int
+    ) async throws -> Int {
+        let last = try await read { try $0.store.lastVector() }
+        var count = 0
+        for place in stride(from: -1, through: last, by: Self.turnCount) {
+            count += try await running.transact { store throws(StoreError) in
+                try body(store, place)
+            }
+        }
+        return count
+    }
+
+    /// Forgets a model, its vectors first: a little at a time.
+    private func drop(_ model: StoredModel) async throws -> Int {
+        let number = model.number
+        let count = try await eachTurn { store, place throws(StoreError) in
+            try store.dropVectors(
+                of: number, after: place, operationCount: Int64(Self.turnCount))
+        }
+        return try await count
+            + running.transact { store throws(StoreError) in try store.dropModel(number) }
+    }
+
+    /// How many texts cannot be found by their words, and how many rows of the index are of no
+    /// text.
+    ///
+    /// Both sides are gone through a little at a time, so they may change meanwhile: what seems to
+    /// be wrong is looked at again.
+    private func compareWords() async throws -> (missing: Int, strange: Int) {
+        let through = try await read { try $0.store.wordIndexState().through }
+        var said = [Bool](repeating: false, count: Int(through) + 1), found = said
+        var place: Int64 = 0
+        while place < through {
+            let from = place
+            let part = try await read {
+                try $0.store.texts(after: from, limit: Self.turnCount / 16)
+            }
+            guard part.through > place else { break }
+            for text in part.texts where text.number.rawValue <= through {
+                said[Int(text.number.rawValue)] = true
+            }
+            place = part.through
+        }
+        for part in 0..<SQLiteStore.wordPartCount {
+            for row in try await read({ try $0.store.wordRows(inPart: part) })
+            where found.indices.contains(Int(row)) { found[Int(row)] = true }
+        }
+        var (missing, strange) = (0, 0)
+        for index in said.indices where said[index] != found[index] {
+            let number = OperationNumber(Int64(index))
+            let isSaid = said[index]
+            let isWrong = try await read { views in
+                try isSaid
+                    ? views.store.isMissingFromWords(number)
+                    : views.store.hasNothingToSay(number)
+            }
+            guard isWrong else { continue }
+            if isSaid { missing += 1 } else { strange += 1 }
+        }
+        return (missing, strange)
+    }
+
     private static func report(
-        _ words: (missing: Int, strange: Int), _ strangers: Int, _ strange: Int
+        _ words: (missing: Int, strange: Int), _ removed: Int
     ) -> DoctorReport {
         DoctorReport(checks: [
             .init(
@@ -87,8 +167,7 @@ extension Node {
                 detail: words.strange == 0 ? "nothing" : "\(words.strange) rows are of no text"),
             .init(
                 name: "every vector is of a text, and of a model that is known", isFine: true,
-                detail: strangers + strange == 0
-                    ? "all are" : "\(strangers + strange) were not, and are removed"),
+                detail: removed == 0 ? "all are" : "\(removed) were not, and are removed"),
         ])
     }
 
@@ -97,9 +176,11 @@ extension Node {
         try await explaining {
             try await running.transact { store throws(StoreError) in
                 try store.resetWordIndex(isOff: try store.wordIndexState().isOff)
-                for model in try store.models() { try store.dropModel(model.number) }
             }
+            for model in try await read({ try $0.store.models() }) { _ = try await drop(model) }
             await desk.forget()
+            // Also where it was opened for this alone: who asked may wait for it.
+            await indexer.start()
             indexer.poke()
         }
     }

@@ -5,41 +5,42 @@ import ParleyWire
 
 /// Where every message stands, in memory while searches are made: about 20 bytes a message.
 ///
-/// It may lack what came since it was read; such a message is judged once it is opened.
-final class PlaceTable: Sendable {
-    /// Operations of one block share the newest time below them.
+/// It may lack what came since it was read, and a message whose text came late; such a message is
+/// judged once it is opened.
+struct PlaceTable: Sendable {
+    /// Operations of one block share the newest time among them.
     private static let blockCount = 1024
 
     /// By operation: when, in Unix milliseconds, 0 where it is no message.
-    let times: [UInt64]
-    private let spaces: [Int32]
-    private let tags: [UInt64]
-    /// The newest message below the end of each block.
-    private let newest: [UInt64]
+    private(set) var times: [UInt64] = []
+    private var spaces: [Int32] = []
+    private var tags: [UInt64] = []
+    /// The newest message of each block.
+    private var newest: [UInt64] = []
 
-    init(_ store: SQLiteStore) throws(StoreError) {
-        let count = store.operationCount + 1
-        var times = [UInt64](repeating: 0, count: count)
-        var spaces = [Int32](repeating: 0, count: count)
-        var tags = [UInt64](repeating: 0, count: count)
-        try store.eachMessagePlace { place in
-            let index = Int(place.operation)
-            guard times.indices.contains(index) else { return }
-            times[index] = max(1, place.time)
-            spaces[index] = Int32(truncatingIfNeeded: place.space.rawValue)
-            tags[index] = place.tag.value
-        }
-        var newest: [UInt64] = []
-        var highest: UInt64 = 0
-        for (index, time) in times.enumerated() {
-            highest = max(highest, time)
-            if index % Self.blockCount == Self.blockCount - 1 { newest.append(highest) }
-        }
-        newest.append(highest)
-        self.times = times
-        self.spaces = spaces
-        self.tags = tags
-        self.newest = newest
+    /// A table that knows so many operations, and of no message yet where it stands.
+    init(operationCount: Int) { grow(to: operationCount + 1) }
+
+    /// Knows so many operations from now on.
+    mutating func grow(to count: Int) {
+        guard count > times.count else { return }
+        let more = count - times.count
+        times += repeatElement(0, count: more)
+        spaces += repeatElement(0, count: more)
+        tags += repeatElement(0, count: more)
+        let blocks = (count + Self.blockCount - 1) / Self.blockCount
+        newest += repeatElement(0, count: blocks - newest.count)
+    }
+
+    /// Takes in where a message stands. One that it has no room for is left out.
+    mutating func add(_ place: MessagePlace) {
+        let index = Int(place.operation)
+        guard times.indices.contains(index) else { return }
+        times[index] = max(1, place.time)
+        spaces[index] = Int32(truncatingIfNeeded: place.space.rawValue)
+        tags[index] = place.tag.value
+        let block = index / Self.blockCount
+        newest[block] = max(newest[block], times[index])
     }
 
     /// Operations that it knows.
@@ -59,7 +60,7 @@ final class PlaceTable: Sendable {
         guard operation > 0 else { return 0 }
         // What is not known may be as new as it likes.
         guard Int(operation) <= times.count else { return .max }
-        return newest[min(newest.count - 1, Int(operation) / Self.blockCount)]
+        return newest[...min(newest.count - 1, Int(operation) / Self.blockCount)].max() ?? 0
     }
 
     /// Whether a message may be what is looked for; nil where that is not known here.

@@ -26,7 +26,7 @@ extension SearchDesk {
     /// The nearest so many are looked at by each model.
     private static let nearestCount = 300
     /// Vectors that are read in one turn of the node's actor.
-    private static let turnCount = 4096
+    private static let turnCount = 1024
 
     /// What the installed models say.
     ///
@@ -104,6 +104,7 @@ extension SearchDesk {
         if let known = tables[package] {
             loaded = known
         } else {
+            _ = indexer.takeLate(package)
             do {
                 loaded = LoadedVectors(
                     table: VectorTable(dimension: package.dimension),
@@ -128,6 +129,12 @@ extension SearchDesk {
                 loaded.through = operation
             }
             if rows.count < Self.turnCount { break }
+        }
+        for operation in indexer.takeLate(package) {
+            let vector = try await running.read {
+                try $0.store.vector(of: operation, for: model)
+            }
+            if let vector { loaded.table.add(vector, of: operation) }
         }
         tables[package] = loaded
         return (loaded, model)

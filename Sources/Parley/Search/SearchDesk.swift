@@ -9,10 +9,11 @@ import ParleyWords
 actor SearchDesk {
     /// What is held in memory is let go of after so many idle seconds.
     static let idleSeconds = 300
-    /// A search waits at most so long for messages that are not indexed yet.
-    private static let patience: Duration = .seconds(2)
-    /// Places are read anew once so many operations came.
-    private static let staleCount = 512
+    /// A search waits at most so long for messages that are not indexed yet: where nobody else
+    /// indexes them, and where the node does so anyway.
+    private static let patience: Duration = .seconds(2), patienceOfNode: Duration = .milliseconds(5)
+    /// Messages and operations whose places are read in one turn of the node's actor.
+    private static let placeCount = 8192, newPlaceCount = 256
 
     let running: RunningNode
     let indexer: SearchIndexer
@@ -41,23 +42,30 @@ actor SearchDesk {
         let notes = try await settle()
         let places = try await table()
         let filter = try await running.read { try $0.filter(of: query) }
-        let words = try await running.read { views in
-            query.wanted.isEmpty && !query.question.isEmpty
-                ? [] : try views.wordMatches(query, filter, places, limit: Self.wordCount)
-        }
         let meant = try await opinions(on: query, filter, places)
         let time = SystemClock.now.wall
-        let found = Ranking.fused(words: words, opinions: meant.opinions) { operation in
-            places.time(operation).map { Double(time) / 864e5 - Double($0) / 864e5 }
+        // Where nothing but words counts, those that are shown are enough.
+        var wordCount = meant.opinions.isEmpty ? request.limit : Self.wordCount
+        while true {
+            let words = try await words(of: query, filter, places, request.order, wordCount)
+            let found = Ranking.fused(words: words, opinions: meant.opinions) { operation in
+                places.time(operation).map { Double(time) / 864e5 - Double($0) / 864e5 }
+            }
+            let hits = try await hits(found, query, filter, meant.sources, request)
+            if hits.count == request.limit || words.count < wordCount
+                || wordCount >= Self.relevantCount
+            {
+                return SearchReply(
+                    hits: hits, semantic: meant.state, notes: notes + meant.notes,
+                    milliseconds: Self.milliseconds(since: start))
+            }
+            // Some of them say something else by now.
+            wordCount *= 5
         }
-        return SearchReply(
-            hits: try await hits(found, query, filter, meant.sources, request),
-            semantic: meant.state, notes: notes + meant.notes,
-            milliseconds: Self.milliseconds(since: start))
     }
 
-    /// The newest so many that have all words are ranked.
-    private static let wordCount = 200
+    /// The newest so many that have all words are ranked, by their age or their relevance.
+    private static let wordCount = 200, relevantCount = 1000
 
     /// What was found as it is shown, until there are enough.
     private func hits(
@@ -87,6 +95,37 @@ actor SearchDesk {
         }
     }
 
+    /// Messages that have all words, in the order that was asked for.
+    private func words(
+        of query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable,
+        _ order: SearchRequest.Order, _ count: Int
+    ) async throws -> [Int64] {
+        if query.wanted.isEmpty, !query.question.isEmpty { return [] }
+        var walk = WordWalk(
+            query, filter, places, limit: order == .newest ? count : Self.relevantCount)
+        while !walk.isDone {
+            let before = walk
+            walk = try await running.read { views in
+                var walk = before
+                try walk.advance(views)
+                return walk
+            }
+        }
+        switch order {
+        case .newest: return walk.found
+        case .relevance:
+            let counts = try await running.read { views in
+                (
+                    try query.wantedTerms.map { groups in
+                        try groups.map { try views.store.textCounts(of: $0).reduce(0, +) }.min()
+                            ?? 0
+                    }, views.store.operationCount
+                )
+            }
+            return Ranking.byRelevance(walk.texts, holders: counts.0, among: counts.1)
+        }
+    }
+
     static func query(_ request: SearchRequest) throws -> SearchQuery {
         do {
             return try SearchQuery(
@@ -98,7 +137,8 @@ actor SearchDesk {
 
     /// Lets the index catch up, and says where it could not.
     private func settle() async throws -> [String] {
-        let isDone = try await SearchIndexer.followWords(running, atMost: Self.patience)
+        let isDone = try await SearchIndexer.followWords(
+            running, atMost: indexer.isFollowing ? Self.patienceOfNode : Self.patience)
         let state = try await running.read { views in
             (try views.store.wordIndexState(), views.store.operationCount)
         }
@@ -113,17 +153,41 @@ actor SearchDesk {
 
     // MARK: What is in memory
 
-    /// Where messages stand.
+    /// Where messages stand, with what came since it was last asked.
     func table() async throws -> PlaceTable {
         searchCount += 1
         letGoLater(searchCount)
-        if let places {
-            let count = try await running.read { $0.store.operationCount }
-            if count < places.count + Self.staleCount { return places }
+        var table: PlaceTable
+        if let places { table = places } else { table = try await readPlaces() }
+        while true {
+            let from = Int64(table.count - 1)
+            let more = try await running.read {
+                try $0.store.messagePlaces(after: from, limit: Self.newPlaceCount)
+            }
+            if more.through == from { break }
+            table.grow(to: Int(more.through) + 1)
+            for place in more.places { table.add(place) }
         }
-        let made = try await running.read { try PlaceTable($0.store) }
-        places = made
-        return made
+        places = table
+        return table
+    }
+
+    private func readPlaces() async throws -> PlaceTable {
+        var table = PlaceTable(
+            operationCount: try await running.read { $0.store.operationCount })
+        var cursor: MessageCursor? = .start
+        while let from = cursor {
+            let found = try await running.read { views in
+                var places: [MessagePlace] = []
+                let next = try views.store.eachMessagePlace(after: from, limit: Self.placeCount) {
+                    places.append($0)
+                }
+                return (places, next)
+            }
+            for place in found.0 { table.add(place) }
+            cursor = found.1
+        }
+        return table
     }
 
     private func letGoLater(_ count: Int) {
@@ -172,7 +236,11 @@ extension NodeError {
         case .unknownHas(let text):
             self.init(
                 "bad-search", "No message can have “\(text)”.",
-                hint: "has:link finds messages with an address of the web.")
+                hint: "There are has:link, with an address of the web, and has:reaction.")
+        case .unknownState(let text):
+            self.init(
+                "bad-search", "No message can be “\(text)”.",
+                hint: "There are is:reply, for what answers a message, and is:edited.")
         }
     }
 }

@@ -33,6 +33,7 @@ extension SearchIndexer {
         try await running.transact { store throws(StoreError) in
             try store.keep(vectors, of: pending, for: model)
         }
+        if !pending.late.isEmpty { noteLate(pending.late, package) }
         return false
     }
 

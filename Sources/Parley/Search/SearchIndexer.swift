@@ -25,6 +25,8 @@ actor SearchIndexer {
     private var broken: Set<ModelPackage> = []
     private let logger: Logger
     private nonisolated let task = Mutex<Task<Void, Never>?>(nil)
+    /// Operations that got a vector out of turn: who has read the vectors already lacks them.
+    private nonisolated let late = Mutex<[ModelPackage: [Int64]]>([:])
     private let wake: AsyncStream<Void>
     private let waker: AsyncStream<Void>.Continuation
 
@@ -48,6 +50,22 @@ actor SearchIndexer {
             }
         }
         task.withLock { $0 = made }
+    }
+
+    /// Whether it follows by itself.
+    nonisolated var isFollowing: Bool { task.withLock { $0 != nil } }
+
+    /// Notes operations that got a vector out of turn, where somebody wants to know.
+    nonisolated func noteLate(_ operations: [Int64], _ package: ModelPackage) {
+        late.withLock { $0[package]? += operations }
+    }
+
+    /// Operations that got a vector out of turn since this was first or last asked.
+    nonisolated func takeLate(_ package: ModelPackage) -> [Int64] {
+        late.withLock { late in
+            defer { late[package] = [] }
+            return late[package] ?? []
+        }
     }
 
     /// There is something to do.
@@ -116,6 +134,7 @@ actor SearchIndexer {
     /// Lets go of models: nobody needs them now.
     func letGo() {
         workers = [:]
+        late.withLock { $0 = [:] }
         shelf.letGo()
     }
 

@@ -26,14 +26,27 @@ public struct SearchRequest: Codable, Equatable, Sendable {
     public var isTyping: Bool
     /// Whether the figures behind each hit are wanted.
     public var isExplained: Bool
+    /// Which come first of those that have all words.
+    public var order: Order
     /// A request with these fields.
     public init(
-        _ text: String, limit: Int = 20, isTyping: Bool = false, isExplained: Bool = false
+        _ text: String, limit: Int = 20, isTyping: Bool = false, isExplained: Bool = false,
+        order: Order = .newest
     ) {
         self.text = text
         self.limit = limit
         self.isTyping = isTyping
         self.isExplained = isExplained
+        self.order = order
+    }
+
+    /// Which come first of those that have all words.
+    public enum Order: String, Codable, Sendable, CaseIterable {
+        /// The newest.
+        case newest
+        /// Those that say the rarest of the words most often in the fewest (BM25), of the newest
+        /// 1,000.
+        case relevance
     }
 }
 

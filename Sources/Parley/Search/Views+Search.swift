@@ -50,49 +50,25 @@ extension Views {
 
     // MARK: Words
 
-    /// Rows that are taken from the index at once.
-    private static let chunkCount = 256
-    /// Texts that one search opens at most.
-    private static let openedCountMax = 5000
-
-    /// The newest messages whose texts match, newest first.
-    func wordMatches(
-        _ query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, limit: Int
-    ) throws -> [Int64] {
-        let narrowing = query.narrowing
-        guard !narrowing.isEmpty else { return try newest(filter, places, limit: limit) }
-        var found: [Int64] = []
-        var waiting = Newest()
-        var below: Int64?
-        var opened = 0
-        while opened < Self.openedCountMax {
-            let chunk = try store.wordHits(
-                narrowing, excluding: query.excluding, below: below, limit: Self.chunkCount)
-            for hit in chunk where places.passes(hit, filter) ?? true {
-                waiting.insert(hit, places.time(hit) ?? .max)
+    /// The message that an operation says the text of, and the text, where that matches.
+    func matching(_ hit: Int64, _ query: SearchQuery) throws -> (message: Int64, text: String)? {
+        guard let stored = try store.operation(OperationNumber(hit)),
+            let text = stored.searchableText, query.matches(in: text.text) != nil,
+            let number = try message(of: stored, text)
+        else { return nil }
+        if query.asksAboutMessages {
+            guard let view = try message(OperationNumber(number)), Self.has(view, query) else {
+                return nil
             }
-            let isLast = chunk.count < Self.chunkCount
-            below = chunk.last
-            let bound = isLast ? 0 : places.newest(below: below ?? 0)
-            while let hit = waiting.take(from: bound) {
-                opened += 1
-                guard let message = try matching(hit, query), !found.contains(message) else {
-                    continue
-                }
-                found.append(message)
-                if found.count == limit { return found }
-            }
-            if isLast { break }
         }
-        return found
+        return (number, text.text)
     }
 
-    /// The message that an operation says the text of, where that text matches.
-    private func matching(_ hit: Int64, _ query: SearchQuery) throws -> Int64? {
-        guard let stored = try store.operation(OperationNumber(hit)),
-            let text = stored.searchableText, query.matches(in: text.text) != nil
-        else { return nil }
-        return try message(of: stored, text)
+    /// Whether a message is, and has, what its text alone does not tell.
+    private static func has(_ view: MessageView, _ query: SearchQuery) -> Bool {
+        if query.has.contains("reaction"), view.reactions.isEmpty { return false }
+        if query.states.contains("reply"), view.replyTo == nil { return false }
+        return !query.states.contains("edited") || !view.history.isEmpty
     }
 
     /// The message whose text an operation says.
@@ -104,19 +80,6 @@ extension Views {
         return try store.operation(at: reference.sequence, in: target.number)?.number.rawValue
     }
 
-    /// The newest messages that pass, for a search that names no words.
-    private func newest(
-        _ filter: SearchFilter, _ places: PlaceTable, limit: Int
-    ) throws -> [Int64] {
-        var newest: [(time: UInt64, operation: Int64)] = []
-        for index in places.times.indices {
-            let operation = Int64(index)
-            guard places.passes(operation, filter) == true else { continue }
-            newest.append((places.times[index], operation))
-        }
-        return newest.sorted { $0 > $1 }.prefix(limit).map(\.operation)
-    }
-
     // MARK: Showing
 
     /// A message as a hit; nil where it is no longer what was found.
@@ -126,7 +89,7 @@ extension Views {
         guard let stored = try store.operation(OperationNumber(number)),
             let log = try store.log(stored.log), let space = try store.space(log.space),
             let roster = try roster(of: space), let view = try message(OperationNumber(number)),
-            let text = view.text, passes(view, space, filter)
+            let text = view.text, passes(view, space, filter), Self.has(view, query)
         else { return nil }
         let matches = query.matches(in: text)
         if isByWords, matches == nil { return nil }
@@ -176,27 +139,5 @@ extension Views {
         }
         add(place..<bytes.count, false)
         return pieces
-    }
-}
-
-/// What waits to be opened, the newest first.
-private struct Newest {
-    private var waiting: [(time: UInt64, operation: Int64)] = []
-    private var isSorted = true
-
-    mutating func insert(_ operation: Int64, _ time: UInt64) {
-        waiting.append((time, operation))
-        isSorted = false
-    }
-
-    /// The newest, unless all that wait are older than `bound`.
-    mutating func take(from bound: UInt64) -> Int64? {
-        if !isSorted {
-            waiting.sort { $0 < $1 }
-            isSorted = true
-        }
-        guard let last = waiting.last, last.time >= bound else { return nil }
-        waiting.removeLast()
-        return last.operation
     }
 }

@@ -24,7 +24,6 @@ public final class MiniLM: TextEmbedder {
     static let layerCount = 6, vocabularyCount = 30_522, placeCount = 512
     static let pieceCountMax = 256
     static let epsilon: Float = 1e-12
-    /// Texts of one pass have so many pieces together, about: what they need fits the cache.
     private static let batchPieceCount = 512
 
     private let weights: Weights
@@ -43,20 +42,9 @@ public final class MiniLM: TextEmbedder {
 
     /// A vector for each text.
     public func embed(_ texts: [String]) -> [[Float]] {
-        var vectors: [[Float]] = []
-        vectors.reserveCapacity(texts.count)
-        var batch: [[Int32]] = []
-        var count = 0
-        for text in texts {
-            let pieces = Self.pieces(of: text, weights)
-            if !batch.isEmpty, count + pieces.count > Self.batchPieceCount {
-                vectors += forward(batch)
-                (batch, count) = ([], 0)
-            }
-            batch.append(pieces)
-            count += pieces.count
-        }
-        return batch.isEmpty ? vectors : vectors + forward(batch)
+        batched(
+            texts, pieceCount: Self.batchPieceCount, pieces: { Self.pieces(of: $0, weights) },
+            forward)
     }
 
     private func forward(_ texts: [[Int32]]) -> [[Float]] {

@@ -41,22 +41,13 @@ public final class MultilingualEncoder: TextEmbedder {
 
     /// A vector for each text.
     public func embed(_ texts: [String]) -> [[Float]] {
-        var vectors: [[Float]] = []
-        var batch: [[Int32]] = []
-        var count = 0
-        for text in texts {
-            let pieces = Self.pieces(of: text, weights)
-            if !batch.isEmpty, count + pieces.count > Self.batchPieceCount {
-                vectors += forward(batch, count)
-                (batch, count) = ([], 0)
-            }
-            batch.append(pieces)
-            count += pieces.count
-        }
-        return batch.isEmpty ? vectors : vectors + forward(batch, count)
+        batched(
+            texts, pieceCount: Self.batchPieceCount, pieces: { Self.pieces(of: $0, weights) },
+            forward)
     }
 
-    private func forward(_ texts: [[Int32]], _ count: Int) -> [[Float]] {
+    private func forward(_ texts: [[Int32]]) -> [[Float]] {
+        let count = texts.reduce(0) { $0 + $1.count }
         let features = scratch.floats(0, count * Self.featureCount)
         enter(texts, features)
         let entered = scratch.floats(1, count * 3 * Self.windowWidth)

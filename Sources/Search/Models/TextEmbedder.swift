@@ -8,6 +8,30 @@ public protocol TextEmbedder: AnyObject {
     func embed(_ texts: [String]) -> [[Float]]
 }
 
+extension TextEmbedder {
+    /// Puts texts through a model in batches of about so many pieces: what a batch needs fits the
+    /// cache.
+    func batched(
+        _ texts: [String], pieceCount: Int, pieces: (String) -> [Int32],
+        _ forward: ([[Int32]]) -> [[Float]]
+    ) -> [[Float]] {
+        var vectors: [[Float]] = []
+        vectors.reserveCapacity(texts.count)
+        var batch: [[Int32]] = []
+        var count = 0
+        for text in texts {
+            let text = pieces(text)
+            if !batch.isEmpty, count + text.count > pieceCount {
+                vectors += forward(batch)
+                (batch, count) = ([], 0)
+            }
+            batch.append(text)
+            count += text.count
+        }
+        return batch.isEmpty ? vectors : vectors + forward(batch)
+    }
+}
+
 /// Vectors as they are kept: a number is a byte, in steps of `limit / 127`.
 public enum VectorBytes {
     /// Numbers beyond this are cut off; hardly one in a thousand is.

@@ -77,13 +77,29 @@ public final class VectorTable {
         let row = operations.count
         operations.append(operation)
         places[operation] = row
+        if !isRough || row < Self.sampleCountMax {
+            makeRoom()
+            rows += vector.lazy.map { $0 ^ 0x80 }
+        }
+        if isRough {
+            addSigns { vector[$0] < 0x80 }
+        } else if places.count > countMax {
+            roughen()
+        }
+    }
+
+    /// An array that grows by itself doubles; this much memory may lie idle only by a quarter.
+    private func makeRoom() {
+        guard rows.capacity < rows.count + dimension else { return }
+        rows.reserveCapacity(rows.count + rows.count / 4 + 64 * dimension)
+    }
+
+    private func addSigns(_ isPositive: (Int) -> Bool) {
         for start in stride(from: 0, to: dimension, by: 64) {
             var word: UInt64 = 0
-            for bit in 0..<64 where vector[start + bit] < 0x80 { word |= 1 << UInt64(bit) }
+            for bit in 0..<64 where isPositive(start + bit) { word |= 1 << UInt64(bit) }
             signs.append(word)
         }
-        if !isRough || row < Self.sampleCountMax { rows += vector.lazy.map { $0 ^ 0x80 } }
-        if !isRough, places.count > countMax { roughen() }
     }
 
     /// Forgets a vector.
@@ -94,11 +110,18 @@ public final class VectorTable {
             rows[place] = 0x80
         }
         let words = dimension / 64
-        for place in (row * words)..<((row + 1) * words) { signs[place] = 0 }
+        for place in (row * words)..<((row + 1) * words) where place < signs.count {
+            signs[place] = 0
+        }
     }
 
     private func roughen() {
         isRough = true
+        signs.reserveCapacity(operations.count * dimension / 64 * 5 / 4)
+        for row in operations.indices {
+            let start = row * dimension
+            addSigns { rows[start + $0] >= 0x80 }
+        }
         rows = Array(rows.prefix(Self.sampleCountMax * dimension))
     }
 

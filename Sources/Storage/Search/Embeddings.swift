@@ -59,21 +59,35 @@ extension SQLiteStore {
         return StoredModel(number: number, name: name, byteCount: byteCount, through: 0)
     }
 
+    /// Forgets vectors of a model, those of at most so many operations.
+    ///
+    /// - Parameter operation: only those after it.
+    /// - Returns: how many vectors that were.
+    public func dropVectors(
+        of model: Int64, after operation: Int64, operationCount: Int64
+    ) throws(StoreError) -> Int {
+        writes()
+        let statement = try connection.prepare(SearchSQL.embeddingsDrop)
+        statement.bind(1, model)
+        statement.bind(2, operation)
+        statement.bind(3, operation + operationCount)
+        try statement.run("dropping vectors")
+        return connection.changeCount
+    }
+
     /// Forgets a model and every vector of it.
     ///
     /// - Returns: how many vectors that were.
     @discardableResult
     public func dropModel(_ number: Int64) throws(StoreError) -> Int {
         writes()
-        var count = 0
+        let count = try dropVectors(of: number, after: -1, operationCount: .max / 2)
         for sql in [
-            "DELETE FROM embedding WHERE model = ?1", "DELETE FROM lateText WHERE model = ?1",
-            "DELETE FROM model WHERE number = ?1",
+            "DELETE FROM lateText WHERE model = ?1", "DELETE FROM model WHERE number = ?1",
         ] {
             let statement = try connection.prepare(sql)
             statement.bind(1, number)
             try statement.run("dropping a model")
-            if count == 0 { count = connection.changeCount }
         }
         return count
     }
@@ -86,22 +100,18 @@ extension SQLiteStore {
     }
 
     /// Keeps vectors, one for each text, and notes how far the model is. A vector that is nil, or
-    /// whose text was erased in the meantime, is left out.
+    /// whose text was erased in the meantime, is left out. Where the model was dropped in the
+    /// meantime, or somebody else was here, nothing is kept.
     public func keep(
         _ vectors: [[UInt8]?], of pending: PendingTexts, for model: StoredModel
     ) throws(StoreError) {
         writes()
-        let statement = try connection.prepare(
-            "INSERT OR REPLACE INTO embedding (operation, model, content) VALUES (?1, ?2, ?3)")
+        let current = try models().first { $0.number == model.number }
+        guard let current, current.name == model.name, current.through == pending.from else {
+            return
+        }
         for (text, vector) in zip(pending.texts, vectors) where try hasText(text.number) {
-            guard let vector else { continue }
-            precondition(vector.count == model.byteCount, "a vector has the size of its model")
-            let number = text.number.rawValue
-            let key = try vault.keyOrNew(of: Vault.bucket(of: number))
-            statement.bind(1, number)
-            statement.bind(2, model.number)
-            statement.bind(3, copying: key.seal(vector, at: Self.place(number, model.number)))
-            try statement.run("storing a vector")
+            if let vector { try keep(vector, of: text.number.rawValue, for: model) }
         }
         for number in pending.late { try forgetLate(number, model.number) }
         let mark = try connection.prepare("UPDATE model SET through = ?2 WHERE number = ?1")
@@ -110,13 +120,33 @@ extension SQLiteStore {
         try mark.run("noting how far a model is")
     }
 
+    private func keep(
+        _ vector: [UInt8], of number: Int64, for model: StoredModel
+    ) throws(StoreError) {
+        precondition(vector.count == model.byteCount, "a vector has the size of its model")
+        let statement = try searchStatements().keepEmbedding
+        let key = try vault.keyOrNew(of: Vault.bucket(of: number))
+        statement.bind(1, number)
+        statement.bind(2, model.number)
+        statement.bind(3, copying: key.seal(vector, at: Self.place(number, model.number)))
+        try statement.run("storing a vector")
+    }
+
+    /// Keeps vectors of the first operations, whatever these say: for benchmarks.
+    package func fill(_ vectors: [[UInt8]], for model: StoredModel) throws(StoreError) {
+        writes()
+        for (number, vector) in vectors.enumerated() {
+            try keep(vector, of: Int64(number), for: model)
+        }
+    }
+
     /// Shows vectors of a model to the closure, ascending by operation, at most so many. One that
     /// does not open, or has another size, is shown as nil.
     public func eachVector(
         of model: StoredModel, after operation: Int64, limit: Int,
         _ body: (Int64, [UInt8]?) -> Void
     ) throws(StoreError) {
-        let statement = try connection.prepare(SearchSQL.embeddingsAfter)
+        let statement = try searchStatements().embeddingsAfter
         statement.bind(1, operation)
         statement.bind(2, model.number)
         statement.bind(3, Int64(limit))
@@ -130,8 +160,7 @@ extension SQLiteStore {
     public func vector(
         of operation: Int64, for model: StoredModel
     ) throws(StoreError) -> [UInt8]? {
-        let statement = try connection.prepare(
-            "SELECT content FROM embedding WHERE operation = ?1 AND model = ?2")
+        let statement = try searchStatements().embedding
         statement.bind(1, operation)
         statement.bind(2, model.number)
         defer { statement.reset() }
@@ -154,16 +183,22 @@ extension SQLiteStore {
     /// Removes vectors of operations that have no text, of models that are not noted, and of
     /// another size than their model's; their texts are looked at anew.
     ///
+    /// - Parameters:
+    ///   - operation: only those of operations after it,
+    ///   - operationCount: and of so many.
     /// - Returns: how many were removed.
-    public func dropStrangeVectors() throws(StoreError) -> Int {
+    public func dropStrangeVectors(
+        after operation: Int64, operationCount: Int64
+    ) throws(StoreError) -> Int {
         writes()
         let rest = """
-            FROM embedding WHERE NOT EXISTS (
+            FROM embedding WHERE operation > \(operation)
+            AND operation <= \(operation + operationCount) AND (NOT EXISTS (
                 SELECT 1 FROM operation AS o WHERE o.number = operation
                 AND o.tail IS NOT NULL AND length(o.tail) <> 32
             ) OR NOT EXISTS (
                 SELECT 1 FROM model AS m WHERE m.number = model
-                AND m.byteCount + \(sealedRowOverhead) = length(content))
+                AND m.byteCount + \(sealedRowOverhead) = length(content)))
             """
         try connection.execute(
             """
@@ -174,14 +209,32 @@ extension SQLiteStore {
         return connection.changeCount
     }
 
-    /// How many vectors of a model there are, and their bytes in the database.
-    public func vectorCount(of model: StoredModel) throws(StoreError) -> (count: Int, bytes: Int) {
-        let statement = try connection.prepare(
-            "SELECT count(*), coalesce(sum(length(content)), 0) FROM embedding WHERE model = ?1")
-        statement.bind(1, model.number)
+    /// The last operation that has a vector, of whichever model; 0 where none has.
+    public func lastVector() throws(StoreError) -> Int64 {
+        let statement = try connection.prepare("SELECT max(operation) FROM embedding")
         defer { statement.reset() }
-        guard try statement.step("counting vectors") else { return (0, 0) }
-        return (Int(statement.integer(0)), Int(statement.integer(1)))
+        return try statement.step("reading vectors") ? statement.integer(0) : 0
+    }
+
+    /// How many vectors of a model there are among the next so many, and their bytes in the
+    /// database.
+    ///
+    /// - Returns: also the last operation that was counted; nil where there are no more.
+    public func vectorCount(
+        of model: StoredModel, after operation: Int64, limit: Int
+    ) throws(StoreError) -> (count: Int, byteCount: Int, through: Int64?) {
+        let statement = try connection.prepare(SearchSQL.vectorCount)
+        statement.bind(1, operation)
+        statement.bind(2, model.number)
+        statement.bind(3, Int64(limit))
+        defer { statement.reset() }
+        var (count, byteCount, last) = (0, 0, operation)
+        while try statement.step("counting vectors") {
+            last = statement.integer(0)
+            byteCount += Int(statement.integer(1))
+            count += 1
+        }
+        return (count, byteCount, count == limit ? last : nil)
     }
 
     private static func place(_ operation: Int64, _ model: Int64) -> SealedPlace {

@@ -1,3 +1,4 @@
+import ParleyConversation
 public import ParleyLedger
 public import ParleyWire
 
@@ -14,18 +15,67 @@ public struct MessagePlace: Equatable, Sendable {
     public var tag: LogTag
 }
 
+/// How far the messages were shown, in the order in which they lie in the store.
+public struct MessageCursor: Equatable, Sendable {
+    fileprivate var space: Int64
+    fileprivate var clock: Int64
+    fileprivate var tag: Int64
+    fileprivate var sequence: Int64
+
+    /// Before all of them.
+    public static let start = MessageCursor(space: -1, clock: 0, tag: 0, sequence: 0)
+}
+
 extension SQLiteStore {
-    /// Shows every message of every conversation to the closure, in no order that counts.
-    public func eachMessagePlace(_ body: (MessagePlace) -> Void) throws(StoreError) {
-        let statement = try connection.prepare(SearchSQL.messagesAll)
+    /// Shows messages of all conversations to the closure, at most so many, in no order that
+    /// counts.
+    ///
+    /// - Returns: where to go on; nil where there are no more.
+    public func eachMessagePlace(
+        after cursor: MessageCursor, limit: Int, _ body: (MessagePlace) -> Void
+    ) throws(StoreError) -> MessageCursor? {
+        let statement = try connection.prepare(SearchSQL.messagesFrom)
+        statement.bind(1, cursor.space)
+        statement.bind(2, cursor.clock)
+        statement.bind(3, cursor.tag)
+        statement.bind(4, cursor.sequence)
+        statement.bind(5, Int64(limit))
         defer { statement.reset() }
+        var last = cursor
+        var count = 0
         while try statement.step("reading messages") {
+            last = MessageCursor(
+                space: statement.integer(1), clock: statement.integer(2),
+                tag: statement.integer(3), sequence: statement.integer(4))
+            count += 1
             body(
                 MessagePlace(
-                    operation: statement.integer(0), space: SpaceNumber(statement.integer(1)),
-                    time: UInt64(bitPattern: statement.integer(2)) >> 16,
-                    tag: LogTag(UInt64(ordered: statement.integer(3)))))
+                    operation: statement.integer(0), space: SpaceNumber(last.space),
+                    time: UInt64(bitPattern: last.clock) >> 16,
+                    tag: LogTag(UInt64(ordered: last.tag))))
         }
+        return count == limit ? last : nil
+    }
+
+    /// Where the messages of the next operations stand, of at most so many. One whose text has not
+    /// arrived is left out.
+    ///
+    /// - Returns: the last operation that was looked at, and the messages.
+    public func messagePlaces(
+        after operation: Int64, limit: Int
+    ) throws(StoreError) -> (through: Int64, places: [MessagePlace]) {
+        let pending = try pendingTexts(after: operation, Self.noModel, limit: limit)
+        var places: [MessagePlace] = []
+        for text in pending.texts where text.text.message == nil {
+            guard let stored = try self.operation(text.number), let log = try log(stored.log)
+            else { continue }
+            let order = stored.messagePlace(in: log)
+            places.append(
+                MessagePlace(
+                    operation: text.number.rawValue, space: log.space, time: order.clock >> 16,
+                    tag: order.tag))
+        }
+        return (pending.through, places)
     }
 }
 

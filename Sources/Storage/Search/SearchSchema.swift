@@ -39,7 +39,7 @@ enum SearchSchema {
 final class SearchStatements {
     let state, setState, insertWords, deleteWords, clearWords, wordCommand: Statement
     let texts, lateTexts, addLate, removeLate, isText: Statement
-    let dropEmbeddings: Statement
+    let dropEmbeddings, keepEmbedding, embedding, embeddingsAfter, isLate: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         state = try connection.prepare(
@@ -60,7 +60,14 @@ final class SearchStatements {
             "DELETE FROM lateText WHERE operation = ?1 AND model = ?2")
         isText = try connection.prepare(
             "SELECT tail IS NOT NULL AND length(tail) <> 32 FROM operation WHERE number = ?1")
+        isLate = try connection.prepare(
+            "SELECT 1 FROM lateText WHERE operation = ?1 AND model = 0")
         dropEmbeddings = try connection.prepare("DELETE FROM embedding WHERE operation = ?1")
+        keepEmbedding = try connection.prepare(
+            "INSERT OR REPLACE INTO embedding (operation, model, content) VALUES (?1, ?2, ?3)")
+        embedding = try connection.prepare(
+            "SELECT content FROM embedding WHERE operation = ?1 AND model = ?2")
+        embeddingsAfter = try connection.prepare(SearchSQL.embeddingsAfter)
     }
 }
 
@@ -69,7 +76,11 @@ enum SearchSQL {
     static let operationsAfter = """
         SELECT \(SQL.operationColumns) FROM operation WHERE number > ?1 ORDER BY number LIMIT ?2
         """
-    static let messagesAll = "SELECT operation, space, clock, tag FROM message"
+    static let messagesFrom = """
+        SELECT operation, space, clock, tag, sequence FROM message
+        WHERE (space, clock, tag, sequence) > (?1, ?2, ?3, ?4)
+        ORDER BY space, clock, tag, sequence LIMIT ?5
+        """
     static let messagesAfter = """
         SELECT m.clock, m.tag, m.sequence, o.id
         FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
@@ -79,6 +90,13 @@ enum SearchSQL {
     static let embeddingsAfter = """
         SELECT operation, content FROM embedding
         WHERE operation > ?1 AND model = ?2 ORDER BY operation LIMIT ?3
+        """
+    static let vectorCount = """
+        SELECT operation, length(content) FROM embedding
+        WHERE operation > ?1 AND model = ?2 ORDER BY operation LIMIT ?3
+        """
+    static let embeddingsDrop = """
+        DELETE FROM embedding WHERE model = ?1 AND operation > ?2 AND operation <= ?3
         """
     static let hits = "SELECT rowid FROM word WHERE word MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     static let hitsBelow = """

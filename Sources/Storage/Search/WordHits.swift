@@ -54,31 +54,4 @@ extension SQLiteStore {
         defer { statement.reset() }
         return try statement.step("measuring the index") ? Int(statement.integer(0)) : 0
     }
-
-    /// Compares the index with the texts.
-    ///
-    /// - Returns: operations whose text cannot be found, and rows that are of no text.
-    public func checkWordIndex() throws(StoreError) -> (missing: Int, strange: Int) {
-        var indexed: Set<Int64> = []
-        try connection.execute(
-            "CREATE VIRTUAL TABLE IF NOT EXISTS temp.wordPlace USING fts5vocab(main, word, instance)",
-            "checking the index")
-        let places = try connection.prepare("SELECT DISTINCT doc FROM temp.wordPlace")
-        defer { places.reset() }
-        while try places.step("checking the index") { indexed.insert(places.integer(0)) }
-        let state = try wordIndexState()
-        var missing = 0
-        var place: Int64 = 0
-        while place < state.through {
-            let pending = try pendingTexts(after: place, -1, limit: 4096)
-            guard pending.through > place else { break }
-            for text in pending.texts where text.number.rawValue <= state.through {
-                let terms = Terms.ofText(text.text.text, author: text.text.author)
-                guard !terms.isEmpty else { continue }
-                if indexed.remove(text.number.rawValue) == nil { missing += 1 }
-            }
-            place = pending.through
-        }
-        return (missing, indexed.count)
-    }
 }

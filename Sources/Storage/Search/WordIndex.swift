@@ -48,6 +48,8 @@ public struct PendingTexts: Equatable, Sendable {
 extension SQLiteStore {
     /// Late texts of the index of words; models have numbers from 1.
     static let wordsModel: Int64 = 0
+    /// Of nobody: what came late does not matter to whoever only looks.
+    static let noModel: Int64 = -1
 
     func searchStatements() throws(StoreError) -> SearchStatements {
         if let known = search { return known }
@@ -185,6 +187,11 @@ extension SQLiteStore {
         statements.dropEmbeddings.bind(1, stored.number.rawValue)
         try statements.dropEmbeddings.run("dropping vectors")
         var state = try wordIndexState()
+        // The log of changes still has the rows that are gone; whoever purges empties it.
+        if connection.changeCount > 0, !state.needsPurge {
+            state.needsPurge = true
+            try set(state)
+        }
         guard stored.number.rawValue <= state.through, let text = stored.searchableText else {
             return
         }
@@ -199,9 +206,8 @@ extension SQLiteStore {
         try set(state)
     }
 
-    private func isLate(_ number: OperationNumber) throws(StoreError) -> Bool {
-        let statement = try connection.prepare(
-            "SELECT 1 FROM lateText WHERE operation = ?1 AND model = 0")
+    func isLate(_ number: OperationNumber) throws(StoreError) -> Bool {
+        let statement = try searchStatements().isLate
         statement.bind(1, number.rawValue)
         defer { statement.reset() }
         return try statement.step("looking for texts")
@@ -226,7 +232,7 @@ extension SQLiteStore {
     /// removal beside the old entries. A little at a time; call it again until it says it is done.
     ///
     /// - Returns: whether it is done.
-    public func purgeWordIndex(pageCount: Int64 = 500) throws(StoreError) -> Bool {
+    public func purgeWordIndex(pageCount: Int64 = 200) throws(StoreError) -> Bool {
         writes()
         var state = try wordIndexState()
         guard state.needsPurge else { return true }
@@ -277,5 +283,5 @@ extension SQLiteStore {
             as: UTF8.self)
     }
 
-    private static let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
+    static let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 }
