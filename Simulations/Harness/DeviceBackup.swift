@@ -18,7 +18,9 @@ public struct DeviceBackup {
     }
 
     /// What belongs to one device alone stays with it, and so do open invites.
-    private static let tables: [ValueTable] = [.card, .importProgress, .introduction, .missingBody]
+    private static let tables: [ValueTable] = [
+        .card, .importProgress, .introduction, .missingBody, .awaitedLog,
+    ]
 
     /// The person's devices, as the one that made it knew them.
     let identity: IdentityLog

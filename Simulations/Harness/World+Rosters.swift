@@ -27,8 +27,13 @@ extension SimulatedNode {
 
     /// Whether it has heard that its person revoked it.
     func knowsThatItIsRevoked() throws(StoreError) -> Bool {
+        try knows(thatRevoked: identity.device)
+    }
+
+    /// Whether it has heard that its person revoked a device of theirs.
+    func knows(thatRevoked device: DeviceID) throws(StoreError) -> Bool {
         let log = try NodeIdentity.log(in: store) ?? identity.log
-        return log.certificate(of: identity.device) == nil
+        return log.certificate(of: device) == nil
     }
 
     /// Who is in a space by what this node holds, as the production code works it out; nil where it

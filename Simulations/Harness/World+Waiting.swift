@@ -160,8 +160,8 @@ extension World {
         return false
     }
 
-    /// Whether somebody can bring a node a space that it has not heard of: it takes that from its
-    /// person's devices and from contacts alone.
+    /// Whether somebody can bring a node a space that it has not heard of: it takes that from
+    /// contacts and from its person's devices alone, of these from none that it knows to be revoked.
     private func mayHear(
         of space: SpaceID, _ node: SimulatedNode, in roster: Roster
     ) throws -> Bool {
@@ -171,7 +171,8 @@ extension World {
                 try other.store.space(space) != nil
             else { return false }
             let person = other.identity.person
-            return try person == node.identity.person ? true : node.accepts(person)
+            guard person == node.identity.person else { return try node.accepts(person) }
+            return try !node.knows(thatRevoked: other.identity.device)
         }
     }
 

@@ -12,12 +12,16 @@ extension NodeCore {
         _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         try prepare(space, store)
-        if try vouch(in: space, store) { return try judgeAnew(space, at: now, store, &effects) }
+        let isVouchedFor = try vouch(in: space, store)
+        if try foundAwaitedLog(in: space, store) || isVouchedFor {
+            return try judgeAnew(space, at: now, store, &effects)
+        }
         guard let former = judges[space.number]?.refresh() else { return }
         try follow(space, from: former, at: now, store, &effects)
     }
 
-    /// Judges all of a space again: of a forked log of lane 0 another part counts than before.
+    /// Judges all of a space again: of a forked log of lane 0 another part counts than before, or
+    /// something had been applied without one.
     mutating func judgeAnew(
         _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {

@@ -222,6 +222,11 @@ extension NodeCore {
             if run.isBackfill || isOverdue || ingested.isAhead, run.lane != .control {
                 missing.remove(.content)
             }
+            if isOverdue, missing == .unknown,
+                try awaitLogs(of: operation.operation.header, in: space, store, &ingested)
+            {
+                missing = []
+            }
             guard !missing.isEmpty else { continue }
             ready = index
             waitsForControl = missing.contains(.control)
@@ -235,49 +240,6 @@ extension NodeCore {
         }
         guard let applicable = run.prefix(ready) else { return }
         try keep(applicable, in: space, store, &ingested)
-    }
-
-    /// What is missing before an operation may be applied.
-    private func missing(
-        _ header: OperationHeader, _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store,
-        _ ingested: inout Ingested
-    ) throws(StoreError) -> Causality.Missing {
-        var missing = try Causality.missing(header, in: space.number, store: store)
-        guard let judge = judges[space.number] else { return [.control] }
-        if run.lane == .control {
-            // A newcomer's word may come before the word of who let them in.
-            let letsItselfIn = header.kind == .genesis || header.kind == .ident
-            if !letsItselfIn, !judge.knows(run.device) { missing.insert(.control) }
-            return missing.isEmpty ? [] : [.control]
-        }
-        guard missing.contains(.unknown) else { return missing }
-        missing.remove(.unknown)
-        let closed = ingested.closedLogs ?? closedLogs(in: space)
-        ingested.closedLogs = closed
-        var isAwaited = false
-        for cause in header.dependencies + header.references
-        where closed[cause.tag].map({ cause.sequence < $0 }) ?? true {
-            if try store.log(cause.tag, in: space.number) == nil { isAwaited = true }
-        }
-        guard isAwaited else { return missing }
-        // Nothing says whether an unknown log is one of lane 0, but what it was written under.
-        let isKnown = header.authority.map { judge.graph.tips(underAuthority: $0) != nil } ?? true
-        missing.insert(isKnown ? .content : .control)
-        return missing
-    }
-
-    /// From which place on nobody serves the logs of those who are out: what somebody wrote who had
-    /// not heard of it may name them, though nothing of them was ever held here.
-    private func closedLogs(in space: SpaceRecord) -> [LogTag: UInt64] {
-        guard let roster = judges[space.number]?.roster else { return [:] }
-        var closed: [LogTag: UInt64] = [:]
-        for device in roster.everyDevice where roster.isFormer(device) {
-            for lane in Lane.allCases where lane != .control {
-                let log = OperationHash.log(space: space.id, device: device, lane: lane)
-                closed[LogTag(log)] = roster.limit(of: device, lane: lane, log)?.sequence
-            }
-        }
-        return closed
     }
 
     /// Applies what waited for causes that have come, until nothing moves any more.

@@ -49,6 +49,8 @@ public struct NodeCore: Sendable {
     /// Whether a revoked device is still in a space because no peer has shown yet that it holds the
     /// same of that space.
     var awaitsEvenPeer = false
+    /// Whether something was applied without a log that it names, and of which nothing is known.
+    var hasAwaitedLogs = false
     /// Whether operations are known whose payload did not come along.
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.

@@ -36,6 +36,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case outbox = 13
     /// When a device was told of a space through its inbox, by space and device.
     case welcome = 14
+    /// Logs of which nothing is known and without which something was applied, by space and log.
+    case awaitedLog = 15
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -24,7 +24,9 @@ enum BackupItem: Equatable {
     static let byteCountMax = Limits.frameByteCountMax + 1024
 
     /// The tables that go along. What belongs to this device alone does not, nor open invites.
-    static let tables: [ValueTable] = [.card, .importProgress, .introduction, .missingBody]
+    static let tables: [ValueTable] = [
+        .card, .importProgress, .introduction, .missingBody, .awaitedLog,
+    ]
 
     private enum Kind: UInt8 {
         case about = 1

@@ -1,0 +1,93 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("Logs that are awaited")
+struct AwaitedLogTests {
+    /// What a node holds of another one's content, as a run of one operation.
+    private func firstRun(of author: SimulatedNode, in village: Village) throws -> Run {
+        let record = try village.record(author)
+        return try author.observed {
+            let log = try #require(
+                try author.store.logs(in: record.number).first {
+                    $0.device == author.identity.device && $0.lane == .content
+                })
+            let stored = try #require(try author.store.operation(at: 0, in: log.number))
+            return Run(
+                device: author.identity.device, lane: .content, first: 0, anchor: nil,
+                operations: [stored.operation], heads: try author.store.heads(in: log.number, 0...0)
+            )
+        }
+    }
+
+    private func held(
+        _ node: SimulatedNode, of author: SimulatedNode, _ lane: Lane, _ village: Village
+    )
+        throws -> UInt64?
+    {
+        let record = try village.record(node)
+        return try node.observed {
+            try node.store.logs(in: record.number)
+                .first { $0.device == author.identity.device && $0.lane == lane }?.end
+        }
+    }
+
+    private func awaited(_ node: SimulatedNode) throws -> Int {
+        try node.observed { try node.store.values(.awaitedLog).count }
+    }
+
+    @Test(
+        "Attack 22: what names a log of lane 0 that is late is held after a minute, and counts then"
+    )
+    func late() throws {
+        let village = try Village(seed: 221)
+        let (world, ben, cara, dora) = (village.world, village.ben, village.cara, village.dora)
+        try village.perform(
+            .setRole(village.group, ben.identity.person, .admin), village.ann)
+        world.run(for: 3_000)
+        world.partition([village.ann, ben], [cara, dora])
+        try village.perform(
+            .setRole(village.group, dora.identity.person, .reader), ben)
+        try village.type("by an admin", ben)
+        world.run(for: 1_000)
+        #expect(try held(cara, of: ben, .control, village) == nil)
+
+        let run = try firstRun(of: ben, in: village)
+        world.inject(
+            .operations(Operations(space: village.group, endsAnswer: false, runs: [run])),
+            from: dora, to: cara)
+        world.run(for: 30_000)
+        #expect(try held(cara, of: ben, .content, village) == nil)
+        #expect(try awaited(cara) == 0)
+        world.run(for: 40_000)
+        #expect(try held(cara, of: ben, .content, village) == 1)
+        #expect(try awaited(cara) == 1)
+        // Nobody knows yet whether he might write it.
+        #expect(try village.texts(cara) == [])
+
+        world.crash(cara)
+        world.start(cara)
+        village.settle()
+        #expect(try village.texts(cara) == ["by an admin"])
+        #expect(try awaited(cara) == 0)
+        #expect(try village.frontiers([village.ann, ben, cara, dora]) == 1)
+    }
+
+    @Test("Attack 22: so many names of logs that nobody has are kept, and no more")
+    func bounded() throws {
+        let village = try Village(seed: 222)
+        for _ in 0..<100 {
+            #expect(try village.world.inventCauses(village.ben, in: village.group))
+            village.world.run(for: 61_000)
+        }
+        for node in [village.ann, village.cara, village.dora] {
+            #expect(try awaited(node) <= 64)
+        }
+        try village.type("all is well", village.cara)
+        village.world.run(for: 5_000)
+        #expect(try village.texts(village.ann).last == "all is well")
+    }
+}
