@@ -107,17 +107,29 @@ extension NodeCore {
         return false
     }
 
-    /// Tells devices of a space of which they have not been heard to know: lane 0, with the epoch
-    /// that this device made for them.
+    /// Tells devices of the epoch that this device made, where they are not known to hold it: lane 0
+    /// to those that were never heard of in the space, to others what this device added to it. They
+    /// know then at once where all that is new lies.
+    ///
+    /// - Parameter acknowledged: the places after what devices said they hold of own logs.
     mutating func welcome(
         _ devices: [DeviceID], to space: SpaceRecord, through relay: NoiseKey, _ roster: Roster,
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ acknowledged: [DeviceID: [LogTag: UInt64]], at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard !devices.isEmpty, let epoch = try currentEpoch(of: space, in: store),
-            epoch.author == identity.device
+            epoch.author == identity.device,
+            let log = try store.agreedLogs(in: space.number).first(where: {
+                $0.device == identity.device && $0.lane == .control
+            })
         else { return }
         for device in devices {
+            let held = acknowledged[device]
+            if let held {
+                guard held[log.tag] ?? 0 < log.end, devices.count <= Self.toldLogCountMax else {
+                    continue
+                }
+            }
             let question = RelayQuestion.welcome(space.number, device, epoch: epoch.id)
             let known = try store.value(.welcome, space.id.bytes + device.bytes)
                 .flatMap(Welcome.init)
@@ -128,15 +140,35 @@ extension NodeCore {
             guard isFresh != true, !isUnderway, let person = roster.person(of: device) else {
                 continue
             }
-            let nothing = Frontier(
-                space: space.id, isComplete: true, asksForMissing: true, entries: [])
-            let runs = try Catchup.runs(
-                lackedBy: nothing, of: space, .welcome, room: Self.parcelByteCount,
-                runCountMax: Self.answerRunCountMax, in: store)
+            let runs = try lane0(
+                of: space, above: held.map { $0[log.tag] ?? 0 }, own: log, store)
             _ = try send(
                 frames(of: runs, space), to: device, of: person, on: relay, for: question,
                 at: now, store, &random, &effects)
         }
+    }
+
+    /// Lane 0 of a space; of the own log alone, above a place, for those who know the rest.
+    private func lane0(
+        of space: SpaceRecord, above held: UInt64?, own log: LogRecord, _ store: some Store
+    ) throws(StoreError) -> [Run] {
+        guard let held else {
+            let nothing = Frontier(
+                space: space.id, isComplete: true, asksForMissing: true, entries: [])
+            return try Catchup.runs(
+                lackedBy: nothing, of: space, .welcome, room: Self.parcelByteCount,
+                runCountMax: Self.answerRunCountMax, in: store)
+        }
+        var runs: [Run] = []
+        var next = held
+        while next < log.end, runs.count < Self.answerRunCountMax,
+            let run = try RunReader.forward(
+                log, from: next, room: Self.parcelByteCount, bringsAnchor: true, store: store)
+        {
+            runs.append(run)
+            next = run.last + 1
+        }
+        return runs
     }
 
     /// Runs, as many in a frame as fit a letter; causes first as they come.

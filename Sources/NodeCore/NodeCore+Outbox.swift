@@ -85,8 +85,8 @@ extension NodeCore {
                 space, to: relay, read: reading.devices, acknowledged, at: now, store, &random,
                 &effects)
             try welcome(
-                reading.devices.filter { acknowledged[$0] == nil }, to: space, through: relay,
-                roster, at: now, store, &random, &effects)
+                reading.devices, to: space, through: relay, roster, acknowledged, at: now, store,
+                &random, &effects)
         }
     }
 
