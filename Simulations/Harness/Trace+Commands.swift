@@ -48,7 +48,7 @@ extension Trace {
             add(20)
             add(device.bytes)
             add(name)
-        case .chooseRelays(let choices):
+        case .chooseRelays(let choices, _):
             add(21)
             for choice in choices { add(choice) }
         case .importMessages(let space, let hash, let rows, let line):

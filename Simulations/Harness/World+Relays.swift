@@ -17,10 +17,18 @@ extension World {
 
     /// A person uses a relay from now on, or until a time.
     public func use(
-        _ relay: SimulatedRelay, by node: SimulatedNode, until: UInt64? = nil
+        _ relay: SimulatedRelay, by node: SimulatedNode, until: UInt64? = nil,
+        tickets: [[UInt8]] = []
     ) throws(CommandRefusal) {
         let choice = RelayChoice(relay: relay.key, addresses: [relay.name], until: until)
-        _ = try perform(.chooseRelays([choice]), on: node)
+        _ = try perform(.chooseRelays([choice], tickets: tickets), on: node)
+    }
+
+    /// A ticket that a relay takes once.
+    public func issueTicket(of relay: SimulatedRelay) -> [UInt8] {
+        let ticket = relay.random.bytes(Limits.ticketByteCount)
+        relay.store.issue(digest(.relayTicket, ticket), byteCountMax: 64 << 20)
+        return ticket
     }
 
     // MARK: Faults

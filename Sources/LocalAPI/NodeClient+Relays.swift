@@ -5,9 +5,9 @@ extension NodeClient {
     /// See `RelayService.relays()`.
     public func relays() async throws -> [RelayView] { try await call("relays") }
 
-    /// See `RelayService.addRelay(_:)`.
-    public func addRelay(_ text: String) async throws -> RelayView {
-        try await call("addRelay", ["text": text])
+    /// See `RelayService.addRelay(_:tickets:)`.
+    public func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
+        try await call("addRelay", ["text": text, "tickets": tickets])
     }
 
     /// See `RelayService.removeRelay(_:)`.

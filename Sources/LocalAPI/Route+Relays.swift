@@ -4,7 +4,9 @@ extension Route {
     /// What can be asked about relays.
     static let aboutRelays: [Route] = [
         Route("relays") { node, _ in try await node.relays() },
-        Route("addRelay", ["text"]) { node, a in try await node.addRelay(a("text")) },
+        Route("addRelay", ["text", "tickets"]) { node, a in
+            try await node.addRelay(a("text"), tickets: a("tickets"))
+        },
         Route("removeRelay", ["name"]) { node, a in
             try await node.removeRelay(a("name"))
             return Nothing()

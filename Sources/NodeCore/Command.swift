@@ -60,8 +60,9 @@ public enum Command: Sendable {
     case revokeDevice(DeviceID, root: DeviceSigningKey?)
     /// What one calls a device of one's own.
     case renameDevice(DeviceID, name: String)
-    /// Uses relays for the person's devices, or uses them no more.
-    case chooseRelays([RelayChoice])
+    /// Uses relays for the person's devices, or uses them no more. Tickets are this device's, for the
+    /// first of them.
+    case chooseRelays([RelayChoice], tickets: [[UInt8]] = [])
     /// Brings in messages from elsewhere, and notes how far the file is in.
     case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
 }

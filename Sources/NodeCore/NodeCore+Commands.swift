@@ -117,8 +117,8 @@ extension NodeCore {
             return try meet(command, at: now, store, &random, &effects)
         case .addDevice, .revokeDevice, .renameDevice:
             return try equip(command, at: now, store, &random, &effects)
-        case .chooseRelays(let choices):
-            return try choose(choices, at: now, store, &random, &effects)
+        case .chooseRelays(let choices, let tickets):
+            return try choose(choices, tickets: tickets, at: now, store, &random, &effects)
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)

@@ -67,7 +67,7 @@ extension NodeCore {
     // MARK: Writing
 
     /// Puts letters into the inbox of a device. Returns whether there is one that can be reached.
-    private mutating func send(
+    mutating func send(
         _ frames: [Frame], to device: DeviceID, of person: PersonID, on only: NoiseKey? = nil,
         for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]

@@ -36,9 +36,10 @@ extension NodeCore {
             // Every day: a mailbox that nobody opens is let go of.
             if line.inboxDay != line.day {
                 lines[relay]?.inboxDay = line.day
-                ask(
-                    .open(writer: MailboxID(key: keys.writer.device), ticket: nil),
-                    of: keys.inbox, as: keys.owner, on: relay, for: .whatever, at: now, &effects)
+                lines[relay]?.inbox = keys.inbox
+                let opening = Opening(
+                    key: keys.owner, writer: MailboxID(key: keys.writer.device), space: nil)
+                self.open(keys.inbox, opening, on: relay, at: now, &effects)
             }
             if line.mailboxes[keys.inbox] == nil {
                 try watch(

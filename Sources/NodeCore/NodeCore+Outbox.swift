@@ -166,6 +166,11 @@ extension NodeCore {
             return set(
                 .epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
         }
+        if try isUnpaid(epoch.id, of: space, on: relay, store) {
+            return try postByLetter(
+                due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
+                &random, &effects)
+        }
         for (index, (log, first)) in due.enumerated() {
             var next = first
             while next < log.end {
@@ -272,12 +277,19 @@ extension NodeCore {
         _ epoch: OperationID, to relay: NoiseKey, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
-        guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store),
-            var chain = try chain(of: identity.device, in: epoch, of: space, store)
+        guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store) else {
+            return false
+        }
+        let (mailbox, key) = keys.mailbox(ofDay: line.day)
+        if line.needsTicket, !line.paid.contains(mailbox) {
+            let opening = Opening(key: key, writer: nil, space: space.number)
+            open(mailbox, opening, on: relay, at: now, &effects)
+            return false
+        }
+        guard var chain = try chain(of: identity.device, in: epoch, of: space, store)
         else { return false }
         // What was used before the store fell behind must not be used again.
         if resumedEpochs?.insert(epoch).inserted == true { chain.skip() }
-        let (mailbox, key) = keys.mailbox(ofDay: line.day)
         let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)
         let sealed: [UInt8]
         do throws(EnvelopeRejection) {
@@ -292,21 +304,12 @@ extension NodeCore {
         }
         try keep(chain, of: identity.device, in: epoch, of: space, store)
         effects.append(.commitFully)
-        openOnce(mailbox, as: key, on: relay, at: now, &effects)
+        let opening = Opening(key: key, writer: nil, space: space.number)
+        open(mailbox, opening, on: relay, at: now, &effects)
         ask(
             .put(envelope: sealed), of: mailbox, as: key, on: relay, for: question, at: now,
             &effects)
         return true
-    }
-
-    private mutating func openOnce(
-        _ mailbox: MailboxID, as key: DeviceSigningKey, on relay: NoiseKey, at now: Instant,
-        _ effects: inout [Effect]
-    ) {
-        guard lines[relay]?.opened.insert(mailbox).inserted == true else { return }
-        ask(
-            .open(writer: nil, ticket: nil), of: mailbox, as: key, on: relay, for: .whatever,
-            at: now, &effects)
     }
 
     /// Lane 0 goes to those as well who have not heard of the current epoch yet.

@@ -18,10 +18,13 @@ extension NodeCore {
 
     /// Notes which relays the person's devices use.
     mutating func choose(
-        _ choices: [RelayChoice], at now: Instant, _ store: some Store,
+        _ choices: [RelayChoice], tickets: [[UInt8]], at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let ownSpace else { return .failure(.rejoining) }
+        if let relay = choices.first?.relay, !tickets.isEmpty {
+            try keep(tickets, for: relay, at: now, store, &random, &effects)
+        }
         var known = try ownRelays(store)
         for choice in choices {
             known.removeAll { $0.relay == choice.relay }
@@ -234,6 +237,7 @@ extension NodeCore {
         lines[relay]?.reset(.open)
         lines[relay]?.failureCount = 0
         lines[relay]?.day = welcome.day
+        lines[relay]?.needsTicket = welcome.needsTicket
         lines[relay]?.usedAt = now.monotonic
         if welcome.needsTicket {
             // It makes mailboxes for tickets alone, and this node has none: asking for them again
@@ -332,13 +336,18 @@ extension NodeCore {
             try store.setValue(
                 Welcome(epoch: epoch, time: now.wall).bytes, .welcome,
                 space.id.bytes + device.bytes)
+        case (.open(let mailbox, let ticket), .opened):
+            try wasOpened(mailbox, for: ticket, on: relay, store, &effects)
+        case (.open(let mailbox, let ticket), .refused(let refusal)):
+            try wasNotOpened(
+                mailbox, for: ticket, refusal, on: relay, at: now, store, &effects)
         case (_, .refused(let refusal)):
             try refused(refusal, question, by: relay, at: now, store, &effects)
         default: return
         }
     }
 
-    private mutating func refused(
+    mutating func refused(
         _ refusal: RelayRefusal, _ question: RelayQuestion, by relay: NoiseKey, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
@@ -348,15 +357,20 @@ extension NodeCore {
         switch question {
         case .page(let mailbox), .glance(let mailbox):
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
-        case .put, .welcome, .whatever: break
+        case .put, .welcome, .open, .whatever: break
         }
         switch refusal {
         case .busy(let delay):
             lines[relay]?.busyUntil = now.monotonic + UInt64(delay)
             set(.relay(relay), in: max(UInt64(delay), 1_000), at: now, &effects)
         case .noMailbox:
-            // Its time was over between opening and putting.
+            // Its time was over between opening and putting; or who reads there has none.
             lines[relay]?.opened = []
+            lines[relay]?.paid = []
+            guard lines[relay]?.needsTicket == false else {
+                lines[relay]?.busyUntil = now.monotonic + Self.ticketPause
+                return set(.relay(relay), in: Self.ticketPause, at: now, &effects)
+            }
             if case .put(let space, _, _) = question { outboxDue.insert(space) }
         case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .noChunk:
             guard question != .whatever else { return }

@@ -233,6 +233,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case envelope = "unopened-envelope"
     /// A relay that did not do what was asked of it.
     case relay = "relay-refused"
+    /// A ticket for a relay that the relay did not take: somebody else has spent it.
+    case ticket = "ticket-refused"
     /// A peer sent more frames that cost a look at everything than any honest one does.
     case tooManyFrames = "too-many-frames"
 }

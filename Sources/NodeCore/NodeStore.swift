@@ -38,6 +38,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case welcome = 14
     /// Logs of which nothing is known and without which something was applied, by space and log.
     case awaitedLog = 15
+    /// Tickets that pay for mailboxes and were not spent, by relay and ticket.
+    case ticket = 16
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -96,6 +96,8 @@ enum RelayQuestion: Equatable, Sendable {
     case glance(MailboxID)
     case put(SpaceNumber, LogTag, Range<UInt64>)
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
+    /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
+    case open(MailboxID, ticket: [UInt8]?)
     /// Whatever comes of it changes nothing.
     case whatever
 }
@@ -119,6 +121,17 @@ struct RelayLine: Sendable {
     var glanced: Set<SpaceNumber> = []
     /// Mailboxes that were opened on this connection.
     var opened: Set<MailboxID> = []
+    /// Whether the relay makes mailboxes for tickets alone.
+    var needsTicket = false
+    /// Of such a relay the mailboxes that are being opened, those that stand, and those for which
+    /// there is no ticket.
+    var openings: [MailboxID: Opening] = [:]
+    var paid: Set<MailboxID> = []
+    var unpaid: Set<MailboxID> = []
+    /// Tickets that were shown and have no answer yet.
+    var spending: Set<[UInt8]> = []
+    /// This device's inbox.
+    var inbox: MailboxID?
     /// The day on which this device's inbox was opened last.
     var inboxDay: UInt32?
     /// Up to where own logs are on their way, by space and log.
@@ -139,6 +152,9 @@ struct RelayLine: Sendable {
     /// Bytes of envelopes that wait for their turn.
     var waitingByteCount: Int { mailboxes.values.reduce(0) { $0 + $1.waitingByteCount } }
 
+    /// Whether this device's inbox could not be opened.
+    var lacksTicket: Bool { inbox.map(unpaid.contains) ?? false }
+
     var putCount: Int {
         questions.values.count {
             if case .put = $0 { true } else { false }
@@ -153,6 +169,10 @@ struct RelayLine: Sendable {
         queues = [:]
         glanced = []
         opened = []
+        openings = [:]
+        paid = []
+        unpaid = []
+        spending = []
         inboxDay = nil
         underway = [:]
         busyUntil = 0
@@ -198,6 +218,15 @@ struct RelayRecord: Equatable {
     }
 }
 
+/// A mailbox that is being opened.
+struct Opening: Sendable {
+    let key: DeviceSigningKey
+    /// Who else may write; nil for a drop.
+    let writer: MailboxID?
+    /// Whose operations wait for it; nil for the inbox.
+    let space: SpaceNumber?
+}
+
 /// How a relay that this device uses is doing.
 public struct RelayState: Equatable, Sendable {
     /// The relay's key.
@@ -208,6 +237,8 @@ public struct RelayState: Equatable, Sendable {
     public var isConnected: Bool
     /// Whether everything that lay there was taken.
     public var isDrained: Bool
+    /// Whether this device has no mailbox there for want of a ticket.
+    public var lacksTicket: Bool
     /// How often in a row it was called in vain.
     public var failureCount: UInt64
 }
@@ -218,7 +249,8 @@ extension NodeCore {
         lines.sorted { $0.key < $1.key }.map { relay, line in
             RelayState(
                 relay: relay, addresses: line.addresses, isConnected: line.phase == .open,
-                isDrained: line.phase == .open && line.isDrained, failureCount: line.failureCount)
+                isDrained: line.phase == .open && line.isDrained,
+                lacksTicket: line.lacksTicket, failureCount: line.failureCount)
         }
     }
 }

@@ -12,9 +12,14 @@ extension Node {
     public func relays() async throws -> [RelayView] { try await read { try $0.relays() } }
 
     /// Uses a relay, by the text that `parley relay run` prints.
-    public func addRelay(_ text: String) async throws -> RelayView {
+    public func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
         let choice = try Self.choice(text)
-        _ = try await running.perform(.chooseRelays([choice]))
+        guard tickets.count <= NodeCore.ticketCountMax else {
+            throw NodeError(
+                "too-many-tickets", "No more than \(NodeCore.ticketCountMax) tickets at a time.")
+        }
+        let paid = try tickets.map(Self.ticket)
+        _ = try await running.perform(.chooseRelays([choice], tickets: paid))
         return try await view(of: choice.relay)
     }
 
@@ -49,6 +54,16 @@ extension Node {
         }
     }
 
+    private static func ticket(_ text: String) throws -> [UInt8] {
+        guard let ticket = TicketText(text: text) else {
+            throw NodeError(
+                "bad-ticket", "That is no ticket of a relay, or part of it is missing.", not: text,
+                prefix: "parley-ticket:1:",
+                hint: "`parley relay ticket new` prints it: it begins with `parley-ticket:1:`.")
+        }
+        return ticket.bytes
+    }
+
     private static func choice(_ text: String) throws -> RelayChoice {
         let relay: RelayText
         do {
@@ -71,6 +86,7 @@ extension Views {
             let word =
                 switch state {
                 case nil: "idle"
+                case let state? where state.lacksTicket: "ticket-needed"
                 case let state? where state.isDrained: "connected"
                 case let state? where state.isConnected: "reading"
                 default: "unreachable"

@@ -3,7 +3,10 @@ public protocol RelayService: Sendable {
     /// Relays that the person's devices use, and how the connections to them are.
     func relays() async throws -> [RelayView]
     /// Uses a relay, by the text that `parley relay run` prints.
-    func addRelay(_ text: String) async throws -> RelayView
+    ///
+    /// - Parameter tickets: what pays for this device's mailboxes there, where the relay asks for
+    ///   it: texts that `parley relay ticket new` prints.
+    func addRelay(_ text: String, tickets: [String]) async throws -> RelayView
     /// Uses a relay no more, named by the start of its key or an address of it.
     func removeRelay(_ name: String) async throws
     /// Uses another relay in the place of one, which is read for thirty more days: nobody who has
@@ -21,8 +24,8 @@ public struct RelayView: Codable, Equatable, Sendable {
     public var relay: String
     /// Where it is, as `host:port`.
     public var addresses: [String]
-    /// `connected`, `reading` (what lay there is being fetched), `unreachable`, or `idle` where the
-    /// node does not run.
+    /// `connected`, `reading` (what lay there is being fetched), `ticket-needed` (it is reached, and
+    /// keeps nothing for this device), `unreachable`, or `idle` where the node does not run.
     public var state: String
     /// Until when it is still read, in Unix milliseconds; nil for one that is in use.
     public var until: UInt64?
@@ -38,4 +41,11 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var savedCount: Int
     /// Messages that a relay has, and no device of another person.
     public var relayedCount: Int
+}
+
+extension RelayService {
+    /// Uses a relay that asks for no ticket.
+    public func addRelay(_ text: String) async throws -> RelayView {
+        try await addRelay(text, tickets: [])
+    }
 }

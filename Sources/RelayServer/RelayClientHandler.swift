@@ -94,17 +94,20 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
                     peer.resume()
                 }
             case .close:
-                connection.send(door.seal(frames))
+                connection.send(door.seal(frames, at: Self.now))
                 return connection.close()
             }
         }
-        connection.send(door.seal(frames))
+        connection.send(door.seal(frames, at: Self.now))
         guard !isCongested, !connection.isWritable else { return }
         isCongested = true
         // Who does not read what it asked for asks for nothing more.
         hold()
         engine.offer([.congested(number, true)])
     }
+
+    /// Milliseconds since the machine began.
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds / 1_000_000 }
 
     private func hold() {
         pauseCount += 1

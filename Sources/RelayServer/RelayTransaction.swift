@@ -269,6 +269,8 @@ struct RelayTransaction {
         try execute(
             "DELETE FROM mailboxes WHERE expires <= ? AND byte_count = 0",
             [Int64(clamping: now)])
+        // A part of what is free goes back to the disk; the rest is used again, or goes next time.
+        try db.execute(sql: "PRAGMA incremental_vacuum(\(SQLiteRelayStore.freedPageCountMax))")
     }
 
     // MARK: Statements

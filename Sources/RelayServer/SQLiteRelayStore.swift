@@ -21,6 +21,8 @@ public final class SQLiteRelayStore: RelayStore {
 
     /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:chunksBefore:)`` deletes.
     static let expiredRowCountMax = 10_000
+    /// Most pages that it gives back to the disk.
+    static let freedPageCountMax = 4_096
 
     /// Opens the store of this file, or makes it.
     ///
@@ -88,6 +90,16 @@ public final class SQLiteRelayStore: RelayStore {
     /// Closes the file. Nothing may be asked of the store afterwards.
     public func close() throws(RelayStoreFailure) {
         try Self.telling("closing the store") { try queue.close() }
+    }
+
+    /// How many pages the file has, and how many of them hold nothing: for tests.
+    func pageCounts() throws -> (all: Int, free: Int) {
+        try queue.read { db in
+            (
+                try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0,
+                try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            )
+        }
     }
 
     /// Runs statements beside the orders: for tests that break a store.

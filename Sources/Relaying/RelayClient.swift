@@ -84,6 +84,9 @@ public struct RelayClient: Sendable {
     /// Milliseconds for which a handshake, or the answer to a ping, is waited for.
     public static let patience: UInt64 = 20_000
 
+    /// A key seals for so many milliseconds at most.
+    public static let rekeyInterval: UInt64 = 600_000
+
     private struct Question {
         let counter: UInt64
         let request: RelayRequest
@@ -101,6 +104,8 @@ public struct RelayClient: Sendable {
     private var longCount = 0
     private var lastCounter: UInt64 = 0
     private var pipes: [UInt32: PipeEnd] = [:]
+    private var rekeyAt: UInt64
+    private var mustRekey = false
     private var heardAt: UInt64
     private var pingedAt: UInt64?
 
@@ -112,6 +117,7 @@ public struct RelayClient: Sendable {
         link = RelayLink(callingRelay: key, network: network, using: &random)
         handshake = link.start()
         heardAt = now
+        rekeyAt = now + Self.rekeyInterval
     }
 
     /// How many requests have no answer yet, those that wait here included.
@@ -166,6 +172,10 @@ public struct RelayClient: Sendable {
         var bytes = handshake
         handshake = []
         guard link.isOpen else { return bytes }
+        if mustRekey {
+            mustRekey = false
+            bytes += link.rekey()
+        }
         ask()
         if !frames.isEmpty {
             bytes += link.seal(frames)
@@ -276,10 +286,14 @@ public struct RelayClient: Sendable {
         }
     }
 
-    /// Lets time pass: asks a silent relay whether it is there.
+    /// Lets time pass: asks a silent relay whether it is there, and changes the key now and then.
     ///
     /// - Throws: ``RelayFailure/silent`` once it has not answered for long enough.
     public mutating func tick(at now: UInt64) throws(RelayFailure) {
+        if link.isOpen, now >= rekeyAt {
+            rekeyAt = now + Self.rekeyInterval
+            mustRekey = true
+        }
         if let since = link.isOpen ? pingedAt : heardAt {
             guard now < since + Self.patience else { throw .silent }
         } else if now >= heardAt + Self.pingInterval {

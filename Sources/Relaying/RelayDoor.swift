@@ -65,6 +65,7 @@ public enum RelayDoorEvent: Sendable {
 public struct RelayDoor: Sendable {
     private var link: RelayLink
     private var lastCounter: UInt64 = 0
+    private var rekeyedAt: UInt64?
 
     /// The end of a connection to the relay with this key.
     public init(
@@ -94,8 +95,18 @@ public struct RelayDoor: Sendable {
         return events
     }
 
-    /// Seals frames as one batch. Empty until the connection stands.
-    public mutating func seal(_ frames: [[UInt8]]) -> [UInt8] { link.seal(frames) }
+    /// Seals frames as one batch, under another key where the last is ten minutes old. Empty until
+    /// the connection stands.
+    ///
+    /// - Parameter now: milliseconds of a clock that never goes back.
+    public mutating func seal(_ frames: [[UInt8]], at now: UInt64) -> [UInt8] {
+        guard let rekeyedAt, now >= rekeyedAt + RelayClient.rekeyInterval else {
+            rekeyedAt = rekeyedAt ?? now
+            return link.seal(frames)
+        }
+        self.rekeyedAt = now
+        return link.rekey() + link.seal(frames)
+    }
 
     mutating func check(
         _ bytes: [UInt8]

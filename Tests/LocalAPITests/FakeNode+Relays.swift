@@ -8,8 +8,8 @@ extension FakeNode {
 
     func relays() async throws -> [RelayView] { [Self.relay] }
 
-    func addRelay(_ text: String) async throws -> RelayView {
-        state.withLock { $0.calls.append("addRelay \(text)") }
+    func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
+        state.withLock { $0.calls.append((["addRelay", text] + tickets).joined(separator: " ")) }
         return Self.relay
     }
 

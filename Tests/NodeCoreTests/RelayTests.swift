@@ -12,11 +12,14 @@ struct Pair {
     let relay: SimulatedRelay
     let space: SpaceID
 
-    init(seed: UInt64) throws {
+    init(seed: UInt64, _ setUp: (SimulatedRelay) -> Void = { _ in }) throws {
         world = World(seed: seed)
         ann = try world.addNode("ann")
         ben = try world.addNode("ben")
         relay = world.addRelay("relay")
+        setUp(relay)
+        // From now on by the policy that it was given.
+        world.start(relay)
         try world.use(relay, by: ann)
         try world.use(relay, by: ben)
         try world.introduce(ann, ben)

@@ -26,6 +26,8 @@ final class Apart {
             Self.arguments(folder), inNamespace: networks.name(of: "relay"))
     }
 
+    deinit { relay.signal(SIGKILL) }
+
     static func person(
         _ name: String, _ folder: TemporaryFolder, _ networks: Namespaces
     ) async throws -> NodeProcess {

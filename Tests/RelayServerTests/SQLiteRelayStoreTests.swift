@@ -40,6 +40,29 @@ struct SQLiteRelayStoreTests {
             path: folder.path + "/relay.sqlite", generation: 5, byteCountMax: byteCountMax)
     }
 
+    @Test("gives the disk back what has expired")
+    func shrinks() throws {
+        let store = try open()
+        let key = MailboxID { $0[0] = 1 }
+        let terms = MailboxTerms(
+            needsTicket: false, lifetime: 1 << 40, renewal: 0, byteCountMax: 64 << 20)
+        let puts = (0..<64).map { number -> RelayOrder in
+            let envelope = [UInt8](repeating: UInt8(number), count: 64 << 10)
+            return .put(key, by: key, hash: Digest { $0[0] = UInt8(number) }, envelope: envelope)
+        }
+        _ = try store.perform(
+            [.open(key, writer: nil, ticket: nil, terms)] + puts, at: 1_000)
+        let before = try store.pageCounts()
+        #expect(before.all > 1_000)
+        let outcomes = try store.perform(
+            [.expire(envelopesBefore: 2_000, chunksBefore: 0)], at: 3_000)
+        #expect(outcomes.count == 1)
+        let after = try store.pageCounts()
+        #expect(after.all < before.all / 10, "\(before) became \(after)")
+        #expect(after.free == 0)
+        try store.close()
+    }
+
     @Test("keeps the contract of stores", arguments: RelayStoreContract.allCases)
     func contract(story: RelayStoreContract) throws {
         var store = try open()

@@ -40,6 +40,39 @@ struct RelayClientTests {
         }
     }
 
+    @Test("changes the key every ten minutes, and the other end follows, and does the same")
+    func rekey() throws {
+        var line = Line()
+        _ = try line.up()
+        _ = try line.down([], at: 0)
+        try line.client.tick(at: 60_000)
+        let plain = line.client.output()
+        _ = try line.relay.receive(plain[...])
+        _ = try line.down([.pong], at: 599_000)
+        try line.client.tick(at: 660_000)
+        let both = line.client.output()
+        // A record that tells of the key, before the one with the ping.
+        #expect(both.count > plain.count)
+        #expect(try line.relay.receive(both[...]).count == 1)
+        let key = DeviceNoiseKey.generate(using: &line.random)
+        var client = RelayClient(to: key.publicKey, network: .main, at: 0, using: &line.random)
+        var door = RelayDoor(
+            key: key, welcome: Line.welcome, network: .main, using: &line.random)
+        for event in try door.receive(client.output()[...]) {
+            if case .send(let bytes) = event { _ = try client.receive(bytes[...], at: 0) }
+        }
+        _ = try door.receive(client.output()[...])
+        let day = RelayServerFrame.day(1).encoded()
+        var sizes: [Int] = []
+        for now in [0, 599_999, 600_000, 600_001] as [UInt64] {
+            let bytes = door.seal([day], at: now)
+            let events = try client.receive(bytes[...], at: now)
+            #expect(events == [.day(1)])
+            sizes.append(bytes.count)
+        }
+        #expect(sizes[0] == sizes[1] && sizes[2] > sizes[0] && sizes[3] == sizes[0])
+    }
+
     @Test("learns the relay's day and generation in the handshake")
     func welcome() throws {
         var line = Line()

@@ -76,7 +76,7 @@ struct RelayTranscriptTests {
         #expect(
             requests.allSatisfy { $0.isOwner && $0.request.mailbox.description == test.mailbox })
 
-        let reply = door.seal(try test.answers.map(hex))
+        let reply = door.seal(try test.answers.map(hex), at: 0)
         #expect(reply == (try hex(test.answerRecord)))
         let entry = RelayEntry(counter: test.counter, envelope: try hex(test.envelope))
         #expect(

@@ -150,7 +150,7 @@ struct RelayWorld {
             switch effect {
             case .send(let connections, let frame):
                 for connection in connections {
-                    let bytes = doors[connection]?.seal([frame.encoded()]) ?? []
+                    let bytes = doors[connection]?.seal([frame.encoded()], at: 0) ?? []
                     traffic += bytes
                     receive(bytes, connection)
                 }

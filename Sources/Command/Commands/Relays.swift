@@ -31,8 +31,12 @@ struct RelaysList: NodeCommand {
     func run(with node: any NodeService) async throws {
         let relays = try await node.relays()
         try Output.show(relays, json: output.json, as: Self.text(relays))
-        guard !output.json, relays.isEmpty else { return }
-        World.current.say("no relay: parley relays add TEXT uses one")
+        guard !output.json else { return }
+        if relays.isEmpty { World.current.say("no relay: parley relays add TEXT uses one") }
+        if relays.contains(where: { $0.state == "ticket-needed" }) {
+            World.current.say(
+                "that relay asks for a ticket: parley relays add TEXT --ticket TICKET shows it one")
+        }
     }
 
     static func text(_ relays: [RelayView]) -> String {
@@ -52,19 +56,25 @@ struct RelaysAdd: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "use a relay",
         discussion: """
-            Your contacts and your other devices hear of it by themselves.
+            Your contacts and your other devices hear of it by themselves. A relay that runs with \
+            --tickets keeps nothing for this device without one; one ticket, every 30 days, is \
+            enough. Say the same again with more tickets to add them.
 
             Example:
               parley relays add parley-relay:1:…
+              parley relays add parley-relay:1:… --ticket parley-ticket:1:…
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
     @Argument(help: "what parley relay run printed")
     var text: String
+    @Option(
+        name: .long, help: ArgumentHelp("a ticket that pays for this device", valueName: "ticket"))
+    var ticket: [String] = []
 
     func run(with node: any NodeService) async throws {
-        let relay = try await node.addRelay(text)
+        let relay = try await node.addRelay(text, tickets: ticket)
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
     }
 }

@@ -1,0 +1,177 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Relays that make mailboxes for tickets alone: a ticket is shown where one is asked for; and where
+/// there is none for a drop, what would lie in it goes into the inboxes of those who read there, who
+/// pay for these. Source: `Protocol/06-relay.md`, "Tickets".
+extension NodeCore {
+    /// A relay where something has no mailbox is tried again after so long, in milliseconds.
+    static let ticketPause: UInt64 = 60_000
+    /// Tickets that are kept for one relay.
+    public static let ticketCountMax = 1_000
+
+    /// Keeps tickets for a relay, and tries again what failed for want of one.
+    mutating func keep(
+        _ tickets: [[UInt8]], for relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for ticket in tickets { try store.setValue([1], .ticket, relay.bytes + ticket) }
+        guard lines[relay]?.phase == .open else { return }
+        lines[relay]?.unpaid = []
+        lines[relay]?.opened = []
+        lines[relay]?.inboxDay = nil
+        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try dueEverywhere(store)
+    }
+
+    private func tickets(for relay: NoiseKey, _ store: some Store) throws(StoreError) -> [[UInt8]] {
+        try store.values(.ticket).filter { $0.key.starts(with: relay.bytes) }.map {
+            Array($0.key.dropFirst(relay.bytes.count))
+        }
+    }
+
+    // MARK: Opening
+
+    /// Opens a mailbox, once on a connection.
+    mutating func open(
+        _ mailbox: MailboxID, _ opening: Opening, on relay: NoiseKey, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        // An inbox is opened every day: one that nobody opens is let go of.
+        let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
+        guard isFirst || opening.space == nil else { return }
+        let needsTicket = lines[relay]?.needsTicket == true
+        if needsTicket { lines[relay]?.openings[mailbox] = opening }
+        ask(
+            .open(writer: opening.writer, ticket: nil), of: mailbox, as: opening.key, on: relay,
+            for: needsTicket ? .open(mailbox, ticket: nil) : .whatever, at: now, &effects)
+    }
+
+    /// A mailbox stands. The ticket, if one was shown, is spent.
+    mutating func wasOpened(
+        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox) else { return }
+        if let ticket { try drop(ticket, of: relay, store) }
+        lines[relay]?.unpaid.remove(mailbox)
+        lines[relay]?.paid.insert(mailbox)
+        effects.append(.linksChanged)
+        if let space = opening.space {
+            outboxDue.insert(space)
+            return
+        }
+        // The inbox came first: now there may be tickets for drops.
+        let unpaid = lines[relay]?.unpaid ?? []
+        lines[relay]?.opened.subtract(unpaid)
+        lines[relay]?.unpaid = []
+        if !unpaid.isEmpty { try dueEverywhere(store) }
+    }
+
+    /// A mailbox was refused: the next ticket is shown, if there is one.
+    mutating func wasNotOpened(
+        _ mailbox: MailboxID, for ticket: [UInt8]?, _ refusal: RelayRefusal, on relay: NoiseKey,
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let opening = lines[relay]?.openings[mailbox] else { return }
+        if let ticket { lines[relay]?.spending.remove(ticket) }
+        guard refusal == .ticketNeeded || refusal == .badTicket else {
+            lines[relay]?.openings[mailbox] = nil
+            lines[relay]?.opened.remove(mailbox)
+            return try refused(
+                refusal, .open(mailbox, ticket: ticket), by: relay, at: now, store, &effects)
+        }
+        if let ticket {
+            // Another has it, or it was taken back.
+            try drop(ticket, of: relay, store)
+            try count(.ticket, store)
+        }
+        guard let next = try nextTicket(for: opening, on: relay, store) else {
+            lines[relay]?.openings[mailbox] = nil
+            lines[relay]?.unpaid.insert(mailbox)
+            if let space = opening.space { outboxDue.insert(space) }
+            return effects.append(.linksChanged)
+        }
+        lines[relay]?.spending.insert(next)
+        ask(
+            .open(writer: opening.writer, ticket: next), of: mailbox, as: opening.key, on: relay,
+            for: .open(mailbox, ticket: next), at: now, &effects)
+    }
+
+    /// A ticket that may be spent. The last one is the inbox's, which must live on when its time is
+    /// over.
+    private func nextTicket(
+        for opening: Opening, on relay: NoiseKey, _ store: some Store
+    ) throws(StoreError) -> [UInt8]? {
+        guard let line = lines[relay] else { return nil }
+        let left = try tickets(for: relay, store).filter { !line.spending.contains($0) }
+        if opening.space == nil { return left.first }
+        guard let inbox = line.inbox, line.paid.contains(inbox), left.count > 1 else { return nil }
+        return left.first
+    }
+
+    private mutating func drop(
+        _ ticket: [UInt8], of relay: NoiseKey, _ store: some Store
+    ) throws(StoreError) {
+        lines[relay]?.spending.remove(ticket)
+        try store.setValue(nil, .ticket, relay.bytes + ticket)
+    }
+
+    // MARK: Without a drop
+
+    /// Whether today's drop of an epoch could not be opened for want of a ticket.
+    func isUnpaid(
+        _ epoch: OperationID, of space: SpaceRecord, on relay: NoiseKey, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let line = lines[relay], !line.unpaid.isEmpty,
+            let keys = try keys(of: epoch, in: space, store)
+        else { return false }
+        return line.unpaid.contains(keys.mailbox(ofDay: line.day).id)
+    }
+
+    /// Puts runs of own logs into the inboxes of those who read at a relay.
+    mutating func postByLetter(
+        _ due: [(log: LogRecord, first: UInt64)], of space: SpaceRecord, to devices: [DeviceID],
+        on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var readers: [(device: DeviceID, person: PersonID)] = []
+        for device in devices {
+            guard let person = judges[space.number]?.roster.person(of: device) else { continue }
+            let parts = try CardReader.parts(of: person, store)
+            let part = parts.first { $0.device == device }
+            guard part?.prekeys.isEmpty == false,
+                part?.mailboxes.contains(where: { $0.relay == relay }) == true
+            else { continue }
+            readers.append((device, person))
+        }
+        guard let last = readers.last else { return }
+        for (log, first) in due {
+            var next = first
+            while next < log.end {
+                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
+                    let run = try RunReader.forward(
+                        log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
+                        store: store)
+                else { return }
+                let places = next..<run.last + 1
+                let frame = Frame.operations(
+                    Operations(space: space.id, endsAnswer: false, runs: [run]))
+                for reader in readers {
+                    // The relay answers in turn: with the last it has all of them.
+                    let isLast = reader.device == last.device
+                    _ = try send(
+                        [frame], to: reader.device, of: reader.person, on: relay,
+                        for: isLast ? .put(space.number, log.tag, places) : .whatever, at: now,
+                        store, &random, &effects)
+                }
+                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
+                next = places.upperBound
+            }
+        }
+    }
+}
