@@ -80,10 +80,9 @@ extension Base64URL {
         _ text: String, after scheme: String, atMost byteCountMax: Int
     ) -> [UInt8]? {
         guard text.utf8.count <= 2 * byteCountMax + 64 else { return nil }
-        let word = text.filter { !$0.isWhitespace }
-        guard word.hasPrefix(scheme), let bytes = decode(word.dropFirst(scheme.count)),
-            bytes.count <= byteCountMax
-        else { return nil }
+        guard let bytes = decode(text, after: scheme), bytes.count <= byteCountMax else {
+            return nil
+        }
         return bytes
     }
 }

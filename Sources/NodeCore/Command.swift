@@ -161,6 +161,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case revoked
     /// A person's devices use at most so many relays.
     case tooManyRelays(limit: Int)
+    /// So many tickets are kept for a relay.
+    case tooManyTickets(limit: Int)
     /// The original time lies after the year 2248.
     case impossibleTime
     /// This node must first take back what it wrote from another.

@@ -78,6 +78,7 @@ extension NodeCore {
             let own = try CardReader.own(of: identity, store)
         else { return false }
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
+            guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: now) else { continue }
             if lines[mailbox.relay] == nil {
                 lines[mailbox.relay] = RelayLine(addresses: mailbox.addresses, isReading: false)
             }
@@ -105,6 +106,22 @@ extension NodeCore {
             return true
         }
         return false
+    }
+
+    /// Whether a device has an inbox on a relay, as far as is known.
+    func takesLetters(
+        _ device: DeviceID, of person: PersonID, on relay: NoiseKey, at now: Instant,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let part = try CardReader.parts(of: person, store).first { $0.device == device }
+        guard let part, !part.prekeys.isEmpty,
+            let mailbox = part.mailboxes.first(where: { $0.relay == relay })
+        else { return false }
+        return !isAbsent(mailbox.inbox, on: relay, at: now)
+    }
+
+    private func isAbsent(_ inbox: MailboxID, on relay: NoiseKey, at now: Instant) -> Bool {
+        lines[relay]?.absent[inbox].map { now.monotonic < $0 } ?? false
     }
 
     /// Tells devices of the epoch that this device made, where they are not known to hold it: lane 0
@@ -136,10 +153,12 @@ extension NodeCore {
             let isFresh = known.map {
                 $0.epoch == epoch.id && now.wall < $0.time + Self.welcomeInterval
             }
-            let isUnderway = lines[relay]?.questions.values.contains(question) == true
-            guard isFresh != true, !isUnderway, let person = roster.person(of: device) else {
-                continue
+            let isUnderway = lines[relay]?.questions.values.contains {
+                $0.question == question
             }
+            guard isFresh != true, isUnderway != true, let person = roster.person(of: device),
+                try takesLetters(device, of: person, on: relay, at: now, store)
+            else { continue }
             let runs = try lane0(
                 of: space, above: held.map { $0[log.tag] ?? 0 }, own: log, store)
             _ = try send(

@@ -96,7 +96,9 @@ extension NodeCore {
         lines[relay]?.mailboxes[mailbox] = OpenMailbox(use: use, key: key, cursor: cursor)
         lines[relay]?.queues[use.space, default: []].append(mailbox)
         if isLive {
-            ask(.subscribe, of: mailbox, as: key, on: relay, for: .whatever, at: now, &effects)
+            ask(
+                .subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), at: now,
+                &effects)
         }
         look(into: mailbox, on: relay, at: now, &effects)
     }

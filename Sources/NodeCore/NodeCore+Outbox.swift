@@ -233,7 +233,10 @@ extension NodeCore {
         _ places: Range<UInt64>, of tag: LogTag, in number: SpaceNumber, by relay: NoiseKey,
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let space = try store.space(number) else { return }
+        // Something before it was refused: it is put again with that, so that nothing is left out.
+        guard lines[relay]?.underway[number]?[tag] ?? 0 >= places.upperBound,
+            let space = try store.space(number)
+        else { return }
         let key = Outbox.key(relay, space.id, tag)
         var entry = Outbox.Entry(first: places.lowerBound, end: places.upperBound, since: now.wall)
         if let known = try store.value(.outbox, key).flatMap(Outbox.Entry.init),

@@ -46,16 +46,6 @@ extension NodeCore {
             for: .page(mailbox), at: now, &effects)
     }
 
-    /// Asks again what a relay had no time for.
-    mutating func askAnew(_ relay: NoiseKey, at now: Instant, _ effects: inout [Effect]) {
-        guard let line = lines[relay] else { return }
-        for mailbox in line.mailboxes.keys.sorted() {
-            if case .unknown = line.mailboxes[mailbox]?.stage {
-                look(into: mailbox, on: relay, at: now, &effects)
-            }
-        }
-    }
-
     /// Envelopes came that were not told: the mailbox is read from where it was read to.
     mutating func missedPushes(
         of mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]

@@ -22,9 +22,6 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let ownSpace else { return .failure(.rejoining) }
-        if let relay = choices.first?.relay, !tickets.isEmpty {
-            try keep(tickets, for: relay, at: now, store, &random, &effects)
-        }
         var known = try ownRelays(store)
         for choice in choices {
             known.removeAll { $0.relay == choice.relay }
@@ -32,6 +29,11 @@ extension NodeCore {
         }
         guard known.count(where: { $0.until == nil }) <= Self.relayCountMax else {
             return .failure(.tooManyRelays(limit: Self.relayCountMax))
+        }
+        if let relay = choices.first?.relay, !tickets.isEmpty {
+            guard try keep(tickets, for: relay, at: now, store, &random, &effects) else {
+                return .failure(.tooManyTickets(limit: Self.ticketCountMax))
+            }
         }
         _ = try write(
             choices.map { $0.draft() }, in: ownSpace, at: now, store, &random, &effects)
@@ -164,7 +166,8 @@ extension NodeCore {
 
     /// A relay's timer fired: it is called again, or left if it is of no use any more.
     mutating func tend(
-        _ relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let line = lines[relay] else { return }
         switch line.phase {
@@ -178,10 +181,17 @@ extension NodeCore {
         case .open:
             // It asked for more patience than this timer was set for.
             if now.monotonic < line.busyUntil {
-                set(.relay(relay), in: line.busyUntil - now.monotonic, at: now, &effects)
+                return set(.relay(relay), in: line.busyUntil - now.monotonic, at: now, &effects)
             }
-            if line.isReading || !line.questions.isEmpty {
-                askAnew(relay, at: now, &effects)
+            lines[relay]?.isOwed = false
+            lines[relay]?.absent = line.absent.filter { now.monotonic < $0.value }
+            if let next = lines[relay]?.absent.values.min() {
+                lines[relay]?.isOwed = true
+                set(.relay(relay), in: next - now.monotonic, at: now, &effects)
+            }
+            if line.isReading || !line.questions.isEmpty || line.isOwed {
+                if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, at: now, &effects) }
+                try askAnew(relay, at: now, store, &random, &effects)
                 return try dueEverywhere(store)
             }
             guard now.monotonic >= line.usedAt + Self.lineIdleTime else {
@@ -212,8 +222,8 @@ extension NodeCore {
             // What waits may have another way.
             try dueEverywhere(store)
         case .answered(let number, let answer):
-            guard let question = lines[relay]?.questions.removeValue(forKey: number) else { return }
-            try answered(question, answer, by: relay, at: now, store, &random, &effects)
+            guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
+            try answered(asked, answer, by: relay, at: now, store, &random, &effects)
         case .arrived(let mailbox, let entries):
             guard line.mailboxes[mailbox]?.isRead == true else {
                 lines[relay]?.mailboxes[mailbox]?.hasMore = true
@@ -239,12 +249,6 @@ extension NodeCore {
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket
         lines[relay]?.usedAt = now.monotonic
-        if welcome.needsTicket {
-            // It makes mailboxes for tickets alone, and this node has none: asking for them again
-            // and again would only use up the steps of chains.
-            lines[relay]?.busyUntil = now.monotonic + Self.keysInterval
-            set(.relay(relay), in: Self.keysInterval, at: now, &effects)
-        }
         effects.append(.linksChanged)
         let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
@@ -302,7 +306,7 @@ extension NodeCore {
     ) {
         guard var line = lines.removeValue(forKey: relay) else { return }
         line.lastNumber += 1
-        line.questions[line.lastNumber] = question
+        line.questions[line.lastNumber] = AskedQuestion(question: question, mailbox: mailbox)
         line.usedAt = now.monotonic
         effects.append(
             .askRelay(
@@ -314,11 +318,12 @@ extension NodeCore {
 
     /// A relay answered.
     private mutating func answered(
-        _ question: RelayQuestion, _ answer: RelayAnswer, by relay: NoiseKey, at now: Instant,
+        _ asked: AskedQuestion, _ answer: RelayAnswer, by relay: NoiseKey, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        switch (question, answer) {
+        lines[relay]?.answered(answer, at: now.monotonic)
+        switch (asked.question, answer) {
         case (.page(let mailbox), .entries(let entries, let hasMore, let newest)):
             try read(
                 entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, at: now, store,
@@ -327,7 +332,8 @@ extension NodeCore {
             try lookedInto(
                 mailbox, on: relay, entries, hasMore: hasMore, newest: newest, at: now, store,
                 &random, &effects)
-        case (.put(let space, let tag, let places), .stored(let counter)):
+        case (.put(let space, let tag, let places), .stored(let counter)),
+            (.letter(let space, let tag, let places, isLast: true), .stored(let counter)):
             try noteCounter(counter, of: relay, store)
             try stored(places, of: tag, in: space, by: relay, at: now, store, &effects)
         case (.welcome(let number, let device, let epoch), .stored(let counter)):
@@ -337,47 +343,15 @@ extension NodeCore {
                 Welcome(epoch: epoch, time: now.wall).bytes, .welcome,
                 space.id.bytes + device.bytes)
         case (.open(let mailbox, let ticket), .opened):
-            try wasOpened(mailbox, for: ticket, on: relay, store, &effects)
+            try wasOpened(mailbox, for: ticket, on: relay, at: now, store, &effects)
+        case (.subscribe(let mailbox), .subscribed(let newest)):
+            wasSubscribed(mailbox, newest: newest, on: relay, at: now, &effects)
         case (.open(let mailbox, let ticket), .refused(let refusal)):
             try wasNotOpened(
                 mailbox, for: ticket, refusal, on: relay, at: now, store, &effects)
         case (_, .refused(let refusal)):
-            try refused(refusal, question, by: relay, at: now, store, &effects)
+            try refused(refusal, asked, by: relay, at: now, store, &effects)
         default: return
-        }
-    }
-
-    mutating func refused(
-        _ refusal: RelayRefusal, _ question: RelayQuestion, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        if case .put(let space, let tag, _) = question {
-            lines[relay]?.underway[space]?[tag] = nil
-        }
-        switch question {
-        case .page(let mailbox), .glance(let mailbox):
-            lines[relay]?.mailboxes[mailbox]?.stage = .unknown
-        case .put, .welcome, .open, .whatever: break
-        }
-        switch refusal {
-        case .busy(let delay):
-            lines[relay]?.busyUntil = now.monotonic + UInt64(delay)
-            set(.relay(relay), in: max(UInt64(delay), 1_000), at: now, &effects)
-        case .noMailbox:
-            // Its time was over between opening and putting; or who reads there has none.
-            lines[relay]?.opened = []
-            lines[relay]?.paid = []
-            guard lines[relay]?.needsTicket == false else {
-                lines[relay]?.busyUntil = now.monotonic + Self.ticketPause
-                return set(.relay(relay), in: Self.ticketPause, at: now, &effects)
-            }
-            if case .put(let space, _, _) = question { outboxDue.insert(space) }
-        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .noChunk:
-            guard question != .whatever else { return }
-            try count(.relay, store)
-            // It is tried again on the next connection, and not before an hour.
-            lines[relay]?.busyUntil = now.monotonic + Self.keysInterval
-            set(.relay(relay), in: Self.keysInterval, at: now, &effects)
         }
     }
 }

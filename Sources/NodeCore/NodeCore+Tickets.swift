@@ -9,23 +9,27 @@ import ParleyWire
 /// there is none for a drop, what would lie in it goes into the inboxes of those who read there, who
 /// pay for these. Source: `Protocol/06-relay.md`, "Tickets".
 extension NodeCore {
-    /// A relay where something has no mailbox is tried again after so long, in milliseconds.
-    static let ticketPause: UInt64 = 60_000
     /// Tickets that are kept for one relay.
     public static let ticketCountMax = 1_000
 
-    /// Keeps tickets for a relay, and tries again what failed for want of one.
+    /// Keeps tickets for a relay, and tries again what failed for want of one. Returns whether there
+    /// was room for them.
     mutating func keep(
         _ tickets: [[UInt8]], for relay: NoiseKey, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
+        let kept = try self.tickets(for: relay, store)
+        guard tickets.allSatisfy({ $0.count == Limits.ticketByteCount }),
+            kept.count + tickets.count <= Self.ticketCountMax
+        else { return false }
         for ticket in tickets { try store.setValue([1], .ticket, relay.bytes + ticket) }
-        guard lines[relay]?.phase == .open else { return }
-        lines[relay]?.unpaid = []
+        guard let line = lines[relay], line.phase == .open else { return true }
+        lines[relay]?.unpaid = line.unpaid.filter { $0 == line.inbox }
         lines[relay]?.opened = []
         lines[relay]?.inboxDay = nil
-        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try watchMailboxes(of: [], on: relay, at: now, store, &random, &effects)
         try dueEverywhere(store)
+        return true
     }
 
     private func tickets(for relay: NoiseKey, _ store: some Store) throws(StoreError) -> [[UInt8]] {
@@ -44,21 +48,22 @@ extension NodeCore {
         // An inbox is opened every day: one that nobody opens is let go of.
         let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
         guard isFirst || opening.space == nil else { return }
-        let needsTicket = lines[relay]?.needsTicket == true
-        if needsTicket { lines[relay]?.openings[mailbox] = opening }
+        lines[relay]?.openings[mailbox] = opening
         ask(
             .open(writer: opening.writer, ticket: nil), of: mailbox, as: opening.key, on: relay,
-            for: needsTicket ? .open(mailbox, ticket: nil) : .whatever, at: now, &effects)
+            for: .open(mailbox, ticket: nil), at: now, &effects)
     }
 
     /// A mailbox stands. The ticket, if one was shown, is spent.
     mutating func wasOpened(
-        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, _ store: some Store,
-        _ effects: inout [Effect]
+        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox) else { return }
+        guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox),
+            lines[relay]?.needsTicket == true
+        else { return }
         if let ticket { try drop(ticket, of: relay, store) }
-        lines[relay]?.unpaid.remove(mailbox)
+        let wasUnpaid = lines[relay]?.unpaid.remove(mailbox) != nil
         lines[relay]?.paid.insert(mailbox)
         effects.append(.linksChanged)
         if let space = opening.space {
@@ -70,6 +75,9 @@ extension NodeCore {
         lines[relay]?.opened.subtract(unpaid)
         lines[relay]?.unpaid = []
         if !unpaid.isEmpty { try dueEverywhere(store) }
+        // What was written to this device meanwhile went nowhere.
+        guard wasUnpaid else { return }
+        for space in try store.spaces() { miss(space.number, heldBy: nil, at: now, &effects) }
     }
 
     /// A mailbox was refused: the next ticket is shown, if there is one.
@@ -82,8 +90,10 @@ extension NodeCore {
         guard refusal == .ticketNeeded || refusal == .badTicket else {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.opened.remove(mailbox)
-            return try refused(
-                refusal, .open(mailbox, ticket: ticket), by: relay, at: now, store, &effects)
+            // The inbox is opened again when there is time; a drop, when something is to go there.
+            if opening.space == nil { lines[relay]?.inboxDay = nil }
+            let asked = AskedQuestion(question: .open(mailbox, ticket: ticket), mailbox: mailbox)
+            return try refused(refusal, asked, by: relay, at: now, store, &effects)
         }
         if let ticket {
             // Another has it, or it was taken back.
@@ -142,11 +152,9 @@ extension NodeCore {
         var readers: [(device: DeviceID, person: PersonID)] = []
         for device in devices {
             guard let person = judges[space.number]?.roster.person(of: device) else { continue }
-            let parts = try CardReader.parts(of: person, store)
-            let part = parts.first { $0.device == device }
-            guard part?.prekeys.isEmpty == false,
-                part?.mailboxes.contains(where: { $0.relay == relay }) == true
-            else { continue }
+            guard try takesLetters(device, of: person, on: relay, at: now, store) else {
+                continue
+            }
             readers.append((device, person))
         }
         guard let last = readers.last else { return }
@@ -161,15 +169,15 @@ extension NodeCore {
                 let places = next..<run.last + 1
                 let frame = Frame.operations(
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
+                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
                 for reader in readers {
                     // The relay answers in turn: with the last it has all of them.
                     let isLast = reader.device == last.device
                     _ = try send(
                         [frame], to: reader.device, of: reader.person, on: relay,
-                        for: isLast ? .put(space.number, log.tag, places) : .whatever, at: now,
+                        for: .letter(space.number, log.tag, places, isLast: isLast), at: now,
                         store, &random, &effects)
                 }
-                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
                 next = places.upperBound
             }
         }

@@ -172,7 +172,7 @@ public struct NodeCore: Sendable {
         case .keys: try tendKeys(at: now, store, &random, &effects)
         case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
-        case .relay(let relay): try tend(relay, at: now, store, &effects)
+        case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
         case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         }

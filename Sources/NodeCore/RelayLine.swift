@@ -69,6 +69,10 @@ struct OpenMailbox: Sendable {
     var newest: [RelayEntry] = []
     /// Something was pushed before that, or not told: there is another page to ask for.
     var hasMore = false
+    /// The relay had no time to be asked to push what comes.
+    var lacksSubscription = false
+    /// It is asked to push only after what was there was asked for.
+    var isSubscribedLate = false
 
     init(use: MailboxUse, key: DeviceSigningKey, cursor: UInt64) {
         self.use = use
@@ -95,11 +99,28 @@ enum RelayQuestion: Equatable, Sendable {
     /// The newest, which most often is all.
     case glance(MailboxID)
     case put(SpaceNumber, LogTag, Range<UInt64>)
+    /// The same for one of those who read there; the last of them stands for all.
+    case letter(SpaceNumber, LogTag, Range<UInt64>, isLast: Bool)
+    case subscribe(MailboxID)
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
     /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
     case open(MailboxID, ticket: [UInt8]?)
     /// Whatever comes of it changes nothing.
     case whatever
+
+    /// Whether it is about somebody's inbox, to which something was to go that matters.
+    var isLetter: Bool {
+        switch self {
+        case .letter, .welcome: true
+        case .page, .glance, .put, .subscribe, .open, .whatever: false
+        }
+    }
+}
+
+/// A request that has no answer yet.
+struct AskedQuestion: Equatable, Sendable {
+    let question: RelayQuestion
+    let mailbox: MailboxID
 }
 
 /// A connection to a relay as the core sees it.
@@ -113,7 +134,7 @@ struct RelayLine: Sendable {
     var failureCount: UInt64 = 0
     var day: UInt32 = 0
     var lastNumber: UInt64 = 0
-    var questions: [UInt64: RelayQuestion] = [:]
+    var questions: [UInt64: AskedQuestion] = [:]
     var mailboxes: [MailboxID: OpenMailbox] = [:]
     /// Mailboxes that are not read yet, by space, in the order in which they are.
     var queues: [SpaceNumber?: [MailboxID]] = [:]
@@ -136,8 +157,14 @@ struct RelayLine: Sendable {
     var inboxDay: UInt32?
     /// Up to where own logs are on their way, by space and log.
     var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
+    /// Inboxes that take nothing until these moments of the monotonic clock.
+    var absent: [MailboxID: UInt64] = [:]
     /// The relay wants to be left alone until this moment of the monotonic clock.
     var busyUntil: UInt64 = 0
+    /// How often in a row it had no time.
+    var busyCount: UInt64 = 0
+    /// Something was refused that is to be tried again.
+    var isOwed = false
     /// When something was last asked, on the monotonic clock.
     var usedAt: UInt64 = 0
 
@@ -157,7 +184,28 @@ struct RelayLine: Sendable {
 
     var putCount: Int {
         questions.values.count {
-            if case .put = $0 { true } else { false }
+            switch $0.question {
+            case .put, .letter: true
+            case .page, .glance, .subscribe, .welcome, .open, .whatever: false
+            }
+        }
+    }
+
+    /// Notes that the relay has no time: as long as it says, and 1 s, 2 s, 4 s … 5 min at least.
+    /// What was asked at once and is refused at once counts once. Returns how long that is.
+    mutating func rest(for delay: UInt64, at now: UInt64) -> UInt64 {
+        if now >= busyUntil { busyCount += 1 }
+        isOwed = true
+        let least = min(300_000, UInt64(500) << min(busyCount, 10))
+        busyUntil = max(busyUntil, now + max(least, min(delay, 3_600_000)))
+        return busyUntil - now
+    }
+
+    /// Notes that the relay did what takes it time.
+    mutating func answered(_ answer: RelayAnswer, at now: UInt64) {
+        switch answer {
+        case .stored, .entries: if now >= busyUntil { busyCount = 0 }
+        case .opened, .subscribed, .done, .pipe, .chunk, .refused: break
         }
     }
 
@@ -175,7 +223,10 @@ struct RelayLine: Sendable {
         spending = []
         inboxDay = nil
         underway = [:]
+        absent = [:]
         busyUntil = 0
+        busyCount = 0
+        isOwed = false
     }
 
     /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more.

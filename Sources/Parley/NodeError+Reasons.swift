@@ -41,6 +41,10 @@ extension NodeError {
             self.init(
                 "too-many-relays", "Your devices use at most \(limit) relays at a time.",
                 hint: "`parley relays remove` or `parley relays move` ends one.")
+        case .tooManyTickets(let limit):
+            self.init(
+                "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
+                hint: "One ticket, every 30 days, is enough for a device.")
         case .impossibleTime:
             self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
         case .rejoining:

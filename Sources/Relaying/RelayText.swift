@@ -30,10 +30,9 @@ public struct RelayText: Hashable, Sendable {
     /// The relay in a text; spaces and line breaks in it do not count.
     public init(text: String) throws(DecodingFailure) {
         guard text.utf8.count <= 8192 else { throw .forbidden(field: "link") }
-        let word = text.filter { !$0.isWhitespace }
-        guard word.hasPrefix(Self.scheme),
-            let bytes = Base64URL.decode(word.dropFirst(Self.scheme.count))
-        else { throw .forbidden(field: "scheme") }
+        guard let bytes = Base64URL.decode(text, after: Self.scheme) else {
+            throw .forbidden(field: "scheme")
+        }
         var reader = ByteReader(bytes)
         key = try reader.identifier()
         var addresses: [String] = []
@@ -68,10 +67,7 @@ public struct TicketText: Hashable, Sendable {
     /// The ticket in a text, or nil.
     public init?(text: String) {
         guard text.utf8.count <= 256 else { return nil }
-        let word = text.filter { !$0.isWhitespace }
-        guard word.hasPrefix(Self.scheme),
-            let bytes = Base64URL.decode(word.dropFirst(Self.scheme.count))
-        else { return nil }
+        guard let bytes = Base64URL.decode(text, after: Self.scheme) else { return nil }
         self.init(bytes: bytes)
     }
 }

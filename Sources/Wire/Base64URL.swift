@@ -20,13 +20,41 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The value of each letter by its byte; 64 for what is none.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 64, count: 256)
+        for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
+        return values
+    }()
+
     /// The bytes of a text, or nil where it is none.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
+        decode(Array(text.utf8)[...])
+    }
+
+    /// The bytes of a text that begins with a scheme, or nil where it is none. Spaces and line breaks,
+    /// wherever they stand, do not count.
+    public static func decode(_ text: String, after scheme: String) -> [UInt8]? {
+        var letters: [UInt8] = []
+        for scalar in text.unicodeScalars {
+            if scalar.isASCII, scalar.value > 0x20 {
+                letters.append(UInt8(truncatingIfNeeded: scalar.value))
+            } else if !scalar.properties.isWhitespace {
+                return nil
+            }
+        }
+        guard letters.starts(with: scheme.utf8) else { return nil }
+        return decode(letters[scheme.utf8.count...])
+    }
+
+    private static func decode(_ letters: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(letters.count * 3 / 4)
         var bits: UInt32 = 0
         var count = 0
-        for character in text.utf8 {
-            guard let value = alphabet.firstIndex(of: character) else { return nil }
+        for letter in letters {
+            let value = values[Int(letter)]
+            guard value < 64 else { return nil }
             bits = bits << 6 | UInt32(value)
             count += 6
             if count >= 8 {

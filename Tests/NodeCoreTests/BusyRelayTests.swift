@@ -3,6 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyRelaying
 import ParleySimulation
+import ParleyWire
 import Testing
 
 @Suite("A relay that does not take what it is given")
@@ -31,5 +32,61 @@ struct BusyRelayTests {
         world.run(for: 600_000)
         #expect(requests < 100, "\(requests) requests in ten minutes")
         #expect(try ann.messages(in: space).compactMap(\.state).last == .saved)
+    }
+
+    /// With three requests at once and one a second, most of what a node asks first is refused: that
+    /// its inbox be opened, that it be told of what comes. On a connection that stood, nothing of it
+    /// was asked again, so nothing was pushed until the next connection.
+    @Test("is asked again, later each time, to open mailboxes and to tell what comes")
+    func patience() throws {
+        let pair = try Pair(seed: 72) { relay in
+            relay.policy.requests = RelayPolicy.Rate(burst: 3, perSecond: 1)
+        }
+        pair.world.cut(pair.ann, pair.ben)
+        var asked: [MailboxID: Int] = [:]
+        var isOpened: [MailboxID: Int] = [:]
+        var count = 0
+        pair.world.onStep = { step in
+            for case .askRelay(_, let request) in step.effects where step.node === pair.ben {
+                switch request.action {
+                case .subscribe: asked[request.mailbox, default: 0] += 1
+                case .open: isOpened[request.mailbox, default: 0] += 1
+                default: break
+                }
+                count += 1
+            }
+        }
+        pair.world.stop(pair.relay)
+        pair.world.run(for: 5_000)
+        pair.world.start(pair.relay)
+        pair.world.run(for: 1_800_000)
+        #expect(asked.values.contains { $0 > 1 })
+        #expect(isOpened.values.contains { $0 > 1 })
+        #expect(count < 600, "\(count) requests in half an hour")
+        try pair.say("hello", by: pair.ann)
+        pair.world.run(for: 10_000)
+        #expect(try pair.ben.texts(in: pair.space) == ["hello"])
+    }
+
+    /// Of two envelopes of one log the first had too many bytes for what was left of the rate, and
+    /// the second had not: it was taken, and the first was thought to be there, too.
+    @Test("that refuses an envelope and takes the next one is given both again")
+    func order() throws {
+        let pair = try Pair(seed: 73) { relay in
+            relay.policy.bytes = RelayPolicy.Rate(burst: 96 << 10, perSecond: 1_000)
+        }
+        pair.world.cut(pair.ann, pair.ben)
+        pair.world.stopProcess(of: pair.ben)
+        pair.world.run(for: 120_000)
+        let text = String(repeating: "x", count: 12 << 10)
+        for count in 0..<2 { try pair.say("\(count)\(text)", by: pair.ann) }
+        pair.world.run(for: 1_000)
+        for count in 2..<6 { try pair.say("\(count)\(text)", by: pair.ann) }
+        pair.world.run(for: 1_200_000)
+        #expect(try pair.states(of: pair.ann).allSatisfy { $0 == .relayed })
+        pair.world.stopProcess(of: pair.ann)
+        pair.world.start(pair.ben)
+        pair.world.run(for: 600_000)
+        #expect(try pair.ben.texts(in: pair.space).count == 6)
     }
 }

@@ -1,4 +1,5 @@
 import ParleyConversation
+import ParleyLedger
 import ParleyNodeCore
 import ParleyRelaying
 import ParleySimulation
@@ -62,6 +63,44 @@ struct TicketTests {
         pair.world.run(for: 120_000)
         #expect(try pair.ben.texts(in: pair.space).count == 11)
         #expect(try pair.ann.digest(of: pair.space) == pair.ben.digest(of: pair.space))
+    }
+
+    @Test("who has no ticket holds nobody else up")
+    func absent() throws {
+        let pair = try pair(seed: 65, tickets: 1)
+        let (world, ann) = (pair.world, pair.ann)
+        let cem = try world.addNode("cem")
+        try world.use(pair.relay, by: cem)
+        try world.introduce(ann, cem)
+        world.run(for: 30_000)
+        world.cut(ann, cem)
+        #expect(state(of: cem)?.lacksTicket == true)
+        let spaces = try ann.store.spaces().filter { $0.kind == .direct }.map(\.id)
+        let other = try #require(spaces.first { $0 != pair.space })
+        try world.type("are you there", on: ann, in: other)
+        world.run(for: 3_000)
+        try pair.say("you are", by: ann)
+        world.run(for: 3_000)
+        #expect(try pair.ben.texts(in: pair.space) == ["you are"])
+        #expect(try ann.messages(in: other).compactMap(\.state).last == .saved)
+        let ticket = world.issueTicket(of: pair.relay)
+        try world.use(pair.relay, by: cem, tickets: [ticket])
+        world.run(for: 120_000)
+        #expect(try cem.texts(in: other) == ["are you there"])
+    }
+
+    @Test("no more tickets are kept than are of use, and none that is no ticket")
+    func bounds() throws {
+        let pair = try pair(seed: 66, tickets: 1)
+        let many = (0...NodeCore.ticketCountMax).map { number in
+            [UInt8](repeating: UInt8(number >> 8), count: 31) + [UInt8(number & 0xff)]
+        }
+        for tickets in [many, [[1, 2, 3]]] {
+            #expect(throws: CommandRefusal.tooManyTickets(limit: NodeCore.ticketCountMax)) {
+                try pair.world.use(pair.relay, by: pair.ben, tickets: tickets)
+            }
+        }
+        #expect(try pair.ben.store.values(.ticket).isEmpty)
     }
 
     @Test("a ticket that somebody else has spent is dropped, and the next one taken")
