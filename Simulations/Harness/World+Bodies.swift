@@ -16,14 +16,19 @@ extension World {
     /// Whether two who hold the same operations of a space may show another: one of them lacks
     /// payloads that nobody took back.
     ///
-    /// Nobody may in a world without liars.
+    /// Without liars nobody may, unless something lies behind a cut: deletions there have taken texts
+    /// along that count again.
     ///
     /// - Parameter isSettled: whether both had the time to ask others: then nobody may lack what an
     ///   honest member has to whom they are linked.
     public func mayShowAnother(
         _ one: SimulatedNode, _ other: SimulatedNode, in space: SpaceID, isSettled: Bool
     ) throws -> Bool {
-        if honestNodes.count == nodes.count { return false }
+        if honestNodes.count == nodes.count {
+            guard let record = try one.store.space(space),
+                try one.store.logs(in: record.number).contains(where: \.endsBehindCut)
+            else { return false }
+        }
         let (left, right) = (
             try one.missingBodies(in: space), try other.missingBodies(in: space)
         )
@@ -63,7 +68,9 @@ extension SimulatedNode {
                 let target = header.references.first.map {
                     BodyPlace(tag: $0.tag, sequence: $0.sequence)
                 }
-                if header.kind == .delete, let target { deletions.append((author, target)) }
+                if header.kind == .delete, let target, !log.isBehindCut(stored.sequence) {
+                    deletions.append((author, target))
+                }
                 if stored.operation.isErased {
                     let place = BodyPlace(tag: log.tag, sequence: stored.sequence)
                     erased.append((place, header.kind == .edit ? target : nil))
@@ -88,4 +95,13 @@ extension SimulatedNode {
         else { return false }
         return !stored.operation.isErased
     }
+}
+
+extension LogRecord {
+    fileprivate func isBehindCut(_ sequence: UInt64) -> Bool {
+        limit.map { $0.sequence <= sequence } ?? false
+    }
+
+    /// Whether something of it lies behind a cut.
+    fileprivate var endsBehindCut: Bool { end > 0 && isBehindCut(end - 1) }
 }
