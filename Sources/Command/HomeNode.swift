@@ -1,3 +1,4 @@
+import Foundation
 import Parley
 import ParleyLocalAPI
 
@@ -26,12 +27,19 @@ enum HomeNode {
             home: { try body($0) })
     }
 
-    /// Makes a home. Returns the recovery code.
+    /// Makes a home of a first device, and calls that by its machine. Returns the recovery code.
     static func create(home: String, name: String, passphrase: [UInt8]?) async throws -> String {
         let settings = NodeSettings(home: home, passphrase: passphrase)
         let (node, recoveryCode) = try await Node.create(settings, name: name)
+        try await node.rename(device: node.status().device, to: machineName)
         await node.shutdown()
         return recoveryCode
+    }
+
+    /// What a device is called whose person calls it nothing else.
+    static var machineName: String {
+        let name = ProcessInfo.processInfo.hostName
+        return name.isEmpty ? "device" : String(name.prefix(60))
     }
 
     /// Makes a home of a further device, and opens it.

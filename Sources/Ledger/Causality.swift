@@ -18,6 +18,8 @@ public enum Causality {
         public static let control = Missing(rawValue: 2)
         /// Something in a log of which nothing is known, so that its lane is not.
         public static let unknown = Missing(rawValue: 4)
+        /// What an operation was written under, so that such a log may be of lane 0.
+        public static let authority = Missing(rawValue: 8)
     }
 
     /// What is missing of all that an operation names; nothing where it may be applied.

@@ -6,12 +6,12 @@ import ParleyWire
 /// Logs that somebody named and of which nothing is known, so that they could be of lane 0.
 ///
 /// What an operation was written under is made of what it names of lane 0, so it waits for such a
-/// log first. But a member can invent one, and who happened to hold an authority would then apply what
-/// others wait for without end. So the wait ends everywhere, the names are kept, and the day a log
-/// of lane 0 has one of them all of the space is judged again: the order in which things came leaves
-/// no trace. Source: `Protocol/03-operations.md`, "References".
+/// log for a while. But a member can invent one, and a wait without end would part honest members. So
+/// the wait ends, the names of such logs are kept, and the day a log of lane 0 has one of them all of
+/// the space is judged again: the order in which things came leaves no trace.
+/// Source: `Protocol/03-operations.md`, "References".
 extension NodeCore {
-    /// So many names are kept for each space. What names more waits as long as it takes.
+    /// So many names are kept for each log that names them. Where it names more, it waits.
     static let awaitedCountMax = 64
 
     /// What is missing before an operation may be applied.
@@ -28,29 +28,17 @@ extension NodeCore {
             return missing.isEmpty ? [] : [.control]
         }
         guard missing.contains(.unknown) else { return missing }
-        if try awaited(header, in: space, store, &ingested).isEmpty {
-            missing.remove(.unknown)
-        } else if header.authority.map({ judge.graph.tips(underAuthority: $0) != nil }) ?? true {
-            // What it was written under is known, so the log is of another lane.
-            missing.remove(.unknown)
-            missing.insert(.content)
-        }
-        return missing
-    }
-
-    /// The logs that an operation names and of which nothing is known, and may yet be.
-    private func awaited(
-        _ header: OperationHeader, in space: SpaceRecord, _ store: some Store,
-        _ ingested: inout Ingested
-    ) throws(StoreError) -> [LogTag] {
         let closed = ingested.closedLogs ?? closedLogs(in: space)
         ingested.closedLogs = closed
-        var tags: [LogTag] = []
+        var isAwaited = false
         for cause in header.dependencies + header.references
         where closed[cause.tag].map({ cause.sequence < $0 }) ?? true {
-            if try store.log(cause.tag, in: space.number) == nil { tags.append(cause.tag) }
+            if try store.log(cause.tag, in: space.number) == nil { isAwaited = true }
         }
-        return tags
+        guard isAwaited else { return missing.subtracting(.unknown) }
+        let isKnown = header.authority.map { judge.graph.tips(underAuthority: $0) != nil } ?? true
+        missing.insert(isKnown ? .content : .authority)
+        return missing
     }
 
     /// From which place on nobody serves the logs of those who are out: what somebody wrote who had
@@ -71,46 +59,74 @@ extension NodeCore {
     ///
     /// - Returns: whether there was room for them.
     mutating func awaitLogs(
-        of header: OperationHeader, in space: SpaceRecord, _ store: some Store,
-        _ ingested: inout Ingested
+        of header: OperationHeader, in log: LogID, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        let known = try awaitedLogs(in: space, store)
-        let new = Set(try awaited(header, in: space, store, &ingested)).subtracting(known)
-        guard known.count + new.count <= Self.awaitedCountMax else { return false }
-        for tag in new.sorted() {
-            try store.setValue([1], .awaitedLog, Self.key(ofAwaited: tag, in: space))
+        var known = awaited[space.number] ?? [:]
+        let author = LogTag(log)
+        for cause in header.dependencies
+        where try store.log(cause.tag, in: space.number) == nil && known[cause.tag] == nil {
+            if known.values.count(where: { $0 == author }) >= Self.awaitedCountMax {
+                try dropFound(&known, in: space, store)
+                guard known.values.count(where: { $0 == author }) < Self.awaitedCountMax else {
+                    awaited[space.number] = known
+                    return false
+                }
+            }
+            known[cause.tag] = author
+            try store.setValue(
+                author.bytes, .awaitedLog, Self.key(ofAwaited: cause.tag, in: space))
         }
-        hasAwaitedLogs = true
+        awaited[space.number] = known
         return true
+    }
+
+    /// Drops the names of logs of which something is known by now.
+    private func dropFound(
+        _ known: inout [LogTag: LogTag], in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        for tag in known.keys.sorted() where try store.log(tag, in: space.number) != nil {
+            known[tag] = nil
+            try store.setValue(nil, .awaitedLog, Self.key(ofAwaited: tag, in: space))
+        }
     }
 
     /// Whether a log of lane 0 has come that something was applied without; its name is dropped.
     mutating func foundAwaitedLog(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard hasAwaitedLogs else { return false }
-        var isFound = false
-        for tag in try awaitedLogs(in: space, store) {
-            guard let log = try store.log(tag, in: space.number) else { continue }
-            try store.setValue(nil, .awaitedLog, Self.key(ofAwaited: tag, in: space))
-            isFound = isFound || log.lane == .control
-        }
-        return isFound
+        guard var known = awaited[space.number], let graph = judges[space.number]?.graph,
+            known.keys.contains(where: { graph.contains(LogTip(tag: $0, sequence: 0)) })
+        else { return false }
+        try dropFound(&known, in: space, store)
+        awaited[space.number] = known
+        return true
     }
 
-    private func awaitedLogs(
-        in space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> [LogTag] {
-        let prefix = space.id.bytes
-        return try store.values(.awaitedLog).filter { $0.key.starts(with: prefix) }.map { key, _ in
-            LogTag(key.dropFirst(prefix.count).reduce(0) { $0 << 8 | UInt64($1) })
+    /// Reads which logs are awaited.
+    mutating func loadAwaited(_ store: some Store) throws(StoreError) {
+        for (key, value) in try store.values(.awaitedLog) {
+            let (place, author) = (key.dropLast(8), LogTag(bytes: value))
+            guard let id = SpaceID(Array(place)), let tag = LogTag(bytes: Array(key.suffix(8))),
+                let author, let space = try store.space(id)
+            else { continue }
+            awaited[space.number, default: [:]][tag] = author
         }
     }
 
     private static func key(ofAwaited tag: LogTag, in space: SpaceRecord) -> [UInt8] {
-        var writer = ByteWriter(capacity: 40)
-        writer.identifier(space.id)
-        writer.uint64(tag.value)
+        space.id.bytes + tag.bytes
+    }
+}
+
+extension LogTag {
+    fileprivate var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.uint64(value)
         return writer.bytes
+    }
+
+    fileprivate init?(bytes: [UInt8]) {
+        guard bytes.count == 8 else { return nil }
+        self.init(bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }
 }

@@ -10,7 +10,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
-        hasAwaitedLogs = try !store.values(.awaitedLog).isEmpty
+        try loadAwaited(store)
         askForBodies(at: now, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log

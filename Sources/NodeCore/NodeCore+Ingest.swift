@@ -222,8 +222,9 @@ extension NodeCore {
             if run.isBackfill || isOverdue || ingested.isAhead, run.lane != .control {
                 missing.remove(.content)
             }
-            if isOverdue, missing == .unknown,
-                try awaitLogs(of: operation.operation.header, in: space, store, &ingested)
+            if isOverdue { missing.remove(.authority) }
+            if missing == .unknown,
+                try awaitLogs(of: operation.operation.header, in: run.log, space, store)
             {
                 missing = []
             }
@@ -235,7 +236,9 @@ extension NodeCore {
         if let rest = run.droppingFirst(ready) {
             waiting.add(
                 WaitingRoom.Waiter(
-                    run: rest, since: waiter.since, waitsForControl: waitsForControl),
+                    // What there was no room for waits as long again.
+                    run: rest, since: isOverdue ? ingested.now : waiter.since,
+                    waitsForControl: waitsForControl),
                 in: space.number)
         }
         guard let applicable = run.prefix(ready) else { return }

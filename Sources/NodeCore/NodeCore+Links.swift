@@ -60,6 +60,12 @@ extension NodeCore {
             // one whose initiator has the smaller key stays.
             guard isBetter(peer, than: other.value.peer) else {
                 effects.append(.hangUp(id, .duplicate))
+                // What was dialled came about, and is not needed; a better way still is.
+                guard peer.isInitiator else { return }
+                dialing[peer.device]?.wasLost()
+                if other.value.peer.isPiped, !timers.contains(.dial(peer.device)) {
+                    scheduleDial(peer.device, at: now, &random, &effects)
+                }
                 return
             }
             effects.append(.hangUp(other.key, .duplicate))

@@ -24,8 +24,8 @@ struct Nearby: Sendable {
     let address: String
     /// On the monotonic clock.
     let seenAt: UInt64
-    /// Whether it was seen while it was being dialled elsewhere.
-    var isUntried = true
+    /// Whether it was not dialled there yet.
+    var isUntried: Bool
 }
 
 /// Devices on the local network: dialled there before anywhere else.
@@ -41,13 +41,15 @@ extension NodeCore {
         _ sighting: Sighting, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let (person, device) = try owner(of: sighting, store) else { return }
-        let isNew = nearby[device]?.address != sighting.address
-        guard nearby[device] != nil || nearby.count < Self.nearbyCountMax else { return }
-        nearby[device] = Nearby(address: sighting.address, seenAt: now.monotonic)
+        let known = nearby[device]
+        guard known != nil || nearby.count < Self.nearbyCountMax else { return }
+        let isUntried = known.map { $0.isUntried || $0.address != sighting.address } ?? true
+        nearby[device] = Nearby(
+            address: sighting.address, seenAt: now.monotonic, isUntried: isUntried)
         guard dialing[device]?.isUnderway != true else { return }
         let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
         // What was tried a moment ago is tried again in its turn.
-        guard !isDirect, isNew || !timers.contains(.dial(device)) else { return }
+        guard !isDirect, isUntried || !timers.contains(.dial(device)) else { return }
         dialing[device] = Dialing(person)
         try dial(device, at: now, store, &effects)
     }
@@ -75,7 +77,7 @@ extension NodeCore {
         return seen.address
     }
 
-    /// A device was not reached. Where it was seen meanwhile, that counts for nothing.
+    /// A device was not reached. Where it was seen elsewhere meanwhile, that counts for nothing.
     mutating func forgiveIfSeen(_ device: DeviceID) {
         guard nearby[device]?.isUntried == true, let person = dialing[device]?.person else {
             return

@@ -49,8 +49,9 @@ public struct NodeCore: Sendable {
     /// Whether a revoked device is still in a space because no peer has shown yet that it holds the
     /// same of that space.
     var awaitsEvenPeer = false
-    /// Whether something was applied without a log that it names, and of which nothing is known.
-    var hasAwaitedLogs = false
+    /// Logs that something was applied without, and of which nothing is known; and which log was
+    /// the first to name each.
+    var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
     /// Whether operations are known whose payload did not come along.
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.

@@ -36,7 +36,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case outbox = 13
     /// When a device was told of a space through its inbox, by space and device.
     case welcome = 14
-    /// Logs of which nothing is known and without which something was applied, by space and log.
+    /// Which log was the first to name a log of which nothing is known and without which something
+    /// was applied, by space and the log named.
     case awaitedLog = 15
     /// Tickets that pay for mailboxes and were not spent, by relay and ticket.
     case ticket = 16

@@ -27,10 +27,21 @@ struct FuzzReport {
     var slowest = 0
 }
 
-/// How long and from which seed; without the variables a moment of the same inputs each time.
+/// Which, how long and from which seed; without the variables all, a moment, and the same inputs
+/// each time.
 enum FuzzPlan {
     static let seconds = number("PARLEY_FUZZ_SECONDS") ?? 0.3
     static let seed = number("PARLEY_FUZZ_SEED").map { UInt64($0) } ?? 56
+
+    /// Those that `PARLEY_FUZZ_ONLY` names, divided by commas; all without it.
+    static func chosen(of all: [Decoder]) -> [Decoder] {
+        guard let names = ProcessInfo.processInfo.environment["PARLEY_FUZZ_ONLY"] else {
+            return all
+        }
+        let chosen = names.split(separator: ",").map(String.init)
+        precondition(chosen.allSatisfy { name in all.contains { $0.name == name } })
+        return all.filter { chosen.contains($0.name) }
+    }
 
     private static func number(_ name: String) -> Double? {
         ProcessInfo.processInfo.environment[name].flatMap(Double.init)

@@ -239,6 +239,9 @@ struct RecoverTests {
         try await eventually("they meet", on: ann) {
             try await $0.conversations().contains { $0.name == "ben" }
         }
+        try await eventually("ben has her card", on: ben) {
+            try await $0.contacts().map(\.name) == ["ann"]
+        }
         let lost = try await ann.status()
         await ann.shutdown()
         let link = try await ben.invite(hours: 1).link

@@ -80,8 +80,15 @@ struct NeighbourTests {
             return count
         }
         try all.networks.join("ann", at: "10.92.5.1", "ben", at: "10.92.5.2")
-        try await eventually("the cable is used", on: [all.ann, all.ben]) {
-            try await address(of: "ben", seenBy: all.ann)?.hasPrefix("10.92.5.2:") == true
+        do {
+            try await eventually("the cable is used", on: [all.ann, all.ben]) {
+                try await address(of: "ben", seenBy: all.ann)?.hasPrefix("10.92.5.2:") == true
+            }
+        } catch {
+            isDone.set()
+            let ends = [try await all.ann.client?.status(), try await all.ben.client?.status()]
+            Issue.record("\(error): \(ends.map { $0?.links.map(\.address) ?? [] })")
+            throw error
         }
         isDone.set()
         let count = try await sender.value

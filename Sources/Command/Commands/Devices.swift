@@ -167,7 +167,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
     )
     var wait = 600
 
-    private var chosenName: String { name ?? ProcessInfo.processInfo.hostName }
+    private var chosenName: String { name ?? HomeNode.machineName }
 
     func validate() throws {
         guard !text.isEmpty, text.utf8.count <= 16 * 1024 else {
