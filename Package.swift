@@ -57,7 +57,10 @@ let targets: [Target] = [
     room("Roster", ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyPayloads", protobuf]),
     room(
         "Conversation",
-        ["ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyPayloads", protobuf],
+        [
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyPayloads",
+            protobuf,
+        ],
         hasPage: true),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
     room("Signalling", ["ParleyWire"]),
