@@ -68,12 +68,17 @@ final class Vault {
 
     /// The key of a bucket that exists.
     func key(of bucket: Int64) throws(StoreError) -> Secret {
-        if let key = open[bucket] { return key }
-        guard let key = try read(.buckets, name(bucket)) else {
+        guard let key = try knownKey(of: bucket) else {
             throw StoreError(
                 .corrupt, attempt: "opening a sealed row", detail: "its bucket has no key")
         }
-        return keep(key, bucket)
+        return key
+    }
+
+    /// The key of a bucket, or nil where it has none.
+    func knownKey(of bucket: Int64) throws(StoreError) -> Secret? {
+        if let key = open[bucket] { return key }
+        return try read(.buckets, name(bucket)).map { keep($0, bucket) }
     }
 
     /// Whether a bucket has a key.

@@ -1,3 +1,5 @@
+import Synchronization
+
 @testable import Parley
 
 /// A search that finds what holds the text as it is.
@@ -27,9 +29,13 @@ extension FakeNode {
     }
 
     func searchStats() async throws -> SearchStats {
-        SearchStats(indexes: [
+        let indexed = state.withLock { state in
+            defer { state.indexedCount += 1 }
+            return min(4, state.indexedCount)
+        }
+        return SearchStats(indexes: [
             .init(
-                name: "words", state: "on", indexed: 3, held: 4, byteCount: 4096,
+                name: "words", state: "on", indexed: indexed, held: 4, byteCount: 4096,
                 memoryByteCount: 0)
         ])
     }
@@ -38,6 +44,6 @@ extension FakeNode {
         DoctorReport(checks: [.init(name: "words", isFine: true, detail: "none is missing")])
     }
 
-    func rebuildSearch() async throws {}
+    func rebuildSearch() async throws { state.withLock { $0.indexedCount = 3 } }
     func setWordIndex(on: Bool) async throws {}
 }

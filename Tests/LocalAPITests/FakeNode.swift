@@ -10,6 +10,8 @@ final class FakeNode: NodeService {
         var imported: [String: Int] = [:]
         var batches: [ImportBatch] = []
         var readCount = 0
+        /// What is indexed the next time that somebody asks.
+        var indexedCount = 4
         /// Why nothing may be marked as read, where that is so.
         var marksRefused: NodeError?
         var muted: [String: Bool] = [:]

@@ -84,6 +84,50 @@ struct SearchTests {
         }
     }
 
+    @Test("asks about more than the text: answers, changes, reactions, links")
+    func messages() async throws {
+        let texts = ["the mill burns", "no mill is here", "see https://example.org mill"]
+        try await withMessages(texts) { node, sent in
+            let answers = try await node.send(
+                conversation: "hut", texts: ["which mill?"], replyTo: sent[0].number)
+            _ = try await node.edit(message: sent[1].number, text: "the old mill")
+            _ = try await node.react(message: sent[2].number, emoji: "🔥", on: true)
+            #expect(try await found(node, "mill is:reply") == ["which mill?"])
+            #expect(try await found(node, "is:reply") == ["which mill?"])
+            #expect(try await found(node, "mill is:edited") == ["the old mill"])
+            #expect(try await found(node, "has:reaction") == [texts[2]])
+            #expect(try await found(node, "has:link") == [texts[2]])
+            #expect(try await found(node, "is:reply has:reaction").isEmpty)
+            _ = try await node.edit(message: answers[0].number, text: "which one?")
+            #expect(try await found(node, "is:reply") == ["which one?"])
+        }
+    }
+
+    @Test("shows the newest first, or the most telling")
+    func order() async throws {
+        let long = "the mill " + String(repeating: "and so on ", count: 20)
+        try await withMessages(["mill, mill, mill!", "an old mill", long]) { node, _ in
+            let newest = try await found(node, "mill")
+            #expect(newest.first?.hasPrefix("the mill and") == true)
+            let best = try await node.search(SearchRequest("mill", order: .relevance))
+            #expect(best.hits.first?.message.text == "mill, mill, mill!")
+            #expect(best.hits.last?.message.text == newest.first)
+        }
+    }
+
+    @Test("finds what was written since the last one, and letters of scripts without blanks")
+    func growing() async throws {
+        try await withMessages(["一緒に京都へ行きましょう", "我们明天见"]) { node, _ in
+            #expect(try await found(node, "京都") == ["一緒に京都へ行きましょう"])
+            #expect(try await found(node, "都京").isEmpty)
+            for turn in 0..<5 {
+                _ = try await node.send(conversation: "hut", texts: ["京都 \(turn)"], replyTo: nil)
+                #expect(try await found(node, "京都").first == "京都 \(turn)")
+                #expect(try await found(node, "京都 after:today").count == turn + 2)
+            }
+        }
+    }
+
     @Test("can be turned off, made anew, and tells what it costs")
     func care() async throws {
         try await withMessages(["one fish", "two fish"]) { node, _ in
@@ -104,7 +148,10 @@ struct SearchTests {
     @Test("that cannot be read is refused with a hint")
     func refusals() async throws {
         try await withMessages(["one"]) { node, sent in
-            for text in ["before:soon", "has:hope", String(repeating: "a", count: 2000)] {
+            for text in [
+                "before:soon", "has:hope", "is:late", "in:nowhere",
+                String(repeating: "a", count: 2000),
+            ] {
                 await #expect(throws: NodeError.self) { try await found(node, text) }
             }
             let error = await #expect(throws: NodeError.self) {
@@ -115,10 +162,11 @@ struct SearchTests {
     }
 
     private static let models = ModelFolder.usual(ProcessInfo.processInfo.environment)
+    private static let hasModel = ModelFolder(models).isInstalled(ModelPackage.useM3)
 
     @Test(
         "finds by meaning where a model is, in other words and other languages, never what is gone",
-        .enabled(if: ModelFolder(models).isInstalled(.useM3), "the model is not installed"))
+        .enabled(if: hasModel, "the model is not installed"))
     func meaning() async throws {
         let texts = [
             "the meeting is moved to tomorrow at three", "my cat is ill", "buy bread and milk",

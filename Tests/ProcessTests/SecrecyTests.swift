@@ -189,6 +189,13 @@ struct SecrecyTests {
         #expect(Self.found(in: Array("a \(Canary.reply.rawValue) b".utf8)).first == "reply")
         #expect(proxy.recorded.count > 5_000)
         #expect(Self.found(in: proxy.recorded) == [])
+        // Both have indexed what they know, also what is gone again.
+        for node in [ann, ben] {
+            let hits = try await node.search(SearchRequest(Canary.imported.rawValue)).hits
+            #expect(hits.count == 20)
+            let gone = try await node.search(SearchRequest(Canary.deleted.rawValue))
+            #expect(gone.hits.allSatisfy { $0.reason != "word" })
+        }
         for home in [annSettings.home, benSettings.home] {
             let running = try Self.look(in: home)
             #expect(running.found == [])

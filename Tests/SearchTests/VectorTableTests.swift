@@ -36,10 +36,8 @@ struct VectorTableTests {
         let vectors = (0..<300).map { _ in draws.vector(128) }
         let query = draws.vector(128)
         let scan = table(vectors).scan(query, limit: 10)
-        let exact = vectors.indices.sorted {
-            VectorTable.cosine(query, VectorBytes.pack(vectors[$0]))
-                > VectorTable.cosine(query, VectorBytes.pack(vectors[$1]))
-        }
+        let cosines = VectorTable.cosines(query, vectors.map { VectorBytes.pack($0) })
+        let exact = vectors.indices.sorted { cosines[$0] > cosines[$1] }
         #expect(scan.nearest.map { Int($0.operation) - 1 } == Array(exact.prefix(10)))
         #expect(abs(scan.mean) < 0.05 && scan.deviation > 0.05 && scan.deviation < 0.12)
         #expect(
@@ -185,5 +183,22 @@ struct RankingTests {
         }
         #expect(found.map(\.operation) == [3, 1, 2])
         #expect(found[0].recency > 0 && found[1].recency < 1e-9)
+    }
+}
+
+@Suite("Relevance")
+struct RelevanceTests {
+    @Test("prefers rare words, more of them, and short texts; else what came first stays first")
+    func order() {
+        let texts = [
+            Ranking.Text(operation: 1, length: 10, counts: [1, 0]),
+            .init(operation: 2, length: 10, counts: [0, 1]),
+            .init(operation: 3, length: 10, counts: [0, 3]),
+            .init(operation: 4, length: 40, counts: [0, 1]),
+            .init(operation: 5, length: 10, counts: [0, 1]),
+        ]
+        let order = Ranking.byRelevance(texts, holders: [3, 900], among: 1000)
+        #expect(order == [1, 3, 2, 5, 4])
+        #expect(Ranking.byRelevance([], holders: [], among: 0).isEmpty)
     }
 }

@@ -26,7 +26,7 @@ extension SearchDesk {
     /// The nearest so many are looked at by each model.
     private static let nearestCount = 300
     /// Vectors that are read in one turn of the node's actor.
-    private static let turnCount = 1024
+    private static let turnCount = 512
 
     /// What the installed models say.
     ///
@@ -76,17 +76,17 @@ extension SearchDesk {
         var nearest: [VectorTable.Near] = []
         var rest = scan.nearest[...]
         while !rest.isEmpty {
-            let part = rest.prefix(500)
-            rest = rest.dropFirst(500)
-            nearest += try await running.read { views in
-                try part.compactMap { near -> VectorTable.Near? in
-                    guard let vector = try views.store.vector(of: near.operation, for: model) else {
-                        return nil
+            let part = rest.prefix(Self.turnCount)
+            rest = rest.dropFirst(Self.turnCount)
+            let found = try await running.read { views in
+                try part.compactMap { near in
+                    try views.store.vector(of: near.operation, for: model).map {
+                        (near.operation, $0)
                     }
-                    return VectorTable.Near(
-                        operation: near.operation, cosine: VectorTable.cosine(query, vector))
                 }
             }
+            let cosines = VectorTable.cosines(query, found.map(\.1))
+            nearest += zip(found, cosines).map { .init(operation: $0.0, cosine: $1) }
         }
         nearest.sort {
             $0.cosine != $1.cosine ? $0.cosine > $1.cosine : $0.operation > $1.operation

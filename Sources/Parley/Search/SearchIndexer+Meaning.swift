@@ -5,8 +5,8 @@ import ParleyStorage
 import ParleyWire
 
 extension SearchIndexer {
-    /// Texts of one turn.
-    private static let meaningCount = 64
+    /// Operations of one turn, and of one while the node has other things to do.
+    private static let meaningCount = 64, busyMeaningCount = 16
 
     /// Gives a vector of each installed model to every text that has none, until nothing is left,
     /// or until it took so long.
@@ -25,8 +25,9 @@ extension SearchIndexer {
     /// Some texts more. Returns whether none is left.
     private func turn(_ package: ModelPackage, _ worker: any TextEmbedder) async throws -> Bool {
         let model = try await Self.record(package, running)
+        let count = running.isBusy ? Self.busyMeaningCount : Self.meaningCount
         let pending = try await running.read { views in
-            try views.store.pendingTexts(for: model, limit: Self.meaningCount)
+            try views.store.pendingTexts(for: model, limit: count)
         }
         guard !pending.isEmpty(after: model.through) else { return true }
         let vectors = worker.embed(pending.texts.map(\.text.text)).map { VectorBytes.pack($0) }

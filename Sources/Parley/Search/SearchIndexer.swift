@@ -12,7 +12,7 @@ import ParleyWords
 /// actor, and all work between is done by one thread of the lowest priority.
 actor SearchIndexer {
     /// Operations of one turn, and of one while the node has other things to do.
-    private static let turnCount = 512, busyTurnCount = 64
+    private static let turnCount = 128, busyTurnCount = 32
 
     private nonisolated let executor = ThreadExecutor(label: "parley.search")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -96,9 +96,11 @@ actor SearchIndexer {
     /// - Returns: whether nothing is left.
     ///
     /// Whoever searches does it as well, on a thread of theirs: what is done twice is taken once.
+    /// Between the turns of the node's actor it runs where it is asked for.
     @discardableResult
     static func followWords(
-        _ running: RunningNode, atMost limit: Duration? = nil
+        _ running: RunningNode, atMost limit: Duration? = nil,
+        isolation: isolated (any Actor)? = #isolation
     ) async throws -> Bool {
         let start = ContinuousClock.now
         while !Task.isCancelled {

