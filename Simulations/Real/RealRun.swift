@@ -170,10 +170,25 @@ public actor RealRun {
         let deadline = elapsed + seconds
         while try await !condition() {
             guard elapsed < deadline else {
-                throw RealFailure("\(what): not within \(Int(seconds)) s")
+                throw RealFailure("\(what): not within \(Int(seconds)) s; \(await whoKnowsWhom())")
             }
             try await Task.sleep(for: .milliseconds(200))
         }
+    }
+
+    /// Whom each device is linked to, and whom its person knows.
+    private func whoKnowsWhom() async -> String {
+        var parts: [String] = []
+        for device in devices {
+            do {
+                let links = try await device.node().status().links.map(\.address)
+                let known = try await device.node().contacts().map { "\($0.name) \($0.state)" }
+                parts.append("\(device.user) has the links \(links) and knows \(known)")
+            } catch {
+                parts.append("\(device.user) does not answer: \(error)")
+            }
+        }
+        return parts.joined(separator: "; ")
     }
 
     /// Says a line of the strip.
