@@ -170,9 +170,9 @@ public final class Node: Sendable {
     @discardableResult
     public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
         let reachable = try await network.listen(on: addresses)
-        await indexer.start()
         // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))
+        await indexer.start()
         return reachable
     }
 

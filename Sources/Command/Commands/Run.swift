@@ -56,13 +56,14 @@ struct Run: AsyncParsableCommand {
             },
             home: { try await HomeNode.openToRun(home: $0, passphrase: place.passphrase) })
         do {
+            // Before it answers: an invite names the addresses that it listens on.
+            if noListen {
+                try await running.start([])
+            } else {
+                try await Port(home: home).start(running, listen: listen)
+            }
             let server = try await LocalServer.start(node: running.node, home: home)
             do {
-                if noListen {
-                    try await running.start([])
-                } else {
-                    try await Port(home: home).start(running, listen: listen)
-                }
                 if !noLan { running.seekNeighbours() }
                 try await greet(running.node)
                 for await _ in stop { break }
