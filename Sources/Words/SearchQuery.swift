@@ -34,6 +34,10 @@ public struct SearchQuery: Equatable, Sendable {
         case tooLong
         /// This is no day: `2026-01-31`, `2026-01`, `2026`, `today`, `yesterday` or `7d` is one.
         case noDay(String)
+        /// Nothing is said that could be looked for.
+        case empty
+        /// Nothing stands behind this key.
+        case missing(String)
         /// There is nothing of this kind that a message could have.
         case unknownHas(String)
         /// There is nothing of this kind that a message could be.
@@ -48,10 +52,16 @@ public struct SearchQuery: Equatable, Sendable {
     public init(_ text: String, at time: UInt64, isTyping: Bool = false) throws(Refusal) {
         guard text.utf8.count <= Self.byteCountMax else { throw .tooLong }
         let parts = QueryPart.parts(of: text)
+        guard isTyping || !parts.isEmpty else { throw .empty }
         var optional: [Condition] = []
         var said: [String] = []
         for (index, part) in parts.enumerated() {
             let isLast = isTyping && index == parts.count - 1 && !part.isClosed
+            if part.value.isEmpty {
+                // Who types has not come to it yet.
+                guard isTyping else { throw .missing(part.key) }
+                continue
+            }
             switch part.key {
             case "from": authors.append(part.value)
             case "in": conversations.append(part.value)
@@ -174,7 +184,7 @@ private struct QueryPart {
                 rest = rest.dropFirst(key.count + 1)
             }
             rest = part.take(from: rest)
-            if !part.value.isEmpty { parts.append(part) }
+            if !part.value.isEmpty || !part.key.isEmpty { parts.append(part) }
         }
     }
 

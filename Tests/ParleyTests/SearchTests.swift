@@ -149,7 +149,7 @@ struct SearchTests {
     func refusals() async throws {
         try await withMessages(["one"]) { node, sent in
             for text in [
-                "before:soon", "has:hope", "is:late", "in:nowhere",
+                "", "\"\"", "key from:", "before:soon", "has:hope", "is:late", "in:nowhere",
                 String(repeating: "a", count: 2000),
             ] {
                 await #expect(throws: NodeError.self) { try await found(node, text) }

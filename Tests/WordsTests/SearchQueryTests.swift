@@ -109,4 +109,16 @@ struct SearchQueryTests {
                 "seed \(seed): \(query) matches “\(text)”, whose terms do not")
         }
     }
+
+    @Test("that says nothing is none, unless somebody is about to say it")
+    func empty() throws {
+        for text in ["", "  ", "\"\""] {
+            #expect(throws: SearchQuery.Refusal.empty) { try SearchQuery(text, at: 0) }
+            #expect(try SearchQuery(text, at: 0, isTyping: true).isEmpty)
+        }
+        #expect(throws: SearchQuery.Refusal.missing("from")) {
+            try SearchQuery("key from:", at: 0)
+        }
+        #expect(try SearchQuery("key from:", at: 0, isTyping: true).authors.isEmpty)
+    }
 }

@@ -229,6 +229,10 @@ extension NodeError {
         case .tooLong:
             self.init(
                 "bad-search", "A search has at most \(SearchQuery.byteCountMax) bytes.")
+        case .empty:
+            self.init("bad-search", "Say what is looked for.")
+        case .missing(let key):
+            self.init("bad-search", "Nothing stands behind “\(key):”.")
         case .noDay(let text):
             self.init(
                 "bad-search", "“\(text)” is no day.",
