@@ -45,7 +45,7 @@ struct SearchPeers {
             base.executemany("insert into v(rowid, e) values (?, vec_int8(?))",
                 ((i + 1, r.tobytes()) for i, r in enumerate(rows)))
             measure("sqlite-vec", queries, lambda q: base.execute(
-                "select rowid from v where e match vec_int8(?) order by distance limit 10",
+                "select rowid from v where e match vec_int8(?) and k = 10",
                 (q.tobytes(),)).fetchall())
         for part in [words, vectors]:
             try:
