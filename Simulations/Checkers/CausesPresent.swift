@@ -134,7 +134,7 @@ final class CausesPresent: Checker {
 
     func settled(_ world: World) throws {
         try look(at: world, isSettled: true)
-        for node in world.honestNodes {
+        for node in world.honestNodes where try !world.isRevoked(node) {
             for number in ahead[node.identity.device] ?? [] where try isInSpace(of: number, node) {
                 try look(at: number, of: node, atEndOf: world)
             }
@@ -220,11 +220,14 @@ final class CausesPresent: Checker {
             if let violation = backdated[device] { throw violation }
         }
         for node in world.honestNodes {
+            // Nobody brings a revoked device what its last operations wait for.
+            let isRevoked = try isSettled && world.isRevoked(node)
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
                     // What a cut has caught while it waited waits no more, and is shown to nobody.
                     let isBeyond = log.bound.map { $0.sequence < log.end } ?? false
-                    let mayWait = !isSettled || liars.contains(log.device) || isBeyond
+                    let mayWait =
+                        !isSettled || isRevoked || liars.contains(log.device) || isBeyond
                     try lookForStrays(in: log, of: node)
                     try look(at: log, of: node, mayWait: mayWait)
                 }

@@ -55,3 +55,14 @@ extension SimulatedNode {
         return roster
     }
 }
+
+extension World {
+    /// Whether a device of the person's knows that a node is revoked: the node may not have heard of
+    /// it yet, and others tell it nothing more.
+    public func isRevoked(_ node: SimulatedNode) throws -> Bool {
+        try nodes.contains { other in
+            try other.identity.person == node.identity.person
+                && other.knows(thatRevoked: node.identity.device)
+        }
+    }
+}
