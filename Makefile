@@ -46,7 +46,7 @@ install: packages swift
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
 test: packages swift
 	export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6
-	exec swift test --disable-xctest
+	exec swift test --disable-xctest $(TEST_OPTIONS)
 
 # Nodes and relays in network namespaces: those who are not root make them in a world of their own.
 # `make test` runs these tests too where it may, and leaves them out where it may not; here that is
