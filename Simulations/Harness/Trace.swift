@@ -108,6 +108,10 @@ struct Trace {
         case .day(let day):
             add(6)
             add(UInt64(day))
+        case .passed(let mailbox, let bytes):
+            add(7)
+            add(mailbox.bytes)
+            add(bytes)
         }
     }
 

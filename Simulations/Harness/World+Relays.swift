@@ -230,9 +230,10 @@ extension RelayNews {
         switch frame {
         case .answer(let number, let answer): self = .answered(number, answer)
         case .push(let mailbox, let entry): self = .arrived(mailbox, [entry])
+        case .volatile(let mailbox, _, let envelope): self = .passed(mailbox, envelope)
         case .missed(let mailbox): self = .missed(mailbox)
         case .day(let day): self = .day(day)
-        case .volatile, .pipe, .pong, .bye: return nil
+        case .pipe, .pong, .bye: return nil
         }
     }
 }

@@ -120,7 +120,8 @@ extension NodeCore {
         return !isAbsent(mailbox.inbox, on: relay, at: now)
     }
 
-    private func isAbsent(_ inbox: MailboxID, on relay: NoiseKey, at now: Instant) -> Bool {
+    /// Whether an inbox was not there a moment ago.
+    func isAbsent(_ inbox: MailboxID, on relay: NoiseKey, at now: Instant) -> Bool {
         lines[relay]?.absent[inbox].map { now.monotonic < $0 } ?? false
     }
 

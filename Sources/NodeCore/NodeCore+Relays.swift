@@ -230,6 +230,9 @@ extension NodeCore {
                 return
             }
             try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        case .passed(let mailbox, let bytes):
+            try openPassed(
+                bytes, in: mailbox, by: relay, at: now, store, &random, &effects)
         case .missed(let mailbox):
             missedPushes(of: mailbox, on: relay, at: now, &effects)
         case .day(let day):
@@ -265,6 +268,7 @@ extension NodeCore {
             }
         }
         try store.setValue(record.bytes, .relay, relay.bytes)
+        try passWaiting(to: relay, at: now, store, &random, &effects)
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
         try dueEverywhere(store)
         if lines[relay]?.isReading == false {

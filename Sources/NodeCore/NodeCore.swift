@@ -60,6 +60,8 @@ public struct NodeCore: Sendable {
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
     var lines: [NoiseKey: RelayLine] = [:]
+    /// What goes through relays and is kept nowhere.
+    var passing = Passing()
     /// Where devices were seen on the local network.
     var nearby: [DeviceID: Nearby] = [:]
     /// Which relays are needed may have changed.

@@ -12,6 +12,8 @@ public enum RelayNews: Sendable {
     case answered(UInt64, RelayAnswer)
     /// Envelopes came into a mailbox that is subscribed to.
     case arrived(MailboxID, [RelayEntry])
+    /// Something came for this device that the relay passes on and does not keep.
+    case passed(MailboxID, [UInt8])
     /// Envelopes came that were not told.
     case missed(MailboxID)
     /// The relay's day is another one now.
@@ -105,13 +107,15 @@ enum RelayQuestion: Equatable, Sendable {
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
     /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
     case open(MailboxID, ticket: [UInt8]?)
+    /// Something that is of use now or never.
+    case passing
     /// Whatever comes of it changes nothing.
     case whatever
 
     /// Whether it is about somebody's inbox, to which something was to go that matters.
     var isLetter: Bool {
         switch self {
-        case .letter, .welcome: true
+        case .letter, .welcome, .passing: true
         case .page, .glance, .put, .subscribe, .open, .whatever: false
         }
     }
@@ -186,10 +190,13 @@ struct RelayLine: Sendable {
         questions.values.count {
             switch $0.question {
             case .put, .letter: true
-            case .page, .glance, .subscribe, .welcome, .open, .whatever: false
+            case .page, .glance, .subscribe, .welcome, .open, .passing, .whatever: false
             }
         }
     }
+
+    /// Signals that were given to the relay and have no answer yet.
+    var passingCount: Int { questions.values.count { $0.question == .passing } }
 
     /// Notes that the relay has no time: as long as it says, and 1 s, 2 s, 4 s … 5 min at least.
     /// What was asked at once and is refused at once counts once. Returns how long that is.

@@ -110,8 +110,7 @@ final class RelayDriver: ConnectionHandler {
             finished(true)
         case .answered(let counter, let answer): answered(counter, answer)
         case .arrived(let mailbox, let entry): told(self, .arrived(mailbox, [entry]))
-        // Typing and calls are not sent yet.
-        case .passed: break
+        case .passed(let mailbox, _, let envelope): told(self, .passed(mailbox, envelope))
         case .missed(let mailbox): told(self, .missed(mailbox))
         case .day(let day): told(self, .day(day))
         case .leaving, .drained: break

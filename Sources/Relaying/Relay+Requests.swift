@@ -81,6 +81,7 @@ extension Relay {
             if count >= Limits.relaySubscriptionCountMax { return .malformed }
         }
         if case .pipe = checked.request.action {
+            guard policy.hasPipes else { return .nobodyThere }
             let count = clients[connection]?.pipes.count ?? 0
             if count >= Limits.pipeCountMax { return .busy(retryAfter: 60_000) }
         }

@@ -27,6 +27,8 @@ public struct RelayPolicy: Equatable, Sendable {
     public var openings = Rate(burst: 2048, perSecond: 1)
     /// How long a client may be silent, in milliseconds.
     public var silenceMax: UInt64 = 5 * 60_000
+    /// Whether clients that cannot reach each other are joined.
+    public var hasPipes = true
     /// How long the owner of an inbox is waited for who is called, in milliseconds.
     public var callLifetime: UInt64 = 10_000
 

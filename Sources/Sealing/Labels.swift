@@ -145,6 +145,10 @@ public struct Label: Sendable {
     public static let letter = Label("lp1/inbox")
     /// The signature of who writes a letter.
     public static let letterSignature = Label("lp1/inboxsig")
+    /// The key that seals to one device's prekey what nobody keeps.
+    public static let passingLetter = Label("lp1/pass")
+    /// The signature of who writes that.
+    public static let passingSignature = Label("lp1/passsig")
     /// The key by which a device owns its inbox on a relay.
     public static let inboxOwner = Label("lp1/inbox/own")
     /// The key by which others may write into it.

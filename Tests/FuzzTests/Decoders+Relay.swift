@@ -45,6 +45,17 @@ extension Decoder {
                 return opened == nil ? nil : bytes
             }),
         Decoder(
+            name: "signals that pass", sources: ["Sources/NodeCore/NodeCore+Passing.swift": 1],
+            inputs: {
+                [[], [UInt8](repeating: 4, count: 90)].map {
+                    PassingContent(
+                        sent: 1_795_218_600_000, person: PersonID { $0[0] = 1 }, signal: $0
+                    )
+                    .bytes
+                }
+            },
+            decode: { bytes in PassingContent(bytes)?.bytes }),
+        Decoder(
             name: "what envelopes carry", sources: ["Sources/NodeCore/Parcel.swift": 1],
             // What only newer versions know is left out.
             hasOneSpelling: false,

@@ -61,6 +61,52 @@ struct LetterTests {
         }
     }
 
+    struct PassingCase: Decodable {
+        let why: String
+        let ephemeral, inbox, content, letter, request, push: Hex
+    }
+
+    @Test("what is passed on and not kept is the other program's, byte for byte")
+    func passing() throws {
+        let sender = DeviceSigningKey(seed: Secret([UInt8](repeating: 1, count: 32)))
+        let prekey = PrivateLeaf(scalar: Secret([UInt8](repeating: 0x22, count: 32)))
+        for vector in try Vectors.cases("relay/passing.json", as: PassingCase.self) {
+            let inbox = try #require(MailboxID(vector.inbox.bytes))
+            var random = FixedRandom(vector.ephemeral.bytes)
+            let made = Letter.seal(
+                vector.content.bytes, as: .passing, to: prekey.publicKey, inbox: inbox,
+                by: sender, using: &random)
+            #expect(made == vector.letter.bytes, "\(vector.why)")
+            let opened = try Letter.open(
+                vector.letter.bytes, as: .passing, in: inbox, with: [prekey])
+            #expect(opened.sender == sender.device && opened.content == vector.content.bytes)
+            let action = RelayAction.volatile(lifetime: 10, envelope: vector.letter.bytes)
+            #expect(RelayRequest(action, of: inbox).encoded == vector.request.bytes)
+            let push = RelayServerFrame.volatile(
+                inbox, lifetime: 10, envelope: vector.letter.bytes)
+            #expect(push.encoded() == vector.push.bytes)
+        }
+    }
+
+    @Test("a relay makes no kept letter of one that passes, and none of the other")
+    func forms() throws {
+        var all = Correspondents()
+        for form in Letter.Form.allCases {
+            let made = Letter.seal(
+                [1, 2, 3], as: form, to: all.prekey.publicKey, inbox: all.inbox, by: all.sender,
+                using: &all.random)
+            var letter = try #require(made)
+            let other: Letter.Form = form == .kept ? .passing : .kept
+            #expect(throws: EnvelopeRejection.malformed) {
+                try Letter.open(letter, as: other, in: all.inbox, with: [all.prekey])
+            }
+            letter[0] = other.rawValue
+            #expect(throws: EnvelopeRejection.foreign) {
+                try Letter.open(letter, as: other, in: all.inbox, with: [all.prekey])
+            }
+        }
+    }
+
     @Test("nobody else opens it, and nobody in another inbox")
     func foreign() throws {
         var all = Correspondents()

@@ -74,6 +74,8 @@ struct RelayRun: AsyncParsableCommand {
     var metrics: String?
     @Flag(name: .long, help: "make mailboxes for tickets alone")
     var tickets = false
+    @Flag(name: .long, help: "join no clients that cannot reach each other")
+    var noPipes = false
     @Option(name: .long, help: ArgumentHelp("GiB of envelopes to keep at most", valueName: "GiB"))
     var capacity: Int = 16
     @Option(name: .long, help: ArgumentHelp("MiB that a mailbox may hold", valueName: "MiB"))
@@ -130,6 +132,7 @@ struct RelayRun: AsyncParsableCommand {
             settings.metrics = try metrics.map(Self.endpoint)
             if unbounded { settings.policy = .unbounded }
             settings.policy.needsTicket = tickets
+            settings.policy.hasPipes = !noPipes
             settings.policy.mailboxByteCountMax = UInt64(mailbox) << 20
             let key = try options.place.key()
             let lock = try options.place.lock()
@@ -183,6 +186,7 @@ struct RelayRun: AsyncParsableCommand {
         for address in announce { arguments += ["--announce", address] }
         if let metrics { arguments += ["--metrics", metrics] }
         if tickets { arguments.append("--tickets") }
+        if noPipes { arguments.append("--no-pipes") }
         if unbounded { arguments.append("--unbounded") }
         arguments += ["--capacity", "\(capacity)", "--mailbox", "\(mailbox)"]
         World.current.write(

@@ -9,10 +9,21 @@ public import ParleyWire
 /// inner     = sender[32] ‖ u16 length ‖ content ‖ signature[64] ‖ zeros
 /// signature = SIG(sender, "lp1/inboxsig", ephemeral ‖ prekey ‖ inbox ‖ H("lp1/env", content))
 /// ```
+/// One that is passed on and kept nowhere begins with 2, and has "lp1/pass" and "lp1/passsig" in the
+/// places of these two: so a relay can make neither of the other.
 /// Source: `Protocol/09-epochs.md`, "Letters".
 public enum Letter {
-    /// The first byte: the kind of a relay's blob that is sealed to a prekey.
-    static let kind: UInt8 = 1
+    /// What becomes of a letter on a relay. Its code is the letter's first byte.
+    public enum Form: UInt8, CaseIterable, Sendable {
+        /// It waits in the inbox until the device has read it.
+        case kept = 1
+        /// It goes to the device if that is connected now, and is forgotten.
+        case passing = 2
+
+        var sealing: Label { self == .kept ? .letter : .passingLetter }
+        var signing: Label { self == .kept ? .letterSignature : .passingSignature }
+    }
+
     private static let frameByteCount = 1 + 32 + ChaCha.tagByteCount
     private static let innerByteCount = 32 + 2 + SignatureBytes.byteCount
     /// The most content that fits the largest letter.
@@ -21,8 +32,8 @@ public enum Letter {
 
     /// A letter; nil where the prekey is of small order, so that it would be shut to nobody.
     public static func seal(
-        _ content: [UInt8], to prekey: LeafKey, inbox: MailboxID, by sender: DeviceSigningKey,
-        using random: inout some RandomNumberGenerator
+        _ content: [UInt8], as form: Form = .kept, to prekey: LeafKey, inbox: MailboxID,
+        by sender: DeviceSigningKey, using random: inout some RandomNumberGenerator
     ) -> [UInt8]? {
         precondition(content.count <= contentByteCountMax, "content must fit a letter")
         let ephemeral = PrivateLeaf.generate(using: &random)
@@ -33,40 +44,42 @@ public enum Letter {
         writer.uint16(UInt16(content.count))
         writer.raw(content)
         writer.raw(
-            sender.sign(.letterSignature, signed(content, public32, prekey, inbox)).bytes)
+            sender.sign(form.signing, signed(content, public32, prekey, inbox)).bytes)
         var size = Limits.smallestEnvelopeByteCount
         while size < writer.bytes.count + frameByteCount { size *= 2 }
         writer.raw([UInt8](repeating: 0, count: size - writer.bytes.count - frameByteCount))
-        return [kind] + public32
+        return [form.rawValue] + public32
             + ChaCha.seal(
-                writer.bytes, key: key(shared, public32, prekey), nonce: nonce,
+                writer.bytes, key: key(shared, public32, prekey, form), nonce: nonce,
                 authenticating: public32 + inbox.bytes)
     }
 
     /// What a letter says and who wrote it.
     ///
     /// - Parameters:
+    ///   - form: as what it came.
     ///   - inbox: where it lay.
     ///   - prekeys: those that the device still has.
     public static func open(
-        _ bytes: [UInt8], in inbox: MailboxID, with prekeys: [PrivateLeaf]
+        _ bytes: [UInt8], as form: Form = .kept, in inbox: MailboxID,
+        with prekeys: [PrivateLeaf]
     ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
-        guard bytes.count > frameByteCount + innerByteCount, bytes.first == kind,
+        guard bytes.count > frameByteCount + innerByteCount, bytes.first == form.rawValue,
             let ephemeral = LeafKey(bytes[1..<33])
         else { throw .malformed }
         for prekey in prekeys {
             guard let shared = prekey.agree(with: ephemeral),
                 let inner = ChaCha.open(
-                    bytes[33...], key: key(shared, ephemeral.bytes, prekey.publicKey),
+                    bytes[33...], key: key(shared, ephemeral.bytes, prekey.publicKey, form),
                     nonce: nonce, authenticating: ephemeral.bytes + inbox.bytes)
             else { continue }
-            return try read(inner, ephemeral, prekey.publicKey, inbox)
+            return try read(inner, as: form, ephemeral, prekey.publicKey, inbox)
         }
         throw .foreign
     }
 
     private static func read(
-        _ inner: [UInt8], _ ephemeral: LeafKey, _ prekey: LeafKey, _ inbox: MailboxID
+        _ inner: [UInt8], as form: Form, _ ephemeral: LeafKey, _ prekey: LeafKey, _ inbox: MailboxID
     ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
         var reader = ByteReader(inner)
         let sender: DeviceID
@@ -82,7 +95,7 @@ public enum Letter {
         guard reader.rest().allSatisfy({ $0 == 0 }) else { throw .malformed }
         guard let signature,
             signature.verifies(
-                .letterSignature, signed(content, ephemeral.bytes, prekey, inbox), by: sender)
+                form.signing, signed(content, ephemeral.bytes, prekey, inbox), by: sender)
         else { throw .badSignature }
         return (sender, content)
     }
@@ -91,9 +104,9 @@ public enum Letter {
     private static let nonce = [UInt8](repeating: 0, count: ChaCha.nonceByteCount)
 
     private static func key(
-        _ shared: WipedBytes, _ ephemeral: [UInt8], _ prekey: LeafKey
+        _ shared: WipedBytes, _ ephemeral: [UInt8], _ prekey: LeafKey, _ form: Form
     ) -> WipedBytes {
-        deriveWiped(key: shared, .letter, context: ephemeral + prekey.bytes)
+        deriveWiped(key: shared, form.sealing, context: ephemeral + prekey.bytes)
     }
 
     private static func signed(

@@ -1,0 +1,228 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What is carried through relays and kept nowhere: a signal waits for a connection to a relay for
+/// as long as it is of use, and what came lately is known again. In memory alone.
+struct Passing: Sendable {
+    /// A signal that waits until a relay is there. It is sealed only then.
+    struct Waiting: Sendable {
+        let signal: [UInt8]
+        let device: DeviceID
+        let person: PersonID
+        /// When it was made, on the monotonic clock and in Unix milliseconds.
+        let since: Instant
+    }
+
+    /// Signals that wait for a relay, the oldest first.
+    var waiting: [NoiseKey: [Waiting]] = [:]
+    /// What came last through relays, so that a relay which repeats it gains nothing.
+    var known: [Digest] = []
+    /// How much each relay may bring that costs a look, and each device that proved itself.
+    var ofRelays: [NoiseKey: Allowance] = [:]
+    var ofDevices: [DeviceID: Allowance] = [:]
+    /// How many signals came through relays, and were taken.
+    var takenCount: UInt64 = 0
+}
+
+/// A signal as it is sealed to a device.
+///
+/// ```
+/// content = u8 1 ‖ u64 sent (Unix milliseconds) ‖ person[32] (the sender's) ‖ signal
+/// ```
+struct PassingContent: Equatable {
+    private static let version: UInt8 = 1
+    /// The most bytes that a signal may have, so that it fits the largest envelope.
+    static let signalByteCountMax = 40 << 10
+
+    let sent: UInt64
+    let person: PersonID
+    let signal: [UInt8]
+
+    init(sent: UInt64, person: PersonID, signal: [UInt8]) {
+        self.sent = sent
+        self.person = person
+        self.signal = signal
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do {
+            guard try reader.byte() == Self.version else { return nil }
+            sent = try reader.uint64()
+            person = try reader.identifier()
+        } catch { return nil }
+        signal = Array(reader.rest())
+        guard signal.count <= Self.signalByteCountMax else { return nil }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter(capacity: 41 + signal.count)
+        writer.byte(Self.version)
+        writer.uint64(sent)
+        writer.identifier(person)
+        writer.raw(signal)
+        return writer.bytes
+    }
+}
+
+/// Signals to and from devices that are not linked, through relays that store nothing of them.
+/// Source: `Protocol/06-relay.md`, "Signals".
+extension NodeCore {
+    /// A signal is of use for so many milliseconds.
+    static let passingTime: UInt64 = 10_000
+    /// By how much the clocks of two devices may differ, in milliseconds.
+    static let passingSkewMax: UInt64 = 60_000
+    /// Signals that wait for a relay, or for its answer.
+    static let passingCountMax = 32
+    /// Relays of a device through which a signal goes at a time.
+    static let passingRelayCountMax = 2
+    /// Signals that are known again: more than a relay may bring within their time.
+    static let passingMemory = 4_096
+
+    /// How many signals came through relays and were taken.
+    public var passedCount: UInt64 { passing.takenCount }
+
+    // MARK: Out
+
+    /// Sends a signal to a device that is not linked, through relays that it reads: through those
+    /// that are connected, else through the first that can be called within ten seconds. Nobody
+    /// tells whether it came.
+    mutating func pass(
+        _ signal: [UInt8], to device: DeviceID, of person: PersonID, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard signal.count <= PassingContent.signalByteCountMax, device != identity.device,
+            let part = try CardReader.parts(of: person, store).first(where: {
+                $0.device == device
+            }), let prekey = part.prekeys.last
+        else { return }
+        let waiting = Passing.Waiting(signal: signal, device: device, person: person, since: now)
+        let open = part.mailboxes.filter { lines[$0.relay]?.phase == .open }
+        for mailbox in open.prefix(Self.passingRelayCountMax) {
+            put(waiting, to: prekey, in: mailbox, at: now, &random, &effects)
+        }
+        guard open.isEmpty else { return }
+        for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
+            if lines[mailbox.relay] == nil {
+                lines[mailbox.relay] = RelayLine(addresses: mailbox.addresses, isReading: false)
+            }
+            call(mailbox.relay, at: now, &effects)
+            var queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
+            // What is newest counts.
+            if queue.count >= Self.passingCountMax { queue.removeFirst() }
+            passing.waiting[mailbox.relay] = queue + [waiting]
+        }
+    }
+
+    /// A relay is connected: what waited for it goes out.
+    mutating func passWaiting(
+        to relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for waiting in fresh(passing.waiting.removeValue(forKey: relay) ?? [], at: now) {
+            let part = try CardReader.parts(of: waiting.person, store).first {
+                $0.device == waiting.device
+            }
+            guard let part, let prekey = part.prekeys.last,
+                let mailbox = part.mailboxes.first(where: { $0.relay == relay })
+            else { continue }
+            put(waiting, to: prekey, in: mailbox, at: now, &random, &effects)
+        }
+    }
+
+    private func fresh(_ waiting: [Passing.Waiting], at now: Instant) -> [Passing.Waiting] {
+        waiting.filter { now.monotonic < $0.since.monotonic + Self.passingTime }
+    }
+
+    private mutating func put(
+        _ waiting: Passing.Waiting, to prekey: PrekeyCertificate, in mailbox: CardMailbox,
+        at now: Instant,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) {
+        guard let line = lines[mailbox.relay], now.monotonic >= line.busyUntil,
+            line.passingCount < Self.passingCountMax,
+            !isAbsent(mailbox.inbox, on: mailbox.relay, at: now)
+        else { return }
+        let content = PassingContent(
+            sent: waiting.since.wall, person: identity.person, signal: waiting.signal)
+        guard
+            let letter = Letter.seal(
+                content.bytes, as: .passing, to: prekey.key, inbox: mailbox.inbox,
+                by: identity.key, using: &random)
+        else { return }
+        let seconds = UInt8(Self.passingTime / 1_000)
+        ask(
+            .volatile(lifetime: seconds, envelope: letter), of: mailbox.inbox,
+            as: mailbox.writer, on: mailbox.relay, for: .passing, at: now, &effects)
+    }
+
+    // MARK: In
+
+    /// A relay passed something on to this device's inbox. Who wrote it must be a device of a person
+    /// that this one talks to; it must be fresh, and must not have come before.
+    mutating func openPassed(
+        _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard lines[relay]?.inbox == mailbox else { return }
+        // Of a relay as much as 32 devices may send.
+        guard passing.ofRelays[relay, default: Allowance()].take(at: now.monotonic, spaceCount: 32)
+        else { return try count(.tooManyFrames, store) }
+        let name: Digest = digest(.relayBlob, bytes)
+        guard !passing.known.contains(name) else { return }
+        let prekeys = try store.secrets(.prekey, in: nil).compactMap {
+            TimedLeaf($0.secret)?.leaf
+        }
+        guard
+            // Why it does not open helps nobody.
+            let (sender, inner) = try? Letter.open(
+                bytes, as: .passing, in: mailbox, with: prekeys),
+            let content = PassingContent(inner)
+        else { return try count(.envelope, store) }
+        // Not counted: a relay or a bad line may be slow.
+        let bound = Self.passingTime + Self.passingSkewMax
+        guard now.wall < content.sent + bound, content.sent < now.wall + bound else { return }
+        guard let peer = try passer(sender, content.person, store) else {
+            return try count(.stranger, store)
+        }
+        if passing.ofDevices.count > 1_024 { passing.ofDevices = [:] }
+        guard passing.ofDevices[sender, default: Allowance()].take(at: now.monotonic, spaceCount: 0)
+        else { return try count(.tooManyFrames, store) }
+        passing.known.append(name)
+        if passing.known.count > Self.passingMemory { passing.known.removeFirst() }
+        passing.takenCount += 1
+        try passedOn(content.signal, from: peer, at: now, store, &random, &effects)
+    }
+
+    /// Who wrote something that was passed on, if they are talked to: as on a link. Of a person whose
+    /// card is not known nothing is taken.
+    private mutating func passer(
+        _ device: DeviceID, _ person: PersonID, _ store: some Store
+    ) throws(StoreError) -> LinkPeer? {
+        let log: IdentityLog
+        if person == identity.person {
+            log = identity.log
+        } else {
+            guard let card = try CardReader.kept(of: person, store),
+                // It was checked when it was kept.
+                let kept = try? IdentityLog(operations: card.identity)
+            else { return nil }
+            log = kept
+        }
+        guard device != identity.device, log.certificate(of: device) != nil else { return nil }
+        let peer = LinkPeer(
+            person: person, root: Digest(reinterpreting: log.root), device: device,
+            identity: log.encoded, handshakeHash: [], isInitiator: true)
+        return try mayTalk(peer, store) ? peer : nil
+    }
+
+    /// A signal came through a relay from this device.
+    mutating func passedOn(
+        _ signal: [UInt8], from peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+    }
+}
