@@ -85,8 +85,8 @@ let targets: [Target] = [
         "",
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyRoster",
-            "ParleyConversation", "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore",
-            "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
+            "ParleyConversation", "ParleyReconciliation", "ParleySignalling", "ParleyRelaying",
+            "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "ParleySearch", logging,
         ], path: "Sources/Parley"),
     room("LocalAPI", ["ParleyWire", "Parley", "ParleyTransport"] + nio),
     room("Importing", ["ParleyWire", "ParleySealing", "Parley"]),
@@ -201,7 +201,8 @@ let targets: [Target] = [
             "ParleyRelayServer", "RelayingTests",
         ]),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
-    tests("Parley", ["Parley", "ParleyWire", "ParleySealing", "ParleySearch"]),
+    tests(
+        "Parley", ["Parley", "ParleyWire", "ParleySealing", "ParleySignalling", "ParleySearch"]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),

@@ -133,6 +133,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
+            CommandGroup(name: "Calls:", subcommands: [CallsCommand.self]),
             CommandGroup(
                 name: "Finding:",
                 subcommands: [

@@ -154,7 +154,7 @@ struct Route: Sendable {
                 try await node.importedLineCount(
                     conversation: a("conversation"), fileHash: a("fileHash"))
             },
-        ] + aboutRelays + aboutSearch
+        ] + aboutRelays + aboutSearch + aboutCalls
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 

@@ -4,7 +4,7 @@
 /// a node runs. Identifiers are lower-case hex; a `conversation` argument also takes a name or an
 /// unambiguous start of the identifier, and a `person` argument a name, alias or start of an
 /// identifier. Messages are named by their local number.
-public protocol NodeService: RelayService, SearchService {
+public protocol NodeService: RelayService, SearchService, CallService {
     /// Who this node is and how it is doing.
     func status() async throws -> NodeStatus
     /// A link that lets so many other persons become contacts.

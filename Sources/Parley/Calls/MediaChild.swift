@@ -1,0 +1,94 @@
+import Foundation
+
+/// A process that was started, and this node's ends of its pipes.
+struct MediaChild {
+    /// Why there is none.
+    struct Refusal: Error {
+        var reason: String
+
+        init(_ number: Int32) { reason = String(cString: strerror(number)) }
+    }
+
+    let process: pid_t
+    /// Where it is told.
+    let input: Int32
+    /// Where it tells.
+    let output: Int32
+    /// Where it complains.
+    let errors: Int32
+
+    /// Starts a program with three pipes and nothing else of this process.
+    static func start(_ program: String, _ words: [String]) throws(Refusal) -> MediaChild {
+        var pipes: [[Int32]] = []
+        func closeAll() { for file in pipes.joined() { close(file) } }
+        for _ in 0..<3 {
+            var ends: [Int32] = [0, 0]
+            guard pipe(&ends) == 0 else {
+                let number = errno
+                closeAll()
+                throw Refusal(number)
+            }
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            pipes.append(ends)
+        }
+        var process: pid_t = 0
+        let number = spawn(&process, program, words, [pipes[0][0], pipes[1][1], pipes[2][1]])
+        guard number == 0 else {
+            closeAll()
+            throw Refusal(number)
+        }
+        for file in [pipes[0][0], pipes[1][1], pipes[2][1]] { close(file) }
+        return MediaChild(
+            process: process, input: pipes[0][1], output: pipes[1][0], errors: pipes[2][0])
+    }
+
+    private static func spawn(
+        _ process: inout pid_t, _ program: String, _ words: [String], _ files: [Int32]
+    ) -> Int32 {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // High first: one of the three may bear the number of another one's place.
+        let held = files.map { fcntl($0, F_DUPFD_CLOEXEC, 64) }
+        defer { for file in held { close(file) } }
+        for (place, file) in held.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, file, Int32(place))
+        }
+        for file in strays() { posix_spawn_file_actions_addclose(&actions, file) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // What this process ignores or blocks is its own affair.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        posix_spawnattr_setpgroup(&attributes, 0)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        let arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        return posix_spawn(&process, program, &actions, &attributes, arguments, environ)
+    }
+
+    /// Files of this process that a child would find open: none of the node's own is among them,
+    /// but a program that the node is part of may have some.
+    private static func strays() -> [Int32] {
+        // Where there is no such folder there is nothing to be known.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }.filter { file in
+            file > 2 && fcntl(file, F_GETFD) == 0
+        }.sorted()
+    }
+
+    /// Waits until a process is gone; returns its status, or its signal, negative.
+    static func wait(for process: pid_t) -> Int32 {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0 {
+            guard errno == EINTR else { return 0 }
+        }
+        let signal = status & 0x7F
+        return signal == 0 ? (status >> 8) & 0xFF : -signal
+    }
+}
