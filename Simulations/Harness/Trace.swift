@@ -108,6 +108,9 @@ struct Trace {
         case .day(let day):
             add(6)
             add(UInt64(day))
+        case .leaving(let delay):
+            add(8)
+            add(UInt64(delay))
         case .passed(let mailbox, let bytes):
             add(7)
             add(mailbox.bytes)

@@ -42,6 +42,13 @@ extension World {
         }
     }
 
+    /// A relay says goodbye to all, and starts again at once.
+    public func sayGoodbye(of relay: SimulatedRelay, retryAfter: UInt32) {
+        carryOut(
+            relay.relay.handle(.leaving(retryAfter: retryAfter), at: Self.epoch + now), of: relay)
+        start(relay)
+    }
+
     /// A relay answers again.
     public func start(_ relay: SimulatedRelay) {
         relay.isDown = false
@@ -118,11 +125,15 @@ extension World {
         relay.callers.filter { $0.value.node == index }.keys.sorted().last
     }
 
-    private func hangUp(_ connection: RelayConnection, of relay: SimulatedRelay) {
+    /// - Parameter isOrderly: what was sent before comes before the end.
+    private func hangUp(
+        _ connection: RelayConnection, of relay: SimulatedRelay, isOrderly: Bool = false
+    ) {
         guard let caller = relay.callers.removeValue(forKey: connection) else { return }
         carryOut(relay.relay.handle(.closed(connection), at: Self.epoch + now), of: relay)
         guard nodes[caller.node].life == caller.life else { return }
-        schedule(.relay(relay.key, .closed), for: caller.node, at: now + 1)
+        let end = isOrderly ? max(now, relay.lastArrivals[connection] ?? 0) : now
+        schedule(.relay(relay.key, .closed), for: caller.node, at: end + 1)
     }
 
     // MARK: Pipes
@@ -182,7 +193,7 @@ extension World {
             case .send(let connections, let frame):
                 guard let news = RelayNews(frame) else { continue }
                 for connection in connections { tell(news, on: connection, of: relay) }
-            case .close(let connection, _): hangUp(connection, of: relay)
+            case .close(let connection, _): hangUp(connection, of: relay, isOrderly: true)
             case .pause: break
             case .perform(let number, let order):
                 // A store in memory never fails.
@@ -233,7 +244,8 @@ extension RelayNews {
         case .volatile(let mailbox, _, let envelope): self = .passed(mailbox, envelope)
         case .missed(let mailbox): self = .missed(mailbox)
         case .day(let day): self = .day(day)
-        case .pipe, .pong, .bye: return nil
+        case .bye(let delay): self = .leaving(retryAfter: delay)
+        case .pipe, .pong: return nil
         }
     }
 }

@@ -43,8 +43,8 @@ extension NodeCore {
             }
             if line.mailboxes[keys.inbox] == nil {
                 try watch(
-                    keys.inbox, .inbox, keys.owner, isLive: true, on: relay, at: now, store,
-                    &effects)
+                    keys.inbox, .inbox, keys.owner, day: .max, isLive: true, on: relay, at: now,
+                    store, &effects)
             }
         }
         // The oldest day first: what comes later hangs on what came before.
@@ -65,14 +65,40 @@ extension NodeCore {
             }
         }
         drops.sort { ($0.day, $1.age, $0.space) < ($1.day, $0.age, $1.space) }
-        for drop in drops.suffix(Self.readMailboxCountMax) {
+        let unread = drops.suffix(Self.readMailboxCountMax).filter {
+            lines[relay]?.mailboxes[$0.keys.mailbox(ofDay: $0.day).id] == nil
+        }
+        let room = roomForMailboxes(unread.count, on: relay, at: now, &effects)
+        for drop in unread.suffix(room) {
             let (mailbox, key) = drop.keys.mailbox(ofDay: drop.day)
-            guard lines[relay]?.mailboxes[mailbox] == nil else { continue }
             try watch(
-                mailbox, .drop(drop.space, drop.epoch), key, isLive: drop.isLive, on: relay,
-                at: now, store, &effects)
+                mailbox, .drop(drop.space, drop.epoch), key, day: drop.day, isLive: drop.isLive,
+                on: relay, at: now, store, &effects)
         }
         try noteDrained(relay, store, &effects)
+    }
+
+    /// For how many more mailboxes there is room on a connection, at most for as many as wanted: of
+    /// those from before yesterday that were read to their end, the oldest make room.
+    private mutating func roomForMailboxes(
+        _ wanted: Int, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) -> Int {
+        guard let line = lines[relay] else { return 0 }
+        let free = max(0, Self.readMailboxCountMax - line.mailboxes.count)
+        guard free < wanted else { return wanted }
+        let done = line.mailboxes.filter {
+            $0.value.isRead && $0.value.day < line.day - min(line.day, 1)
+        }
+        .sorted { ($0.value.day, $0.key) < ($1.value.day, $1.key) }
+        .prefix(wanted - free)
+        for (mailbox, open) in done {
+            lines[relay]?.mailboxes[mailbox] = nil
+            // It may have been subscribed to when its day was today.
+            ask(
+                .unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, at: now,
+                &effects)
+        }
+        return free + done.count
     }
 
     /// The epochs of a space whose mailboxes are of use, the newest first.
@@ -89,11 +115,13 @@ extension NodeCore {
     }
 
     private mutating func watch(
-        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, isLive: Bool,
-        on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: UInt32,
+        isLive: Bool, on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         let cursor = try store.number(.cursor, relay.bytes + mailbox.bytes) ?? 0
-        lines[relay]?.mailboxes[mailbox] = OpenMailbox(use: use, key: key, cursor: cursor)
+        lines[relay]?.mailboxes[mailbox] = OpenMailbox(
+            use: use, key: key, day: day, cursor: cursor)
         lines[relay]?.queues[use.space, default: []].append(mailbox)
         if isLive {
             ask(

@@ -32,8 +32,6 @@ struct Passing: Sendable {
 /// ```
 struct PassingContent: Equatable {
     private static let version: UInt8 = 1
-    /// The most bytes that a signal may have, so that it fits the largest envelope.
-    static let signalByteCountMax = 40 << 10
 
     let sent: UInt64
     let person: PersonID
@@ -53,7 +51,7 @@ struct PassingContent: Equatable {
             person = try reader.identifier()
         } catch { return nil }
         signal = Array(reader.rest())
-        guard signal.count <= Self.signalByteCountMax else { return nil }
+        guard signal.count <= Limits.signalByteCountMax else { return nil }
     }
 
     var bytes: [UInt8] {
@@ -93,7 +91,7 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard signal.count <= PassingContent.signalByteCountMax, device != identity.device,
+        guard signal.count <= Limits.signalByteCountMax, device != identity.device,
             let part = try CardReader.parts(of: person, store).first(where: {
                 $0.device == device
             }), let prekey = part.prekeys.last

@@ -216,7 +216,8 @@ extension NodeCore {
             try reached(relay, welcome, at: now, store, &random, &effects)
         case .closed:
             lines[relay]?.reset(.idle)
-            lines[relay]?.failureCount += 1
+            // One that said goodbye has not failed.
+            if line.absence == nil { lines[relay]?.failureCount += 1 }
             effects.append(.linksChanged)
             set(.relay(relay), in: line.delay(using: &random), at: now, &effects)
             // What waits may have another way.
@@ -230,6 +231,7 @@ extension NodeCore {
                 return
             }
             try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        case .leaving(let delay): lines[relay]?.absence = UInt64(delay)
         case .passed(let mailbox, let bytes):
             try openPassed(
                 bytes, in: mailbox, by: relay, at: now, store, &random, &effects)

@@ -18,6 +18,8 @@ public enum RelayNews: Sendable {
     case missed(MailboxID)
     /// The relay's day is another one now.
     case day(UInt32)
+    /// The relay goes away, and may be back after so many milliseconds.
+    case leaving(retryAfter: UInt32)
 }
 
 /// Something that is asked of one mailbox on a relay.
@@ -64,6 +66,8 @@ struct OpenMailbox: Sendable {
 
     let use: MailboxUse
     let key: DeviceSigningKey
+    /// The day that its drop is of; the last there is for an inbox.
+    let day: UInt32
     /// Everything up to this counter was taken.
     var cursor: UInt64
     var stage = Stage.unknown
@@ -76,9 +80,10 @@ struct OpenMailbox: Sendable {
     /// It is asked to push only after what was there was asked for.
     var isSubscribedLate = false
 
-    init(use: MailboxUse, key: DeviceSigningKey, cursor: UInt64) {
+    init(use: MailboxUse, key: DeviceSigningKey, day: UInt32, cursor: UInt64) {
         self.use = use
         self.key = key
+        self.day = day
         self.cursor = cursor
     }
 
@@ -167,6 +172,8 @@ struct RelayLine: Sendable {
     var busyUntil: UInt64 = 0
     /// How often in a row it had no time.
     var busyCount: UInt64 = 0
+    /// It said goodbye, and may be back after so many milliseconds.
+    var absence: UInt64?
     /// Something was refused that is to be tried again.
     var isOwed = false
     /// When something was last asked, on the monotonic clock.
@@ -233,12 +240,14 @@ struct RelayLine: Sendable {
         absent = [:]
         busyUntil = 0
         busyCount = 0
+        absence = nil
         isOwed = false
     }
 
-    /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more.
+    /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more; not before a relay that said goodbye may be
+    /// back, as far as 5 min.
     func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
-        let base = min(300_000, UInt64(1_000) << min(failureCount, 9))
+        let base = min(300_000, max(UInt64(1_000) << min(failureCount, 9), absence ?? 0))
         return base + random.next() % (base / 4)
     }
 }

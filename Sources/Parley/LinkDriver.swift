@@ -52,6 +52,7 @@ final class LinkDriver: ConnectionHandler {
     func opened(_ connection: Connection) { opened(over: connection) }
 
     func opened(over carrier: any LinkCarrier) {
+        guard network.admit(self) else { return carrier.close() }
         let first = state.withLock { state in
             state.carrier = carrier
             return isInitiator ? state.link.start() : []

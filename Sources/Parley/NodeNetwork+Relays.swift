@@ -108,7 +108,11 @@ extension NodeNetwork {
             // An address that somebody gave and that is none is passed over.
             guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
             let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-            let driver = RelayDriver(relay, network: network, told: told) { [weak self] in
+            let driver = RelayDriver(
+                relay, network: network, told: told,
+                admitted: { [weak self] in self?.admit($0) ?? false },
+                left: { [weak self] in self?.left($0) }
+            ) { [weak self] in
                 guard let self, !isOffline else { return nil }
                 return responder()
             } finished: { succeeded in

@@ -22,6 +22,10 @@ final class NodeNetwork: LinkOutlet {
         var search: NeighbourSearch?
         var rejections: [String: Int] = [:]
         var dials: [DeviceID: Task<Void, Never>] = [:]
+        /// Connections on which a link is, or may come about.
+        var carried: [LinkID: LinkDriver] = [:]
+        /// Connections to relays, those that are made for one link included.
+        var reached: [ObjectIdentifier: RelayDriver] = [:]
         /// Connections to relays, and attempts to make them.
         var relays: [NoiseKey: RelayCall] = [:]
         var isClosing = false
@@ -182,6 +186,7 @@ final class NodeNetwork: LinkOutlet {
 
     func closed(_ driver: LinkDriver) {
         state.withLock { state in
+            state.carried[driver.id] = nil
             state.links[driver.id] = nil
             state.devices = state.devices.filter { $0.value != driver.id }
         }
@@ -194,23 +199,6 @@ final class NodeNetwork: LinkOutlet {
     func hangUp(_ link: LinkID) { driver(link)?.hangUp() }
 
     func consumed(_ count: Int, on link: LinkID) { driver(link)?.consumed(count) }
-
-    // MARK: Offline
-
-    /// Whether links are neither made nor taken.
-    var isOffline: Bool { state.withLock { $0.isOffline } }
-
-    /// Ends all links and makes no new ones, or takes that back.
-    func setOffline(_ isOffline: Bool) {
-        let (links, relays) = state.withLock { state in
-            state.isOffline = isOffline
-            return isOffline ? (state.links.keys.sorted(), Array(state.relays.values)) : ([], [])
-        }
-        for link in links { hangUp(link) }
-        for relay in relays { relay.end() }
-        if isOffline { Task { await endSearch() } } else { beginSearch() }
-        if !isOffline { inputs.offer(.networkChanged) }
-    }
 
     // MARK: Dialling
 

@@ -29,16 +29,22 @@ final class RelayDriver: ConnectionHandler {
     let relay: NoiseKey
     private let state: Mutex<State>
     private let told: @Sendable (RelayDriver, RelayNews) -> Void
+    private let admitted: @Sendable (RelayDriver) -> Bool
+    private let left: @Sendable (RelayDriver) -> Void
     private let answerer: @Sendable () -> LinkDriver?
     private let finished: @Sendable (Bool) -> Void
 
     /// - Parameters:
     ///   - told: what the core is to be told.
+    ///   - admitted: asked once it is connected whether that is still wanted.
+    ///   - left: told when it is connected no more.
     ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
     ///   - finished: told once whether the connection came about.
     init(
         _ relay: NoiseKey, network: NetworkID,
         told: @escaping @Sendable (RelayDriver, RelayNews) -> Void,
+        admitted: @escaping @Sendable (RelayDriver) -> Bool,
+        left: @escaping @Sendable (RelayDriver) -> Void,
         answerer: @escaping @Sendable () -> LinkDriver?,
         finished: @escaping @Sendable (Bool) -> Void
     ) {
@@ -49,6 +55,8 @@ final class RelayDriver: ConnectionHandler {
                 client: RelayClient(
                     to: relay, network: network, at: SystemClock.now.monotonic, using: &random)))
         self.told = told
+        self.admitted = admitted
+        self.left = left
         self.answerer = answerer
         self.finished = finished
     }
@@ -56,7 +64,11 @@ final class RelayDriver: ConnectionHandler {
     // MARK: The transport's side
 
     func opened(_ connection: Connection) {
-        state.withLock { $0.connection = connection }
+        let isAbandoned = state.withLock { state in
+            state.connection = connection
+            return state.isAbandoned
+        }
+        guard !isAbandoned, admitted(self) else { return connection.close() }
         flush()
     }
 
@@ -94,6 +106,7 @@ final class RelayDriver: ConnectionHandler {
         }
         for (_, link) in links { link.closed(.closedByPeer) }
         for (_, call) in calls { call(nil) }
+        left(self)
         guard wasOpen else { return finished(false) }
         if !isAbandoned { told(self, .closed) }
     }
@@ -113,7 +126,10 @@ final class RelayDriver: ConnectionHandler {
         case .passed(let mailbox, _, let envelope): told(self, .passed(mailbox, envelope))
         case .missed(let mailbox): told(self, .missed(mailbox))
         case .day(let day): told(self, .day(day))
-        case .leaving, .drained: break
+        case .leaving(let delay):
+            told(self, .leaving(retryAfter: delay))
+            end()
+        case .drained: break
         case .called(let pipe, _): called(pipe)
         case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.received(bytes)
         case .ended(let pipe):

@@ -82,14 +82,13 @@ final class RelayEngine: @unchecked Sendable {
         }
     }
 
-    /// Says goodbye to all clients, and gives the store back once all that came was carried out.
+    /// Answers all that came, says goodbye to all clients, and gives the store back.
     func stop(retryAfter: UInt32) async {
         await withCheckedContinuation { continuation in
             queue.async {
                 self.timer?.cancel()
                 self.timer = nil
-                self.inbox.withLock { $0.inputs.append(.leaving(retryAfter: retryAfter)) }
-                self.turn()
+                self.turn(.leaving(retryAfter: retryAfter))
                 self.isStopped = true
                 do throws(RelayStoreFailure) {
                     try self.store.close()
@@ -137,7 +136,8 @@ final class RelayEngine: @unchecked Sendable {
 
     // MARK: Turns
 
-    private func turn() {
+    /// - Parameter last: what happens once all that waited is stored and answered.
+    private func turn(_ last: RelayInput? = nil) {
         let batch = inbox.withLock { inbox in
             defer { inbox = Inbox() }
             return inbox
@@ -151,6 +151,10 @@ final class RelayEngine: @unchecked Sendable {
             for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
         }
         if !orders.isEmpty { store(&orders, time, &outbox) }
+        if let last {
+            orders = []
+            for effect in relay.handle(last, at: time) { outbox.add(effect, &orders) }
+        }
         for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
         for connection in batch.left { peers[connection] = nil }
         for peer in batch.paused { peer.resume() }

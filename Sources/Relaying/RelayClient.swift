@@ -84,6 +84,12 @@ public struct RelayClient: Sendable {
     /// Milliseconds for which a handshake, or the answer to a ping, is waited for.
     public static let patience: UInt64 = 20_000
 
+    /// Milliseconds for which any answer is waited for, as long as something was asked. A slow line
+    /// brings one now and then.
+    public static let answerPatience: UInt64 = 30_000
+    /// Milliseconds for which the answer to one question is waited for, whatever else is answered.
+    public static let questionPatience: UInt64 = 120_000
+
     /// A key seals for so many milliseconds at most.
     public static let rekeyInterval: UInt64 = 600_000
 
@@ -93,14 +99,23 @@ public struct RelayClient: Sendable {
         let key: DeviceSigningKey
     }
 
+    private struct Unanswered {
+        /// Whether the answer can be long.
+        let isLong: Bool
+        /// When it was first seen waiting; nil until time has passed.
+        var since: UInt64?
+    }
+
     private var link: RelayLink
     /// What the relay told of itself, once the connection stands.
     public private(set) var welcome: RelayWelcome?
     private var handshake: [UInt8]
     private var frames: [[UInt8]] = []
     private var questions: ArraySlice<Question> = []
-    /// What was asked, and whether the answer can be long.
-    private var unanswered: [UInt64: Bool] = [:]
+    /// What was asked and has no answer.
+    private var unanswered: [UInt64: Unanswered] = [:]
+    /// When something was last answered, or nothing was to be.
+    private var answeredAt: UInt64
     private var longCount = 0
     private var lastCounter: UInt64 = 0
     private var pipes: [UInt32: PipeEnd] = [:]
@@ -117,6 +132,7 @@ public struct RelayClient: Sendable {
         link = RelayLink(callingRelay: key, network: network, using: &random)
         handshake = link.start()
         heardAt = now
+        answeredAt = now
         rekeyAt = now + Self.rekeyInterval
     }
 
@@ -190,7 +206,7 @@ public struct RelayClient: Sendable {
             let isLong = question.request.action.isLong
             if isLong, longCount >= Limits.relayLongAnswerCountMax { return }
             questions.removeFirst()
-            unanswered[question.counter] = isLong
+            unanswered[question.counter] = Unanswered(isLong: isLong)
             if isLong { longCount += 1 }
             let signature = question.request.signature(
                 by: question.key, counter: question.counter, on: link.handshakeHash)
@@ -211,6 +227,8 @@ public struct RelayClient: Sendable {
     ) throws(RelayFailure) -> [RelayEvent] {
         heardAt = now
         pingedAt = nil
+        let before = unanswered.count
+        defer { if unanswered.count < before { answeredAt = now } }
         let told: [RelayLinkEvent]
         do throws(LinkRejection) { told = try link.receive(bytes) } catch { throw .link(error) }
         var events: [RelayEvent] = []
@@ -253,8 +271,8 @@ public struct RelayClient: Sendable {
     private mutating func answered(
         _ counter: UInt64, _ answer: RelayAnswer, _ events: inout [RelayEvent]
     ) throws(RelayFailure) {
-        guard let isLong = unanswered.removeValue(forKey: counter) else { throw .malformed }
-        if isLong { longCount -= 1 }
+        guard let asked = unanswered.removeValue(forKey: counter) else { throw .malformed }
+        if asked.isLong { longCount -= 1 }
         if case .pipe(let pipe) = answer { pipes[pipe] = PipeEnd() }
         events.append(.answered(counter, answer))
     }
@@ -287,6 +305,7 @@ public struct RelayClient: Sendable {
     }
 
     /// Lets time pass: asks a silent relay whether it is there, and changes the key now and then.
+    /// Who waits for answers counts from the first time that this was called after asking.
     ///
     /// - Throws: ``RelayFailure/silent`` once it has not answered for long enough.
     public mutating func tick(at now: UInt64) throws(RelayFailure) {
@@ -300,6 +319,21 @@ public struct RelayClient: Sendable {
             pingedAt = now
             frames.append(RelayClientFrame.ping.encoded())
         }
+        if link.isOpen { try awaitAnswers(at: now) }
+    }
+
+    /// A relay that is there and does not answer is of no use: another connection may be.
+    private mutating func awaitAnswers(at now: UInt64) throws(RelayFailure) {
+        var oldest = now
+        // The least is the same in any order.
+        for counter in unanswered.keys {
+            let since = unanswered[counter]?.since ?? now
+            unanswered[counter]?.since = since
+            oldest = min(oldest, since)
+        }
+        guard now < oldest + Self.questionPatience,
+            now < max(oldest, answeredAt) + Self.answerPatience
+        else { throw .silent }
     }
 }
 

@@ -8,6 +8,28 @@ import Testing
 
 @Suite("A relay that does not take what it is given")
 struct BusyRelayTests {
+    @Test("is called again when it said that it may be back, and not before")
+    func goodbye() throws {
+        let pair = try Pair(seed: 73)
+        pair.world.cut(pair.ann, pair.ben)
+        pair.world.run(for: 60_000)
+        var calls: [UInt64] = []
+        pair.world.onStep = { step in
+            for case .callRelay in step.effects where step.node === pair.ann {
+                calls.append(pair.world.now)
+            }
+        }
+        let start = pair.world.now
+        pair.world.sayGoodbye(of: pair.relay, retryAfter: 40_000)
+        pair.world.run(for: 39_000)
+        #expect(calls.isEmpty)
+        pair.world.run(for: 20_000)
+        #expect(calls.count == 1 && calls.allSatisfy { $0 >= start + 40_000 })
+        try pair.say("hello again", by: pair.ann)
+        pair.world.run(for: 10_000)
+        #expect(try pair.ben.texts(in: pair.space) == ["hello again"])
+    }
+
     @Test("is not asked again and again for mailboxes that it makes for tickets alone")
     func tickets() throws {
         let world = World(seed: 71)

@@ -145,7 +145,7 @@ struct RelayServerTests {
     }
 
     /// What stands there, asked for as a scraper does.
-    private static func fetch(
+    static func fetch(
         _ endpoint: Endpoint, over transport: Transport
     ) async throws -> String {
         let reader = PageReader()

@@ -40,6 +40,46 @@ struct RelayClientTests {
         }
     }
 
+    @Test("gives a relay up that is there and answers nothing for half a minute")
+    func patience() throws {
+        var line = Line()
+        _ = try line.up()
+        _ = try line.down([], at: 0)
+        let access = MailboxAccess(owner: .generate(using: &line.random))
+        for _ in 0..<3 { line.client.ask(.subscribe, as: access) }
+        _ = try line.up()
+        for now in stride(from: 10_000, through: 30_000, by: 10_000) as StrideThrough<UInt64> {
+            try line.client.tick(at: now)
+            _ = try line.down([.pong], at: now)
+        }
+        // An answer now and then is enough, for two minutes.
+        var slow = line
+        _ = try slow.down([.answer(to: 2, .done)], at: 39_000)
+        try slow.client.tick(at: 68_000)
+        _ = try slow.down([.answer(to: 1, .done)], at: 69_000)
+        try slow.client.tick(at: 98_000)
+        #expect(throws: RelayFailure.silent) { try slow.client.tick(at: 99_000) }
+        var last = line
+        for number in [1, 2] as [UInt64] {
+            _ = try last.down([.answer(to: number, .done)], at: 125_000)
+        }
+        try last.client.tick(at: 129_000)
+        #expect(throws: RelayFailure.silent) { try last.client.tick(at: 130_000) }
+        #expect(throws: RelayFailure.silent) { try line.client.tick(at: 40_000) }
+    }
+
+    @Test("waits for no answer where nothing was asked")
+    func idle() throws {
+        var line = Line()
+        _ = try line.up()
+        _ = try line.down([], at: 0)
+        for now in stride(from: 10_000, through: 900_000, by: 10_000) as StrideThrough<UInt64> {
+            try line.client.tick(at: now)
+            _ = try line.up()
+            _ = try line.down([.pong], at: now)
+        }
+    }
+
     @Test("changes the key every ten minutes, and the other end follows, and does the same")
     func rekey() throws {
         var line = Line()

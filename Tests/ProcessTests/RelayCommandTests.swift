@@ -1,0 +1,81 @@
+import Foundation
+import ParleyRelaying
+import ParleyTransport
+import ParleyWire
+import Testing
+
+@testable import RelayServerTests
+
+@Suite("The command relay run", .timeLimit(.minutes(5)))
+struct RelayCommandTests {
+    @Test(
+        "refuses options that make no sense, in two lines, and makes no folder",
+        arguments: [
+            ["--listen", "nowhere"], ["--listen", "a:70000"], ["--announce", "x"],
+            ["--metrics", "0.0.0.0:9100"], ["--metrics", "x"], ["--capacity", "0"],
+            ["--capacity", "many"], ["--mailbox", "0"], ["--mailbox", "70000"], ["--home", ""],
+            ["--no-pipe"],
+        ])
+    func misuse(options: [String]) async throws {
+        let folder = try ScratchFolder()
+        let home = folder.path + "/relay"
+        let program = try Program(["relay", "run", "--home", home] + options)
+        #expect(try await program.ended() == 64)
+        let lines = program.output.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("parley: error: ") == true, "\(program.output)")
+        #expect(lines.last?.hasPrefix("parley: hint: ") == true, "\(program.output)")
+        #expect(!FileManager.default.fileExists(atPath: home))
+    }
+
+    @Test("says that a port is taken, and that a folder is in use")
+    func taken() async throws {
+        let folder = try ScratchFolder()
+        let relay = try await RelayProcessTests.RelayProcess(home: folder.path + "/relay")
+        let second = try Program([
+            "relay", "run", "--home", folder.path + "/second", "--listen", "\(relay.endpoint)",
+        ])
+        #expect(try await second.ended() == 1)
+        #expect(second.output.contains("parley: error: "))
+        #expect(second.output.contains("--listen names another address"), "\(second.output)")
+        let third = try Program([
+            "relay", "run", "--home", folder.path + "/relay", "--listen", "127.0.0.1:0",
+        ])
+        #expect(try await third.ended() == 1)
+        #expect(third.output.contains("parley: error: "))
+        relay.program.signal(SIGTERM)
+        #expect(try await relay.program.ended() == 0)
+    }
+
+    @Test("tells its figures, joins nobody where it shall not, and says goodbye on SIGTERM")
+    func run() async throws {
+        let folder = try ScratchFolder()
+        let program = try Program([
+            "relay", "run", "--home", folder.path + "/relay", "--listen", "127.0.0.1:0",
+            "--metrics", "127.0.0.1:0", "--no-pipes",
+        ])
+        try await program.says("Ctrl-C stops the relay")
+        let lines = program.output.split(separator: "\n").map(String.init)
+        let text = try RelayText(
+            text: try #require(lines.first { $0.hasPrefix("parley-relay:") }))
+        let figures = try #require(lines.first { $0.hasPrefix("figures on ") })
+        let transport = Transport()
+        let ada = try await RelayCaller.call(
+            text.key, at: try Endpoint(text.addresses[0]), over: transport)
+        let ben = try await RelayCaller.call(
+            text.key, at: try Endpoint(text.addresses[0]), over: transport)
+        let inbox = RelayServerTests.access()
+        _ = try await ada.ask(.open(writer: nil, ticket: nil), as: inbox)
+        _ = try await ada.ask(.subscribe, as: inbox)
+        #expect(try await ben.ask(.pipe, as: inbox) == .refused(.nobodyThere))
+        let page = try await RelayServerTests.fetch(
+            try Endpoint(String(figures.dropFirst("figures on ".count))), over: transport)
+        #expect(page.contains("parley_relay_requests_total{action=\"pipe\"} 1"))
+        program.signal(SIGTERM)
+        for caller in [ada, ben] {
+            await caller.until { _ in false }
+            #expect(caller.events.last == .leaving(retryAfter: 5000))
+        }
+        #expect(try await program.ended() == 0)
+        await transport.shutdown()
+    }
+}
