@@ -69,7 +69,7 @@ let targets: [Target] = [
         "NodeCore",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation",
+            "ParleyReconciliation", "ParleySignalling",
         ]),
     room(
         "Storage",
@@ -106,7 +106,7 @@ let targets: [Target] = [
         "Simulation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleyRelaying", "ParleyNodeCore",
+            "ParleyReconciliation", "ParleySignalling", "ParleyRelaying", "ParleyNodeCore",
         ], path: "Simulations/Harness"),
     room(
         "SimulatedDisk",
@@ -169,7 +169,7 @@ let targets: [Target] = [
         "NodeCore",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyReconciliation", "ParleyNodeCore", "ParleySimulation",
+            "ParleyReconciliation", "ParleySignalling", "ParleyNodeCore", "ParleySimulation",
         ]),
     tests(
         "Storage",

@@ -28,7 +28,8 @@ final class NoPlaintextOnDisk: Checker {
         case .joinGroup(let link): add(link.name)
         case .delete, .react, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
-            .removeMember, .setRole, .leave, .changeSettings, .chooseRelays:
+            .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
+            .setPresence, .setPrivacy:
             break
         }
     }

@@ -128,7 +128,8 @@ extension ViewChange {
         case .message(let space, _), .conversation(let space), .receipts(let space),
             .membership(let space), .refolded(let space):
             space
-        case .contact, .devices, .card, .relays: nil
+        // What may be forgotten is no view of what is stored.
+        case .contact, .devices, .card, .relays, .typing, .presence, .calls: nil
         }
     }
 }

@@ -165,6 +165,10 @@ extension CommandRefusal {
         case .impossibleTime: "no clock shows such a time"
         case .rejoining: "it must first take back what it forgot"
         case .ownFork: "it wrote two histories, and nobody takes more from it"
+        case .call(.unknownCall): "there is no such call"
+        case .call(.busy): "it is in another call"
+        case .call(.nobody): "there is nobody to call"
+        case .call(.goesOn): "a call goes on there already"
         }
     }
 }

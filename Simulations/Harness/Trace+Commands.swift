@@ -61,6 +61,8 @@ extension Trace {
             }
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             addMembership(command)
+        // Rare: what it is called is bytes enough.
+        case .call, .act, .types, .setPresence, .setPrivacy: add("\(command)")
         }
     }
 
@@ -139,6 +141,7 @@ extension Trace {
             add(5 << 32 | UInt64(stored))
             add(UInt64(known))
         case .success(.card(let card)): add(card)
+        case .success(.call(let call)): add("\(call)")
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }

@@ -48,6 +48,7 @@ struct Trace {
         case .relay(let relay): add(relay.bytes)
         case .outbox: add(14 << 56)
         case .repair(let space): add(15 << 56 | UInt64(bitPattern: space.rawValue))
+        case .signals(let moment): add(16 << 56 | moment)
         }
     }
 
@@ -156,6 +157,8 @@ struct Trace {
         case .renewIdentity(let operations):
             add(25)
             for operation in operations { add(operation) }
+        // Rare: what it is called is bytes enough.
+        case .call(let output): add("\(output)")
         case .reply(let id, let result):
             add(24)
             add(id.rawValue)
@@ -178,6 +181,11 @@ struct Trace {
         case .relays: add(7 << 60)
         case .membership(let space): add(5 << 60 | UInt64(space.rawValue))
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
+        case .typing(let space): add(8 << 60 | UInt64(space.rawValue))
+        case .calls(let space): add(9 << 60 | UInt64(space.rawValue))
+        case .presence(let person):
+            add(10 << 60)
+            add(person.bytes)
         }
     }
 }

@@ -145,7 +145,7 @@ extension World {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
             case .timer, .dial, .callRelay, .leaveRelay: perform([effect], of: index)
             case .askRelay(let relay, _): loseRelay(relay, of: index)
-            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
+            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity, .call: break
             case .forgetKeys: perform([effect], of: index)
             }
         }
@@ -200,7 +200,7 @@ extension World {
                 nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
-            case .commitFully, .changed, .linksChanged, .renewIdentity: break
+            case .commitFully, .changed, .linksChanged, .renewIdentity, .call: break
             case .callRelay(let relay, _): callRelay(relay, from: index)
             case .askRelay(let relay, let request): ask(relay, request, from: index)
             case .leaveRelay(let relay): leaveRelay(relay, from: index)

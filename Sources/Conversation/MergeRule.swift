@@ -22,6 +22,12 @@ public enum ViewChange: Hashable, Sendable {
     case membership(SpaceNumber)
     /// Everything in a conversation may have changed: what somebody wrote counts no more, or again.
     case refolded(SpaceNumber)
+    /// Who types in a conversation changed.
+    case typing(SpaceNumber)
+    /// Whether a person is there changed.
+    case presence(PersonID)
+    /// A call in a conversation began, changed or ended.
+    case calls(SpaceNumber)
 }
 
 /// What a merge rule may know beside the operation itself.

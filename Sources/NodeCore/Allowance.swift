@@ -35,7 +35,8 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         switch frame {
         case .spaces, .frontier, .fork, .heartbeat: break
-        case .hello, .want, .operations, .acknowledge, .credit, .error, .bye, .introduce:
+        case .hello, .want, .operations, .acknowledge, .credit, .error, .bye, .introduce,
+            .signal:
             return true
         }
         let spaceCount = links[id]?.session?.sharedCount ?? 0

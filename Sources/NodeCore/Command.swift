@@ -2,6 +2,7 @@ public import ParleyConversation
 public import ParleyLedger
 public import ParleyRoster
 public import ParleySealing
+public import ParleySignalling
 public import ParleyWire
 
 /// Everything that a person or a program can want of a node.
@@ -65,6 +66,46 @@ public enum Command: Sendable {
     case chooseRelays([RelayChoice], tickets: [[UInt8]] = [])
     /// Brings in messages from elsewhere, and notes how far the file is in.
     case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
+    /// Calls everybody in a conversation, sending this. Answered by ``CommandReply/call(_:)``.
+    case call(SpaceID, MediaState)
+    /// Does something about a call, or tells what the program for sound and pictures says of it.
+    case act(CallID, CallAct)
+    /// The person types in a conversation, or has stopped. To be said again at each key: others are
+    /// told every three seconds.
+    case types(SpaceID, Bool)
+    /// Whether the person is at this device. A node begins with offline, and then says nothing.
+    case setPresence(Presence)
+    /// What a person is let know of when this one is there; nil for everybody of whom nothing else
+    /// is said. It is kept.
+    case setPrivacy(PresenceBook.Privacy, for: PersonID?)
+}
+
+/// What is done about a call, by the person or by the program for sound and pictures.
+public enum CallAct: Equatable, Sendable {
+    /// The person answers, sending this.
+    case answer(MediaState)
+    /// The person does not want to answer.
+    case decline
+    /// The person hangs up.
+    case hangUp
+    /// The person mutes, or switches the camera or the sharing of the screen.
+    case setMedia(MediaState)
+    /// The program tells something of the connection to a device.
+    case news(DeviceID, MediaNews)
+    /// The program cannot go on.
+    case mediaFailed
+
+    /// What it is to the call.
+    var event: Call.Event {
+        switch self {
+        case .answer(let media): .answer(media)
+        case .decline: .decline
+        case .hangUp: .hangUp
+        case .setMedia(let media): .setMedia(media)
+        case .news(let device, let news): .news(device, news)
+        case .mediaFailed: .mediaFailed
+        }
+    }
 }
 
 /// A message from elsewhere, and the line that it stood in.
@@ -97,6 +138,8 @@ public enum CommandReply: Equatable, Sendable {
     case card([UInt8])
     /// How many rows were stored, and how many were in before.
     case imported(stored: Int, known: Int)
+    /// The call that it began.
+    case call(CallID)
 }
 
 /// Why a command was not carried out. Nothing changed.
@@ -169,9 +212,24 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case rejoining
     /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
     case ownFork
+    /// The call cannot be begun, or is not as it would have to be.
+    case call(Calls.Objection)
 }
 
 extension Command {
+    /// Whether it writes nothing by itself: what is said at once and may be forgotten.
+    var isVolatile: Bool {
+        switch self {
+        case .act, .types, .setPresence: true
+        case .setProfile, .createGroup, .send, .edit, .delete, .react, .markRead, .addMember,
+            .removeMember, .setRole, .leave, .changeSettings, .createGroupInvite, .endGroupInvite,
+            .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
+            .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
+            .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy:
+            false
+        }
+    }
+
     /// Whether it says where this device can be found, and nothing else.
     var isOfAddresses: Bool {
         if case .setProfile(name: nil, _) = self { true } else { false }

@@ -1,6 +1,7 @@
 public import ParleyConversation
 public import ParleyLedger
 public import ParleySealing
+public import ParleySignalling
 public import ParleyWire
 
 /// A moment as the core is told it: a clock that never jumps, and one that may.
@@ -101,6 +102,8 @@ public enum TimerID: Hashable, Sendable {
     case outbox
     /// Asks through a relay for what is missing of a space.
     case repair(SpaceNumber)
+    /// Looks after calls, typing and presence, at this moment of the monotonic clock.
+    case signals(UInt64)
 }
 
 /// Everything that can happen to a node.
@@ -149,7 +152,8 @@ extension Input {
     /// transaction durable. Others do so only where the step asks for it.
     public var isOwn: Bool {
         switch self {
-        case .command, .started: true
+        case .command(_, let command): !command.isVolatile
+        case .started: true
         case .linkOpened, .linkClosed, .frame, .dialFailed, .networkChanged, .sighted, .timer,
             .madeDurable, .relay:
             false
@@ -253,6 +257,9 @@ public enum Effect: Sendable {
     /// Secrets were dropped: what the disk still holds of them is to be made unreadable, as soon as
     /// nothing else is to be done.
     case forgetKeys
+    /// Ring, or tell the program for sound and pictures something, or show what became of a call:
+    /// every order of a call but `send`. What is lost of it comes again, or the call ends.
+    case call(Calls.Output)
     /// Answers a command.
     case reply(CommandID, Result<CommandReply, CommandRefusal>)
 }

@@ -99,7 +99,7 @@ extension NodeCore {
                     spaces.insert(number)
                     isJoinDue = true
                 case .relays: isRelayDue = true
-                case .message, .receipts, .devices, .refolded: break
+                case .message, .receipts, .devices, .refolded, .typing, .presence, .calls: break
                 }
             }
         }

@@ -77,7 +77,9 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if identity.isRevoked { return .failure(.revoked) }
         // Where this device can be found stands in no log, and who could help it must find it.
-        if rejoin != nil, !command.isOfAddresses { return .failure(.rejoining) }
+        if rejoin != nil, !command.isOfAddresses, !command.isVolatile {
+            return .failure(.rejoining)
+        }
         if try hasOwnFork(store) { return .failure(.ownFork) }
         switch command {
         case .setProfile(let name, let addresses):
@@ -122,6 +124,8 @@ extension NodeCore {
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
+        case .call, .act, .types, .setPresence, .setPrivacy:
+            return try signal(command, at: now, store, &random, &effects)
         }
     }
 

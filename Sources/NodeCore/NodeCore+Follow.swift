@@ -45,6 +45,9 @@ extension NodeCore {
         for member in roster.members where former.member(member.person) == nil {
             try dialDevices(of: member.person, at: now, store, &effects)
         }
+        for member in former.members where roster.member(member.person) == nil {
+            desk.departed.append(Departed(person: member.person, space: space.id))
+        }
         try learnCards(of: roster, instead: former, in: space, at: now, store, &effects)
         effects.append(.changed([.membership(space.number), .conversation(space.number)]))
         effects.append(.linksChanged)

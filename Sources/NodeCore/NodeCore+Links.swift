@@ -22,6 +22,10 @@ struct CoreLink: Sendable {
     var adoptedCount = 0
     /// What it may still cost.
     var allowance = Allowance()
+    /// What its signals may still cost.
+    var signalAllowance = Allowance()
+    /// How many milliseconds the peer's clock was ahead of this one's when it greeted.
+    var clockOffset: Int64?
     /// It lasted until its first heartbeat.
     var hasBeaten = false
     /// It is being hung up: what still comes is not looked at.
@@ -112,6 +116,7 @@ extension NodeCore {
         links[id]?.session = session
         try perform(outputs, on: id, at: now, store, &random, &effects)
         askForBodies(at: now, &effects)
+        try tellPresence(on: id, at: now, store, &random, &effects)
     }
 
     mutating func closed(
@@ -120,6 +125,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
         try wasSeen(link.peer, at: now, store)
+        lostPresence(of: link.peer, &effects)
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, at: now, store, &effects)
         }
@@ -168,7 +174,13 @@ extension NodeCore {
             return hangUp(id, .stranger, &effects)
         }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
-        if case .hello = frame { dialing[peer.device]?.isWelcome() }
+        if case .hello(let hello) = frame {
+            dialing[peer.device]?.isWelcome()
+            links[id]?.clockOffset = hello.clockOffset(at: now)
+        }
+        if case .signal(let bytes) = frame {
+            return try signalled(bytes, on: id, at: now, store, &random, &effects)
+        }
         let received = try links[id]?.session?.receive(frame, store: store)
         guard let result = received else { return }
         try compareOwn(frame, on: id, at: now, store, &effects)

@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleySealing
+import ParleySignalling
 import ParleyWire
 
 /// What is carried through relays and kept nowhere: a signal waits for a connection to a relay for
@@ -222,5 +223,9 @@ extension NodeCore {
         _ signal: [UInt8], from peer: LinkPeer, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
+        // Nobody compared clocks, and what is no signal ends no link.
+        _ = try heard(
+            signal, from: Participant(person: peer.person, device: peer.device), offset: nil,
+            at: now, store, &random, &effects)
     }
 }

@@ -324,6 +324,7 @@ extension NodeCore {
         guard let contact = try contact(person, store) else { return }
         guard !contact.isBlocked else {
             for (device, state) in dialing where state.person == person { dialing[device] = nil }
+            desk.depart(person)
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {
                 hangUp(id, .ended, &effects)

@@ -2,6 +2,7 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyReconciliation
 import ParleySealing
+public import ParleySignalling
 public import ParleyWire
 
 /// The whole node as one deterministic value.
@@ -83,6 +84,8 @@ public struct NodeCore: Sendable {
     var lastLetters: [Digest] = []
     /// When somebody's question through a relay was last answered, on the monotonic clock.
     var answeredAt: [DeviceID: UInt64] = [:]
+    /// Calls, typing and presence.
+    var desk = SignalDesk()
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -109,6 +112,18 @@ public struct NodeCore: Sendable {
 
     /// Runs that wait for their causes.
     public var waitingRunCount: Int { waiting.count }
+
+    /// All calls that this device knows of.
+    public var calls: Calls { desk.calls }
+
+    /// Who types where.
+    public var typing: Typing { desk.typing }
+
+    /// Who is there.
+    public var presences: PresenceBook { desk.presences }
+
+    /// Whether this device's person is at it, as others are told.
+    public var presence: Presence { desk.presence }
 
     /// Takes one input and says what is to be done.
     ///
@@ -152,6 +167,7 @@ public struct NodeCore: Sendable {
             try told(news, by: relay, at: now, store, &random, &effects)
         }
         try heedChanges(at: now, store, &random, &effects)
+        try tendSignals(at: now, store, &random, &effects)
         try tendRelays(at: now, store, &random, &effects)
         try sendOperations(store, &effects)
         return effects
@@ -178,6 +194,7 @@ public struct NodeCore: Sendable {
         case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
         case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
+        case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
         }
     }
 
@@ -240,6 +257,10 @@ public enum Refusal: String, CaseIterable, Sendable {
     case ticket = "ticket-refused"
     /// A peer sent more frames that cost a look at everything than any honest one does.
     case tooManyFrames = "too-many-frames"
+    /// A signal of a device that is not in the space, or of somebody who is kept away.
+    case foreignSignal = "foreign-signal"
+    /// A peer sent more signals than calls need.
+    case tooManySignals = "too-many-signals"
 }
 
 /// What must be taken back before a node may write again.

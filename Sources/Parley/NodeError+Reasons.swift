@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
+import ParleySignalling
 import ParleyStorage
 
 extension NodeError {
@@ -61,6 +62,18 @@ extension NodeError {
                 hint:
                     "Nobody takes more from it. Keep it to read, and make a new device: link one, "
                     + "or `parley recover`.")
+        case .call(let objection): self.init(calling: objection)
+        }
+    }
+
+    /// The same of what is about calls.
+    private init(calling objection: Calls.Objection) {
+        switch objection {
+        case .unknownCall: self.init("unknown-call", "There is no such call, or it is over.")
+        case .busy:
+            self.init("busy", "This device is in another call.", hint: "Hang up there first.")
+        case .nobody: self.init("nobody", "There is nobody else in that conversation.")
+        case .goesOn: self.init("goes-on", "A call goes on there already: answer it.")
         }
     }
 

@@ -237,7 +237,7 @@ actor RunningNode {
             case .leaveRelay(let relay): outlet?.leaveRelay(relay)
             // What was not asked is not answered: the relay is called anew.
             case .askRelay(let relay, _): outlet?.loseRelay(relay)
-            case .commitFully, .changed, .linksChanged: break
+            case .commitFully, .changed, .linksChanged, .call: break
             }
         }
     }
@@ -324,7 +324,7 @@ actor RunningNode {
         var linksChanged = false
         for effect in effects {
             switch effect {
-            case .commitFully: break
+            case .commitFully, .call: break
             case .send(let link, let bytes): frames[link, default: []].append(bytes)
             case .hangUp(let link, _):
                 if let last = frames.removeValue(forKey: link) { outlet?.send(last, on: link) }

@@ -51,6 +51,17 @@ extension Views {
                 return ChangeView(
                     kind: "devices", conversation: nil, message: nil, name: name)
             case .relays: return ChangeView(kind: "relays")
+            case .typing(let space):
+                return ChangeView(
+                    kind: "typing", conversation: id(of: space), message: nil, name: nil)
+            case .calls(let space):
+                return ChangeView(
+                    kind: "calls", conversation: id(of: space), message: nil, name: nil)
+            case .presence(let person):
+                // As above.
+                let name = try? name(of: person)
+                return ChangeView(
+                    kind: "presence", conversation: nil, message: nil, name: name)
             case .card: return nil
             }
         }

@@ -155,6 +155,9 @@ public struct SyncSession: Sendable {
             return .success([.introduced(introduction)])
         case .fork(let proof):
             return .success([.forked(proof)])
+        // Nothing that is stored hangs on it: whoever owns the session has taken it.
+        case .signal:
+            return .success([])
         case .heartbeat(let digest):
             guard try digest != root(store) else {
                 for number in shared.keys.sorted() where shares(number) {

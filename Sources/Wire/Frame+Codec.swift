@@ -12,6 +12,7 @@ extension Frame {
         case bye = 18
         case introduce = 19
         case heartbeat = 20
+        case signal = 21
     }
 
     /// The frame's bytes: a type byte, then the fields.
@@ -31,6 +32,7 @@ extension Frame {
         case .introduce(let introduction): writer.introduction(introduction)
         case .heartbeat(let digest): writer.identifier(digest)
         case .fork(let proof): writer.forkProof(proof)
+        case .signal(let bytes): writer.counted(bytes)
         }
         return writer.bytes
     }
@@ -53,6 +55,7 @@ extension Frame {
         case .introduce: .introduce
         case .heartbeat: .heartbeat
         case .fork: .fork
+        case .signal: .signal
         }
     }
 
@@ -78,6 +81,7 @@ extension Frame {
             case .introduce: .introduce(try reader.introduction())
             case .heartbeat: .heartbeat(try reader.identifier())
             case .fork: .fork(try reader.forkProof())
+            case .signal: .signal(try reader.signal())
             }
         try reader.finish()
         return frame
@@ -266,6 +270,10 @@ extension ByteReader {
         return Introduction(
             card: Array(card), redemption: redemption, join: join, isRequest: flag & 2 != 0,
             isContact: flag & 8 != 0)
+    }
+
+    fileprivate mutating func signal() throws(DecodingFailure) -> [UInt8] {
+        Array(try slice(try count("signal", atMost: Limits.signalByteCountMax)))
     }
 
     private mutating func join() throws(DecodingFailure) -> Introduction.Join {

@@ -27,6 +27,8 @@ public enum Frame: Equatable, Sendable {
     case heartbeat(Digest)
     /// A device wrote two histories: here is the proof.
     case fork(ForkProof)
+    /// What may be forgotten: a signal, which another room reads.
+    case signal([UInt8])
 }
 
 /// Opens a session: what the sender can do and how much it will take.

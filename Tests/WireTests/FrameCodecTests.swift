@@ -107,7 +107,7 @@ struct FrameCodecTests {
     func noise(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<3000 {
-            let type = UInt8(random.next() % 22)
+            let type = UInt8(random.next() % 23)
             let input = [type] + random.bytes(Int(random.next() % 120))
             guard let frame = try? Frame.decode(input) else { continue }
             #expect(frame.encoded() == input, "seed \(seed)")
@@ -162,6 +162,7 @@ extension Frame {
                 } ?? "") + (introduction.isRequest ? " asks" : "")
                 + (introduction.isContact ? " knows" : "")
         case .heartbeat(let digest): "heartbeat \(digest)"
+        case .signal(let bytes): "signal \(hex(bytes))"
         case .fork(let proof):
             "fork \(proof.space) \(proof.left.vectorText) \(proof.right.vectorText)"
         }

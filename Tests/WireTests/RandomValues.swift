@@ -84,6 +84,7 @@ extension SeededRandom {
                         } : nil,
                     isRequest: pick(), isContact: pick())),
             .heartbeat(identifier()),
+            .signal(bytes(Int(next() % 200))),
         ]
     }
 }

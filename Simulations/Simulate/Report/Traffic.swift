@@ -130,6 +130,7 @@ extension Incident.Contents {
         case .introduce: kind = "introduce"
         case .heartbeat: kind = "heartbeat"
         case .fork: kind = "fork"
+        case .signal: kind = "signal"
         case nil: kind = "unknown"
         }
     }

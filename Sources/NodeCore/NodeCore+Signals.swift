@@ -1,0 +1,283 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySignalling
+import ParleyWire
+
+// What is said and heard fast, and kept nowhere: `Protocol/11-calls.md`, "Signals".
+extension NodeCore {
+    /// A signal came over a link.
+    mutating func signalled(
+        _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let peer = links[id]?.peer else { return }
+        let spaceCount = links[id]?.session?.sharedCount ?? 0
+        let isTaken = links[id]?.signalAllowance.take(at: now.monotonic, spaceCount: spaceCount)
+        guard isTaken == true else { return try count(.tooManySignals, store) }
+        let sender = Participant(person: peer.person, device: peer.device)
+        let isProper = try heard(
+            bytes, from: sender, offset: links[id]?.clockOffset, at: now, store, &random,
+            &effects)
+        if !isProper { try breach(.malformed, .malformedFrame, on: id, store, &effects) }
+    }
+
+    /// Takes in a signal of a device that proved that it is the sender.
+    ///
+    /// - Parameter offset: how many milliseconds the device's clock is ahead, where it is known.
+    /// - Returns: whether the bytes are a signal, or may be one of a newer version.
+    mutating func heard(
+        _ bytes: [UInt8], from sender: Participant, offset: Int64?, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        let signal: Signal
+        do {
+            guard let decoded = try Signal.decode(bytes) else { return true }
+            signal = decoded
+        } catch { return false }
+        guard let space = try store.space(signal.space), try isHeard(sender, in: space, store)
+        else {
+            try count(.foreignSignal, store)
+            return true
+        }
+        let verdict = desk.freshness.judge(
+            signal.stamp, from: sender.device, living: signal.body.lifetime, at: now.wall,
+            offset: offset)
+        switch verdict {
+        case .copy: break
+        case .stale:
+            guard case .call(let call, let said) = signal.body, sender.person != identity.person,
+                let answer = Calls.answer(toStale: said), try isAccepted(sender.person, store)
+            else { break }
+            try say(
+                .call(call, answer), in: space, to: .device(sender.device), at: now, store,
+                &random, &effects)
+        case .fresh:
+            try take(signal, of: space, from: sender, at: now, store, &random, &effects)
+        }
+        return true
+    }
+
+    /// Whether a device may say anything in a space: its person is in it, as this one's is, and is
+    /// not kept away.
+    private mutating func isHeard(
+        _ sender: Participant, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try prepare(space, store)
+        let roster = judges[space.number]?.roster
+        guard belongs(to: roster), sender.device != identity.device,
+            roster?.member(with: sender.device)?.person == sender.person
+        else { return false }
+        return try contact(sender.person, store)?.isBlocked != true
+    }
+
+    private mutating func take(
+        _ signal: Signal, of space: SpaceRecord, from sender: Participant, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let isOwn = sender.person == identity.person
+        switch signal.body {
+        case .typing(let isTyping):
+            let isNews =
+                !isOwn
+                && desk.typing.heard(
+                    isTyping, from: sender.person, in: space.id, at: now.monotonic)
+            if isNews { effects.append(.changed([.typing(space.number)])) }
+        case .presence(let presence, let lastSeen):
+            let isNews = desk.presences.heard(
+                presence, lastSeen: lastSeen, from: sender, at: now.monotonic)
+            if isNews { effects.append(.changed([.presence(sender.person)])) }
+        case .call(let call, let said):
+            var known: [Participant] = []
+            if case .members(let devices) = said, let roster = judges[space.number]?.roster {
+                known = devices.compactMap { device in
+                    roster.member(with: device).map {
+                        Participant(person: $0.person, device: device)
+                    }
+                }
+            }
+            let mayRing = try isAccepted(sender.person, store)
+            let outputs = desk.calls.receive(
+                said, of: call, in: space.id, signal.stamp,
+                from: Calls.Sender(sender, mayRing: mayRing, known: known), to: participant,
+                at: now.monotonic)
+            try perform(outputs, at: now, store, &random, &effects)
+        }
+    }
+
+    /// This device in a call.
+    var participant: Participant {
+        Participant(person: identity.person, device: identity.device)
+    }
+
+    /// Says something to devices of a space: over their links, and where there is none by other
+    /// ways. To whom is kept away nothing is said.
+    mutating func say(
+        _ body: SignalBody, in space: SpaceRecord, to recipients: Call.Recipients,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try prepare(space, store)
+        guard let roster = judges[space.number]?.roster, belongs(to: roster) else { return }
+        desk.stamp = desk.stamp.next(at: now.wall)
+        let signal = Signal(space: space.id, stamp: desk.stamp, body: body).encoded()
+        let frame = Frame.signal(signal).encoded()
+        var linked: [DeviceID: LinkID] = [:]
+        for (id, link) in links where link.session != nil { linked[link.peer.device] = id }
+        for member in roster.members {
+            let devices = member.devices.map(\.device).filter { device in
+                switch recipients {
+                case .everyone: device != identity.device
+                case .device(let only): device == only && device != identity.device
+                }
+            }
+            guard !devices.isEmpty, try contact(member.person, store)?.isBlocked != true else {
+                continue
+            }
+            for device in devices {
+                if let link = linked[device] {
+                    effects.append(.send(link, frame))
+                } else {
+                    try pass(
+                        signal, to: device, of: member.person, at: now, store, &random, &effects)
+                }
+            }
+        }
+    }
+
+    /// Carries out what calls want done; what is for the shell is left to it.
+    mutating func perform(
+        _ outputs: [Calls.Output], at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for output in outputs {
+            guard let space = try store.space(output.space) else { continue }
+            switch output.order {
+            case .send(let signal, let recipients):
+                try say(
+                    .call(output.call, signal), in: space, to: recipients, at: now, store,
+                    &random, &effects)
+            case .media:
+                effects.append(.call(output))
+            case .ring, .stopRinging, .established, .changed, .ended:
+                effects.append(.call(output))
+                effects.append(.changed([.calls(space.number)]))
+            }
+        }
+    }
+}
+
+// MARK: - What people do
+
+extension NodeCore {
+    /// Carries out what is about calls, typing and presence.
+    mutating func signal(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch command {
+        case .call(let space, let media):
+            return try call(media, in: space, at: now, store, &random, &effects)
+        case .act(let call, let act):
+            return try self.act(act, on: call, at: now, store, &random, &effects)
+        case .types(let space, let isTyping):
+            return try types(isTyping, in: space, at: now, store, &random, &effects)
+        case .setPresence(let presence):
+            try show(presence, at: now, store, &random, &effects)
+            return .success(.done)
+        case .setPrivacy(let privacy, let person):
+            return try set(privacy, for: person, at: now, store, &random, &effects)
+        default: preconditionFailure("a command that is not about signals")
+        }
+    }
+
+    private mutating func call(
+        _ media: MediaState, in id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
+        var persons: [PersonID] = []
+        for member in try roster(of: space, store)?.members ?? [] {
+            if try contact(member.person, store)?.isBlocked == true { continue }
+            persons.append(member.person)
+        }
+        let call = CallID(Check(high: random.next(), low: random.next()))
+        let outputs: [Calls.Output]
+        do throws(Calls.Objection) {
+            outputs = try desk.calls.begin(
+                call, in: id, by: participant, inviting: persons, media, at: now.monotonic)
+        } catch { return .failure(.call(error)) }
+        try perform(outputs, at: now, store, &random, &effects)
+        return .success(.call(call))
+    }
+
+    private mutating func act(
+        _ act: CallAct, on call: CallID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        let outputs: [Calls.Output]
+        do throws(Calls.Objection) {
+            outputs = try desk.calls.handle(act.event, of: call, at: now.monotonic)
+        } catch { return .failure(.call(error)) }
+        try perform(outputs, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+
+    private mutating func types(
+        _ isTyping: Bool, in id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
+        if desk.typing.types(isTyping, in: id, at: now.monotonic) {
+            try say(.typing(isTyping), in: space, to: .everyone, at: now, store, &random, &effects)
+        }
+        return .success(.done)
+    }
+}
+
+// MARK: - Time
+
+extension NodeCore {
+    /// Ends what took too long, and says again what has to be.
+    mutating func signalsDue(
+        _ moment: UInt64, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        desk.moments.remove(moment)
+        let outputs = desk.calls.due(at: now.monotonic)
+        try perform(outputs, at: now, store, &random, &effects)
+        for id in desk.typing.due(at: now.monotonic) {
+            guard let space = try store.space(id) else { continue }
+            effects.append(.changed([.typing(space.number)]))
+        }
+        for person in desk.presences.due(at: now.monotonic) {
+            effects.append(.changed([.presence(person)]))
+        }
+        if let again = desk.presenceAgain, again <= now.monotonic {
+            try tellPresence(at: now, store, &random, &effects)
+        }
+    }
+
+    /// At the end of every step: heeds who has gone, and has itself called in time.
+    mutating func tendSignals(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let departed = desk.departed
+        desk.departed = []
+        for gone in departed {
+            let outputs = desk.calls.gone(gone.person, from: gone.space, at: now.monotonic)
+            try perform(outputs, at: now, store, &random, &effects)
+        }
+        guard let deadline = desk.deadline, desk.moments.allSatisfy({ deadline < $0 }) else {
+            return
+        }
+        desk.moments.insert(deadline)
+        effects.append(.timer(.signals(deadline), at: max(deadline, now.monotonic)))
+    }
+}

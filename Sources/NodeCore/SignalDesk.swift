@@ -1,0 +1,54 @@
+import ParleySignalling
+import ParleyWire
+
+/// What goes on between people at this moment: calls, who types, who is there.
+///
+/// It lives in memory alone and ends with the process; nothing of it is ever stored, but the record
+/// of a call, which is an operation like any other. Source: `Protocol/11-calls.md`.
+struct SignalDesk: Sendable {
+    /// All calls that this device knows of.
+    var calls = Calls()
+    /// Who types where.
+    var typing = Typing()
+    /// Who is there.
+    var presences = PresenceBook()
+    /// What was heard, so that copies and what comes late are known.
+    var freshness = Freshness()
+    /// That of the last signal that was sent.
+    var stamp = Stamp(0)
+    /// Whether this device's person is at it.
+    var presence: Presence = .offline
+    /// When the person was last at this device, in Unix milliseconds; 0 for never.
+    var lastOnline: UInt64 = 0
+    /// When the person's presence has to be told again, on the monotonic clock.
+    var presenceAgain: UInt64?
+    /// Who is no longer in a conversation in which calls may go on, until that is heeded.
+    var departed: [Departed] = []
+    /// Moments for which a timer is set.
+    var moments: Set<UInt64> = []
+
+    /// A person is kept away from now on, wherever calls go on.
+    mutating func depart(_ person: PersonID) {
+        departed += calls.all.map { Departed(person: person, space: $0.space) }
+    }
+
+    /// When something has to be done, on the monotonic clock.
+    var deadline: UInt64? {
+        [calls.deadline, typing.deadline, presences.deadline, presenceAgain].compactMap { $0 }
+            .min()
+    }
+}
+
+/// A person who is no longer in a conversation, or is kept away.
+struct Departed: Equatable, Sendable {
+    var person: PersonID
+    var space: SpaceID
+}
+
+extension Hello {
+    /// How many milliseconds the sender's clock is ahead, as far as its greeting tells.
+    func clockOffset(at now: Instant) -> Int64 {
+        let bound = Limits.wallClockMax
+        return Int64(min(wallClock, bound)) - Int64(min(now.wall, bound))
+    }
+}
