@@ -58,8 +58,8 @@ let targets: [Target] = [
     room(
         "Conversation",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyPayloads",
-            protobuf,
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleySignalling",
+            "ParleyPayloads", protobuf,
         ],
         hasPage: true),
     room("Reconciliation", ["ParleyWire", "ParleySealing", "ParleyLedger"]),
@@ -118,14 +118,14 @@ let targets: [Target] = [
         "Checkers",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleyPayloads", "ParleySimulation", protobuf,
+            "ParleySignalling", "ParleyNodeCore", "ParleyPayloads", "ParleySimulation", protobuf,
         ], path: "Simulations/Checkers"),
     room(
         "Simulate",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleyStorage", "ParleySimulation", "ParleySimulatedDisk",
-            "ParleyCheckers",
+            "ParleySignalling", "ParleyNodeCore", "ParleyStorage", "ParleySimulation",
+            "ParleySimulatedDisk", "ParleyCheckers",
         ], path: "Simulations/Simulate"),
     room(
         "Real",
@@ -155,7 +155,7 @@ let targets: [Target] = [
         "Conversation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleySimulation",
+            "ParleySignalling", "ParleyNodeCore", "ParleySimulation",
         ]),
     tests(
         "Reconciliation",
@@ -182,8 +182,8 @@ let targets: [Target] = [
         "Simulation",
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
-            "ParleyNodeCore", "ParleySimulation", "ParleySimulatedDisk", "ParleyStorage",
-            "ParleyCheckers", "ParleySimulate",
+            "ParleySignalling", "ParleyNodeCore", "ParleySimulation", "ParleySimulatedDisk",
+            "ParleyStorage", "ParleyCheckers", "ParleySimulate",
         ]),
     tests(
         "Fuzz",

@@ -42,6 +42,8 @@ struct NaiveModel: Equatable {
     var lines: [Line] = []
     var name: String?
     var progress: [Progress: UInt64] = [:]
+    /// What became of each call, by when it began.
+    var calls: [String] = []
     /// Texts and edits that a deletion covers.
     var erased: [Place] = []
     /// In the own space, the last word about each conversation.
@@ -88,6 +90,7 @@ struct NaiveModel: Equatable {
         acts.sort { $0.operation.orderKey < $1.operation.orderKey }
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
+        foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys
         let tags = devices.map {
@@ -163,6 +166,28 @@ struct NaiveModel: Equatable {
             }
         }
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+    }
+
+    /// Of all that is said of a call the greatest outcome, then the longest time, then the last.
+    private mutating func foldCalls(_ acts: [Act]) {
+        var best: [[UInt8]: PayloadCall] = [:]
+        for act in acts
+        where act.kind == 68 && act.lane == .content && act.author.role >= .member {
+            guard let call = Payload.decode(PayloadCall.self, act.payload) else { continue }
+            let known = best[fieldBytes(call.call)]
+            let isBeaten =
+                known.map { ($0.outcome, $0.duration) > (call.outcome, call.duration) } ?? false
+            if !isBeaten { best[fieldBytes(call.call)] = call }
+        }
+        let names = best.keys.sorted {
+            (best[$0]?.began ?? 0, $0.description) < (best[$1]?.began ?? 0, $1.description)
+        }
+        calls = names.compactMap { name in
+            best[name].map { call in
+                let persons = call.persons.compactMap { PersonID(fieldBytes($0))?.description }
+                return "\(call.began) \(call.outcome) \(call.duration) \(persons)"
+            }
+        }
     }
 
     private mutating func foldOwn(_ acts: [Act]) {

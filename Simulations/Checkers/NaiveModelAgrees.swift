@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySignalling
 import ParleySimulation
 import ParleyWire
 
@@ -43,6 +44,14 @@ final class NaiveModelAgrees: Checker {
         guard name == model.name else {
             throw violation(
                 "\(node.name) calls it \(name ?? "nothing"), the model \(model.name ?? "nothing")")
+        }
+        let calls = try Overview.calls(in: space.number, store: node.store).map { call in
+            let persons = call.summary.persons.map(\.description)
+            return
+                "\(call.began) \(call.summary.outcome.rawValue) \(call.summary.duration) \(persons)"
+        }
+        guard calls.sorted() == model.calls.sorted() else {
+            throw violation("\(node.name) knows the calls \(calls), the model \(model.calls)")
         }
         guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 public import ParleyNodeCore
+import ParleySignalling
 public import ParleyWire
 
 /// What a person does. A message is named by its text: the newest that reads so is meant.
@@ -168,7 +169,7 @@ extension CommandRefusal {
         case .call(.unknownCall): "there is no such call"
         case .call(.busy): "it is in another call"
         case .call(.nobody): "there is nobody to call"
-        case .call(.goesOn): "a call goes on there already"
+        case .call(.goesOn(_)): "a call goes on there already"
         }
     }
 }

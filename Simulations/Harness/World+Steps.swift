@@ -26,6 +26,8 @@ enum Occurrence {
     case restart(node: Int, life: Int)
     /// Something happens at a relay.
     case relay(Int, RelayOccurrence)
+    /// A program for sound and pictures does something.
+    case sound(SoundOccurrence)
 }
 
 extension World {
@@ -45,6 +47,7 @@ extension World {
             guard nodes[node].life == life, nodes[node].isDown else { return }
             start(node)
         case .relay(let relay, let occurrence): happens(occurrence, at: relay)
+        case .sound(let occurrence): happens(occurrence)
         }
     }
 
@@ -145,8 +148,8 @@ extension World {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
             case .timer, .dial, .callRelay, .leaveRelay: perform([effect], of: index)
             case .askRelay(let relay, _): loseRelay(relay, of: index)
-            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity, .call: break
-            case .forgetKeys: perform([effect], of: index)
+            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
+            case .forgetKeys, .call: perform([effect], of: index)
             }
         }
     }
@@ -200,7 +203,8 @@ extension World {
                 nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
-            case .commitFully, .changed, .linksChanged, .renewIdentity, .call: break
+            case .commitFully, .changed, .linksChanged, .renewIdentity: break
+            case .call(let output): order(output, at: index)
             case .callRelay(let relay, _): callRelay(relay, from: index)
             case .askRelay(let relay, let request): ask(relay, request, from: index)
             case .leaveRelay(let relay): leaveRelay(relay, from: index)

@@ -85,6 +85,11 @@ public final class World {
     var conversations: [SpaceID: KnownConversation] = [:]
     /// Relays, in the order in which they were added.
     public internal(set) var relays: [SimulatedRelay] = []
+    /// Whether nodes have programs for sound and pictures. Without them calls are answered, and no
+    /// connection comes about.
+    public var hasMedia = false
+    /// Connections for sound and pictures, by their ends.
+    var sounds: [SoundEnd: SoundState] = [:]
     /// Nodes that reach no relay.
     var relayless: Set<Int> = []
     /// What a call that cannot throw found wrong.

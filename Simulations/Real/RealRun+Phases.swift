@@ -47,7 +47,8 @@ extension RealRun {
         case .nameSelf, .misbehave, .flip, .failStore, .rot, .jumpClock, .backUp, .restore, .steal,
             .befall,
             .impersonate, .add, .remove, .promote, .quit, .govern, .openGroup, .closeGroup, .join,
-            .link, .nameDevice, .revoke, .keepBackup, .recover:
+            .link, .nameDevice, .revoke, .keepBackup, .recover, .call, .pickUp, .turnDown, .hangUp,
+            .typing, .appear, .confide:
             // Only a simulated disk, clock, wire or liar does this, and no shell says it yet.
             result.notPlayed[act.do.name, default: 0] += 1
         }

@@ -1,4 +1,5 @@
 import ParleySealing
+import ParleySignalling
 public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
@@ -39,9 +40,20 @@ public struct ViewDigest {
         while true {
             let page = try timeline.page(before: before, limit: 500, in: store)
             for message in page { add(message) }
-            guard let last = page.last else { return }
+            guard let last = page.last else { break }
             before = last.order
         }
+        for call in try Overview.calls(in: space.number, store: store) { add(call) }
+    }
+
+    private mutating func add(_ call: CallRecord) {
+        hash.update(call.subject)
+        hash.update(call.founder)
+        hash.update(call.began)
+        hash.update(call.summary.outcome.rawValue)
+        hash.update(call.summary.duration)
+        hash.update(UInt64(call.summary.persons.count))
+        for person in call.summary.persons { hash.update(person) }
     }
 
     /// How far those were who are gone is known here and there as it came.

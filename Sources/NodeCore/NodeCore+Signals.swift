@@ -263,6 +263,21 @@ extension NodeCore {
         }
     }
 
+    /// Writes down what became of a call, where this device may still write.
+    private mutating func write(
+        _ note: Calls.Note, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try mayWrite(store), let space = try store.space(note.space),
+            try refusal(writingIn: space, store) == nil
+        else { return }
+        let age = now.monotonic - min(note.begun, now.monotonic)
+        let record = CallRecord(
+            call: note.call, founder: note.founder.person, began: now.wall - min(age, now.wall),
+            summary: note.summary)
+        _ = try write([record.draft()], in: space, at: now, store, &random, &effects)
+    }
+
     /// At the end of every step: heeds who has gone, and has itself called in time.
     mutating func tendSignals(
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
@@ -273,6 +288,9 @@ extension NodeCore {
         for gone in departed {
             let outputs = desk.calls.gone(gone.person, from: gone.space, at: now.monotonic)
             try perform(outputs, at: now, store, &random, &effects)
+        }
+        for note in desk.calls.takeNotes() {
+            try write(note, at: now, store, &random, &effects)
         }
         guard let deadline = desk.deadline, desk.moments.allSatisfy({ deadline < $0 }) else {
             return

@@ -172,6 +172,35 @@ public nonisolated struct PayloadReaction: Sendable {
   public init() {}
 }
 
+/// Kind 68, lane 1: that somebody called, and what became of it.
+public nonisolated struct PayloadCall: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// The call's name, 16 bytes.
+  public var call: Data = Data()
+
+  /// The person who began it.
+  public var founder: Data = Data()
+
+  /// When, by the clock of the device that says so, in Unix milliseconds.
+  public var began: UInt64 = 0
+
+  /// 0 begun, 1 replaced, 2 unanswered, 3 cancelled, 4 refused, 5 declined, 6 failed, 7 talked.
+  public var outcome: UInt32 = 0
+
+  /// For how many milliseconds people talked.
+  public var duration: UInt64 = 0
+
+  /// Who was in, ascending.
+  public var persons: [Data] = []
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 /// Kind 112, lane 2. Only what grew since the last one.
 public nonisolated struct PayloadReceipts: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
@@ -587,6 +616,61 @@ nonisolated extension PayloadReaction: SwiftProtobuf.Message, SwiftProtobuf._Mes
   public static func ==(lhs: PayloadReaction, rhs: PayloadReaction) -> Bool {
     if lhs.emoji != rhs.emoji {return false}
     if lhs.on != rhs.on {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadCall: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Call"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}call\0\u{1}founder\0\u{1}began\0\u{1}outcome\0\u{1}duration\0\u{1}persons\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularBytesField(value: &self.call) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.founder) }()
+      case 3: try { try decoder.decodeSingularUInt64Field(value: &self.began) }()
+      case 4: try { try decoder.decodeSingularUInt32Field(value: &self.outcome) }()
+      case 5: try { try decoder.decodeSingularUInt64Field(value: &self.duration) }()
+      case 6: try { try decoder.decodeRepeatedBytesField(value: &self.persons) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.call.isEmpty {
+      try visitor.visitSingularBytesField(value: self.call, fieldNumber: 1)
+    }
+    if !self.founder.isEmpty {
+      try visitor.visitSingularBytesField(value: self.founder, fieldNumber: 2)
+    }
+    if self.began != 0 {
+      try visitor.visitSingularUInt64Field(value: self.began, fieldNumber: 3)
+    }
+    if self.outcome != 0 {
+      try visitor.visitSingularUInt32Field(value: self.outcome, fieldNumber: 4)
+    }
+    if self.duration != 0 {
+      try visitor.visitSingularUInt64Field(value: self.duration, fieldNumber: 5)
+    }
+    if !self.persons.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.persons, fieldNumber: 6)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadCall, rhs: PayloadCall) -> Bool {
+    if lhs.call != rhs.call {return false}
+    if lhs.founder != rhs.founder {return false}
+    if lhs.began != rhs.began {return false}
+    if lhs.outcome != rhs.outcome {return false}
+    if lhs.duration != rhs.duration {return false}
+    if lhs.persons != rhs.persons {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

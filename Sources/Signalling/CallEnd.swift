@@ -118,6 +118,13 @@ public struct CallSummary: Equatable, Sendable {
     public var duration: UInt64
     /// Who was in, ascending.
     public var persons: [PersonID]
+
+    /// A summary with these fields.
+    public init(outcome: Outcome, duration: UInt64, persons: [PersonID]) {
+        self.outcome = outcome
+        self.duration = duration
+        self.persons = persons
+    }
 }
 
 extension Call {

@@ -55,8 +55,31 @@ public struct Calls: Equatable, Sendable {
         }
     }
 
+    /// What this device writes down of a call.
+    public struct Note: Equatable, Sendable {
+        /// Which call.
+        public var call: CallID
+        /// Where it took place.
+        public var space: SpaceID
+        /// The device that began it.
+        public var founder: Participant
+        /// When it began here, on the monotonic clock.
+        public var begun: UInt64
+        /// What became of it.
+        public var summary: CallSummary
+
+        init(of call: Call, _ summary: CallSummary) {
+            self.call = call.id
+            space = call.space
+            founder = call.founder
+            begun = call.begun
+            self.summary = summary
+        }
+    }
+
     private var calls: [CallID: Call] = [:]
     private var over: [CallID] = []
+    private var notes: [Note] = []
 
     /// No calls.
     public init() {}
@@ -97,7 +120,10 @@ public struct Calls: Equatable, Sendable {
         }
         let (call, outputs) = Call.begun(
             id, in: space, by: own, inviting: inviting, media, at: now)
-        return keep(call, outputs)
+        // Should this device die, it is known all the same that it called.
+        notes.append(
+            Note(of: call, CallSummary(outcome: .begun, duration: 0, persons: call.persons)))
+        return keep(call, outputs, at: now)
     }
 
     /// Offers an event of this device's to a call.
@@ -107,7 +133,7 @@ public struct Calls: Equatable, Sendable {
         guard var call = calls[id] else { throw .unknownCall }
         if case .answer = event, let current, current.id != id { throw .busy }
         let outputs = call.handle(event, at: now)
-        return keep(call, outputs)
+        return keep(call, outputs, at: now)
     }
 
     /// Takes in what a device says of a call. Only what is fresh, and what comes from a device of
@@ -120,7 +146,7 @@ public struct Calls: Equatable, Sendable {
             guard call.space == space else { return [] }
             let outputs = call.handle(
                 .received(signal, from: sender.participant, stamp, known: sender.known), at: now)
-            return keep(call, outputs)
+            return keep(call, outputs, at: now)
         }
         guard !over.contains(id) else { return [] }
         switch signal {
@@ -134,7 +160,7 @@ public struct Calls: Equatable, Sendable {
                 id, in: space, at: own, from: sender.participant, [], elapsed: .max, at: now)
             outputs += call.handle(
                 .received(signal, from: sender.participant, stamp, known: sender.known), at: now)
-            return keep(call, outputs)
+            return keep(call, outputs, at: now)
         case .ringing, .join, .reject, .leave, .state, .leg:
             return []
         }
@@ -143,6 +169,12 @@ public struct Calls: Equatable, Sendable {
     /// What somebody is told whose ring came too late.
     public static func answer(toStale signal: CallSignal) -> CallSignal? {
         if case .ring = signal { .reject(.stale) } else { nil }
+    }
+
+    /// What is to be written down since the last time, in order.
+    public mutating func takeNotes() -> [Note] {
+        defer { notes = [] }
+        return notes
     }
 
     /// A person is no longer in a conversation, or is kept away.
@@ -162,14 +194,17 @@ public struct Calls: Equatable, Sendable {
         for call in self.all where isMeant(call) {
             var call = call
             let outputs = call.handle(event, at: now)
-            all += keep(call, outputs)
+            all += keep(call, outputs, at: now)
         }
         return all
     }
 
-    private mutating func keep(_ call: Call, _ outputs: [Call.Output]) -> [Output] {
+    private mutating func keep(
+        _ call: Call, _ outputs: [Call.Output], at now: UInt64
+    ) -> [Output] {
         if call.phase == .ended {
             calls[call.id] = nil
+            if call.isNoted { notes.append(Note(of: call, call.summary(at: now))) }
             over.append(call.id)
             if over.count > Self.overCountMax { over.removeFirst() }
         } else {
@@ -235,7 +270,7 @@ extension Calls {
         let (call, outputs) = Call.received(
             ring.id, in: ring.space, at: own, from: ring.founder, ring.media,
             elapsed: ring.elapsed, at: now)
-        return keep(call, outputs)
+        return keep(call, outputs, at: now)
     }
 
     /// Both called: the other's call is answered at once, and nothing rings.
@@ -244,11 +279,11 @@ extension Calls {
     ) -> [Output] {
         var mine = mine
         let ended = mine.handle(.replaced, at: now)
-        var outputs = keep(mine, ended)
+        var outputs = keep(mine, ended, at: now)
         var (theirs, _) = Call.received(
             ring.id, in: ring.space, at: own, from: ring.founder, ring.media, elapsed: 0, at: now)
         let joined = theirs.handle(.answer(mine.media), at: now).filter { $0 != .stopRinging(nil) }
-        outputs += keep(theirs, joined)
+        outputs += keep(theirs, joined, at: now)
         return outputs
     }
 

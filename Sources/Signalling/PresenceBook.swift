@@ -24,6 +24,12 @@ public struct PresenceBook: Equatable, Sendable {
         public var presence: Presence
         /// When they were there last, in Unix milliseconds; nil where that is not told.
         public var lastSeen: UInt64?
+
+        /// An entry with these fields.
+        public init(presence: Presence, lastSeen: UInt64?) {
+            self.presence = presence
+            self.lastSeen = lastSeen
+        }
     }
 
     private struct Word: Equatable, Sendable {

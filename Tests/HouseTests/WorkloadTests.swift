@@ -5,9 +5,6 @@ import Testing
 /// people do: a feature that is not there is judged by no swarm.
 @Suite("The simulator's workload")
 struct WorkloadTests {
-    /// What nobody in a simulated world does yet.
-    static let laterCommands: Set<String> = ["call", "act", "types", "setPresence", "setPrivacy"]
-
     @Test("has every command of a node")
     func commands() throws {
         let commands = try #require(SourceTree.read("Sources/NodeCore/Command.swift"))
@@ -22,9 +19,7 @@ struct WorkloadTests {
                 || $0.path == "Simulations/Harness/World+Devices.swift"
                 || $0.path == "Simulations/Harness/World+Relays.swift"
         }.map(\.text).joined()
-        let missing = names.filter {
-            !deeds.contains(".\($0)(") && !Self.laterCommands.contains($0)
-        }
+        let missing = names.filter { !deeds.contains(".\($0)(") }
         #expect(missing.isEmpty, "nobody in a simulated world ever does \(missing)")
     }
 

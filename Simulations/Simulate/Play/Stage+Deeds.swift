@@ -30,7 +30,8 @@ extension Stage {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
-            .govern, .openGroup, .closeGroup, .nameDevice, .revoke:
+            .govern, .openGroup, .closeGroup, .nameDevice, .revoke, .call, .pickUp, .turnDown,
+            .hangUp, .typing, .appear, .confide:
             return try !node.isDown && person(node, does: act.do)
         case .link, .keepBackup, .recover, .join: return try household(of: node, does: act.do)
         case .misbehave(let malice):
@@ -206,6 +207,8 @@ extension Stage {
         case .closeGroup(let place): return try closing(place, by: node).map { [(node, $0)] } ?? []
         case .add, .remove, .promote, .quit, .govern:
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
+            return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }

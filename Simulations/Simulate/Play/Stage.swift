@@ -45,6 +45,7 @@ struct Stage {
     /// Everybody gets to know whom the scenario says, and one group holds all.
     func populate() throws {
         for user in scenario.persons { _ = try world.addNode(user, on: storeChoice) }
+        world.hasMedia = true
         try useRelays()
         for (place, node) in world.nodes.enumerated() {
             for (other, friend) in world.nodes.enumerated().dropFirst(place + 1) {

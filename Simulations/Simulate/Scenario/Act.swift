@@ -84,6 +84,20 @@ public enum Deed: Codable, Equatable, Sendable {
     /// Makes a device of the same person with the recovery code, from the last backup or with the
     /// help of somebody. Devices that are not kept are revoked.
     case recover(device: String, helper: String?, keep: [String])
+    /// Calls everybody in the conversation.
+    case call(space: Int)
+    /// Answers what rings, or comes into what goes on.
+    case pickUp
+    /// Does not want to answer what rings.
+    case turnDown
+    /// Hangs up.
+    case hangUp
+    /// Types in the conversation, or stops.
+    case typing(space: Int, on: Bool)
+    /// Is there or not: `offline`, `away` or `online`.
+    case appear(how: String)
+    /// Decides what somebody is let know of that: `everything`, `nowOnly` or `nothing`.
+    case confide(user: String, how: String)
     /// Misbehaves, as only a changed program can.
     case misbehave(Malice)
 

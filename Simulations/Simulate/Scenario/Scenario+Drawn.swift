@@ -64,7 +64,17 @@ extension Scenario {
             phases: [busy] + household.rest + [Phase(for: .minutes(15), heal: true)],
             expect: Expectation(invariants: nil, marks: nil))
         scenario.drawRelays()
+        scenario.drawTalk()
         return scenario
+    }
+
+    /// From the seed 100 on people call in half of all worlds, from a stream of their own; of those
+    /// before in one of ten, and the others are what they were.
+    private mutating func drawTalk() {
+        var random = SeededRandom(seed: seed, purpose: "talk")
+        let isOn = random.next() % 2 == 0
+        guard seed < 100 ? seed % 10 == 9 : isOn else { return }
+        workload.talkPerMinute = 4 + random.next() % 30
     }
 
     /// From the seed 200 on half of all worlds have relays, from a stream of their own: those before
@@ -92,6 +102,7 @@ extension Scenario {
         if nodes.count > persons.count { words.append("persons \(persons.count)") }
         if let rate = workload.devicesPerHour { words.append("devices \(rate)/h") }
         if let relays { words.append("relays \(relays)") }
+        if let rate = workload.talkPerMinute { words.append("talk/min \(rate)") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {

@@ -94,7 +94,7 @@ extension Deed {
         case .found(_, let members): members
         case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
-            .remove(_, let user), .promote(_, let user, _), .join(let user):
+            .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _):
             [user]
         case .recover(_, let helper, _): devices + (helper.map { [$0] } ?? [])
         case .link, .nameDevice, .revoke: devices
@@ -102,7 +102,7 @@ extension Deed {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
-            .keepBackup, .befall:
+            .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear:
             []
         }
     }
@@ -148,6 +148,13 @@ extension Deed {
         case .revoke: "revoke"
         case .keepBackup: "keepBackup"
         case .recover: "recover"
+        case .call: "call"
+        case .pickUp: "pickUp"
+        case .turnDown: "turnDown"
+        case .hangUp: "hangUp"
+        case .typing: "typing"
+        case .appear: "appear"
+        case .confide: "confide"
         case .misbehave: "misbehave"
         case .part: "part"
         case .heal: "heal"

@@ -104,6 +104,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var mix: [String: UInt64]?
         /// Acts of each person in an hour about their devices, backups and links into groups.
         public var devicesPerHour: UInt64?
+        /// Acts of everybody together in a minute about calls, typing and presence.
+        public var talkPerMinute: UInt64?
         /// A chat log whose lines are typed, its speakers shared among the people; a path beside
         /// the scenario.
         public var log: String?

@@ -23,9 +23,14 @@ public enum Mix {
         "closeGroup": 1, "join": 10,
     ]
 
+    /// What people do that is said at once and may be forgotten.
+    static let talk: [String: UInt64] = [
+        "call": 5, "pickUp": 12, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
+    ]
+
     /// Whether people do it; all else breaks by itself, or is malice.
     static func isOfPeople(_ name: String) -> Bool {
-        usual[name] != nil || household[name] != nil
+        usual[name] != nil || household[name] != nil || talk[name] != nil
     }
 
     /// What somebody does who mostly reads.

@@ -1,0 +1,48 @@
+import ParleySimulation
+
+/// Somebody who calls, answers, types and comes and goes. Drawn apart from all else, so that the
+/// same seed does the same with and without it.
+struct Talker {
+    private let user: String
+    private let others: [String]
+    /// Milliseconds between two acts, on average; 0 for none.
+    private let pause: UInt64
+    private var random: SeededRandom
+
+    init(_ scenario: Scenario, _ index: Int) {
+        user = scenario.nodes[index].user
+        let person = scenario.person(of: user)
+        others = scenario.persons.filter { $0 != person }
+        let rate = scenario.workload.talkPerMinute ?? 0
+        pause = rate == 0 ? 0 : 60_000 * UInt64(scenario.nodes.count) / rate
+        random = SeededRandom(seed: scenario.seed, purpose: "person \(index), calls")
+    }
+
+    /// What they do in this stretch of the run.
+    mutating func acts(from start: UInt64, to end: UInt64) -> [Act] {
+        var acts: [Act] = []
+        var time = start
+        while pause > 0 {
+            time += 1 + random.next() % (2 * pause)
+            if time >= end { break }
+            acts.append(Act(at: .milliseconds(time), node: user, do: deed()))
+        }
+        return acts
+    }
+
+    private mutating func deed() -> Deed {
+        let space = Int(random.next() % 4)
+        switch Mix.draw(Mix.talk, &random) {
+        case "call": return .call(space: space)
+        case "turnDown": return .turnDown
+        case "hangUp": return .hangUp
+        case "typing": return .typing(space: space, on: random.next() % 3 != 0)
+        case "appear":
+            return .appear(how: ["offline", "away", "online"][Int(random.next() % 3)])
+        case "confide":
+            let how = ["everything", "nowOnly", "nothing"][Int(random.next() % 3)]
+            return .confide(user: others[Int(random.next() % UInt64(others.count))], how: how)
+        default: return .pickUp
+        }
+    }
+}

@@ -1,0 +1,151 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleySignalling
+public import ParleyWire
+
+extension OperationKind {
+    /// Says that somebody called, and what became of it.
+    public static let call = OperationKind(rawValue: 68)
+}
+
+extension EntryField {
+    /// Calls, one entry for each: what says most of it.
+    static let call = EntryField(rawValue: 10)
+}
+
+/// What is known in a conversation of a call.
+public struct CallRecord: Equatable, Sendable {
+    /// The call.
+    public var call: CallID
+    /// Who began it.
+    public var founder: PersonID
+    /// When, by the clock of the device that says so, in Unix milliseconds.
+    public var began: UInt64
+    /// What became of it. One that was only begun goes on, or its device died.
+    public var summary: CallSummary
+
+    /// A record with these fields.
+    public init(call: CallID, founder: PersonID, began: UInt64, summary: CallSummary) {
+        self.call = call
+        self.founder = founder
+        self.began = began
+        self.summary = summary
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadCall.self, payload),
+            let call = Self.name(fieldBytes(message.call)),
+            let founder = PersonID(fieldBytes(message.founder)),
+            message.began < Limits.wallClockMax, message.duration < Limits.wallClockMax,
+            let outcome = UInt8(exactly: message.outcome).flatMap(CallSummary.Outcome.init),
+            message.persons.count <= Limits.memberCountMax
+        else { return nil }
+        var persons: [PersonID] = []
+        for bytes in message.persons {
+            guard let person = PersonID(fieldBytes(bytes)),
+                persons.last.map({ $0 < person }) ?? true
+            else { return nil }
+            persons.append(person)
+        }
+        self.init(
+            call: call, founder: founder, began: message.began,
+            summary: CallSummary(
+                outcome: outcome, duration: message.duration, persons: persons))
+    }
+
+    private static func name(_ bytes: [UInt8]) -> CallID? {
+        guard bytes.count == Check.byteCount else { return nil }
+        let high = bytes.prefix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        let low = bytes.suffix(8).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        return CallID(Check(high: high, low: low))
+    }
+
+    private var name: [UInt8] {
+        [call.check.high, call.check.low].flatMap { half in
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> (56 - 8 * UInt64($0))) }
+        }
+    }
+
+    /// The call's name in bytes, by which entries tell calls apart.
+    var subject: [UInt8] { name }
+
+    /// The operation that says this.
+    public func draft() -> Draft {
+        var message = PayloadCall()
+        message.call = field(name)
+        message.founder = field(founder.bytes)
+        message.began = began
+        message.outcome = UInt32(summary.outcome.rawValue)
+        message.duration = summary.duration
+        message.persons = summary.persons.map { field($0.bytes) }
+        return Draft(kind: .call, lane: .content, payload: Payload.encode(message))
+    }
+
+    /// Whether a person could have answered and did not: nobody did, and it was not they who called
+    /// or declined.
+    public func isMissed(by person: PersonID) -> Bool {
+        guard founder != person, !summary.persons.contains(person) else { return false }
+        switch summary.outcome {
+        case .begun, .unanswered, .cancelled, .refused: return true
+        case .replaced, .declined, .failed, .talked: return false
+        }
+    }
+
+    /// Whether it says more of the call than another record of it: the greater outcome, then the
+    /// longer time.
+    func saysMore(than other: CallRecord) -> Bool {
+        (summary.outcome.rawValue, summary.duration)
+            > (other.summary.outcome.rawValue, other.summary.duration)
+    }
+}
+
+/// Of all that is said of a call what says most holds; of two that say as much the later in order.
+enum CallRule: MergeRule {
+    static let kind = OperationKind.call
+    static let lane = Lane.content
+    static let role = Role.member
+
+    static func merge(
+        _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard let record = applied.operation.operation.payload.flatMap(CallRecord.init(payload:))
+        else { return [] }
+        let entry = Entry(
+            space: context.space.number, object: .space, field: .call,
+            element: try store.locator(record.subject), operation: applied.number,
+            order: applied.operation.orderKey)
+        let rivals = try store.entries(about: .space, in: entry.space, field: .call)
+            .filter { $0.element == entry.element }
+        for rival in rivals {
+            guard let known = try CallRecord.record(of: rival, in: store) else { continue }
+            if known.saysMore(than: record) { return [] }
+            if !record.saysMore(than: known), entry.order <= rival.order { return [] }
+        }
+        for rival in rivals { try store.remove(rival) }
+        try store.put(entry)
+        return [.calls(context.space.number)]
+    }
+}
+
+extension CallRecord {
+    static func record(
+        of entry: Entry, in store: some MergeStore
+    ) throws(StoreError) -> CallRecord? {
+        try store.operation(entry.operation)?.operation.payload.flatMap(CallRecord.init(payload:))
+    }
+}
+
+extension Overview {
+    /// What is known of the calls in a conversation, the oldest first: by when they began, as those
+    /// who called say, and then by name. A screen shows them between the messages of their time.
+    public static func calls(
+        in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> [CallRecord] {
+        var records: [CallRecord] = []
+        for entry in try store.entries(about: .space, in: space, field: .call) {
+            if let record = try CallRecord.record(of: entry, in: store) { records.append(record) }
+        }
+        return records.sorted { ($0.began, $0.call) < ($1.began, $1.call) }
+    }
+}
