@@ -29,6 +29,8 @@ public protocol Checker: AnyObject {
     static var invariant: String { get }
     /// Whether it looks at files, and so says nothing of a world where no node has a disk.
     static var needsDisk: Bool { get }
+    /// Whether it is about relays, and so says nothing of a world without one.
+    static var needsRelay: Bool { get }
     /// How often something was compared: a checker that never looked proves nothing.
     var checkCount: Int { get }
     /// A step was made.
@@ -49,6 +51,8 @@ public protocol Checker: AnyObject {
 extension Checker {
     /// Whatever a node keeps, it can be judged.
     public static var needsDisk: Bool { false }
+    /// Whatever ways there are, it can be judged.
+    public static var needsRelay: Bool { false }
     /// Nothing to look at.
     public func observed(_ step: StepReport) throws {}
     /// Nothing to look at.
@@ -109,6 +113,7 @@ public final class Jury {
             RostersAgree(), OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(),
             NoStorms(),
             NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(), SecretsStayIn(),
+            DeliveredIsHeld(), RelaySeesNothing(),
         ]
     }
 
@@ -154,6 +159,7 @@ public final class Jury {
         if world.nodes.allSatisfy({ $0.store.files.isEmpty }) {
             checkers.removeAll { type(of: $0).needsDisk }
         }
+        if world.relays.isEmpty { checkers.removeAll { type(of: $0).needsRelay } }
         judge { try $0.settled(world) }
         do { try world.observe { try marks.settle(world) } } catch {
             verdict = verdict ?? Violation("marks", "could not be counted: \(error)")

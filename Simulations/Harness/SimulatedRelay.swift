@@ -17,6 +17,8 @@ public final class SimulatedRelay {
     public internal(set) var isDown = false
     /// One envelope in so many is lost after it was answered for; 0 for none.
     public var lossEvery: UInt64 = 0
+    /// What it does that it should not.
+    public var mischief = RelayMischief()
     /// What it lets its clients do, from when it is started the next time.
     public var policy = RelayPolicy()
     /// Whether nodes may call each other through it.
@@ -31,6 +33,10 @@ public final class SimulatedRelay {
     /// What it kept when it was last copied.
     var copy: MemoryRelayStore?
     var lastArrivals: [RelayConnection: UInt64] = [:]
+    /// What it last told of each mailbox.
+    var told: [MailboxID: RelayServerFrame] = [:]
+    /// A client that is about to lose its connection, and hears nothing more.
+    var deaf: RelayConnection?
 
     /// Who is at the other end of a connection.
     struct Caller {

@@ -175,7 +175,11 @@ extension World {
             tell(.opened(welcome), on: connection, of: relay)
         case .request(let connection, let request):
             guard relay.callers[connection] != nil else { return }
+            let isCut = isCut(at: relay)
+            if isCut { relay.deaf = connection }
             carryOut(relay.relay.handle(.request(connection, request), at: time), of: relay)
+            relay.deaf = nil
+            if isCut { hangUp(connection, of: relay) }
         case .tick:
             // Clients are there as long as their connections are.
             for connection in relay.callers.keys.sorted() {
@@ -191,14 +195,15 @@ extension World {
         for effect in effects {
             switch effect {
             case .send(let connections, let frame):
-                guard let news = RelayNews(frame) else { continue }
-                for connection in connections { tell(news, on: connection, of: relay) }
+                for news in distort(frame, of: relay).compactMap(RelayNews.init) {
+                    for connection in connections where connection != relay.deaf {
+                        tell(news, on: connection, of: relay)
+                    }
+                }
             case .close(let connection, _): hangUp(connection, of: relay, isOrderly: true)
             case .pause: break
             case .perform(let number, let order):
-                // A store in memory never fails.
-                let outcomes = try? relay.store.perform([order], at: time)
-                guard let outcome = outcomes?.first else { continue }
+                guard let outcome = outcome(of: order, at: relay) else { continue }
                 forget(order, relay)
                 carryOut(relay.relay.handle(.performed(number, outcome), at: time), of: relay)
             }

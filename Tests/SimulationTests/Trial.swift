@@ -17,10 +17,14 @@ struct Trial {
     let invariant: String
 
     /// All is well at first: what is seen broken later is what the test broke.
-    init(of invariant: String, on store: StoreChoice = .memory) throws {
+    init(of invariant: String, on store: StoreChoice = .memory, hasRelay: Bool = false) throws {
         self.invariant = invariant
         world = World(seed: 3)
         (ann, ben) = (try world.addNode("ann", on: store), try world.addNode("ben", on: store))
+        if hasRelay {
+            let relay = world.addRelay("relay")
+            for node in world.nodes { try world.use(relay, by: node) }
+        }
         jury = Jury(of: world, only: [invariant])
         trip = try world.group("trip", [ann, ben])
         try ann.type("the train leaves at nine", in: trip)

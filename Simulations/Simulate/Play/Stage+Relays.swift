@@ -22,6 +22,7 @@ extension Stage {
         case .down: world.stop(relay)
         case .up:
             relay.lossEvery = 0
+            relay.mischief = RelayMischief()
             relay.delay = 1...20
             if relay.isDown { world.start(relay) }
         case .wipe: world.wipe(relay)
@@ -29,6 +30,10 @@ extension Stage {
         case .rollBack: world.rollBack(relay)
         case .lose: relay.lossEvery = 3
         case .slow: relay.delay = 500...5_000
+        case .shuffle: relay.mischief.isShuffling = true
+        case .replay: relay.mischief.isReplaying = true
+        case .stale: relay.mischief.isStale = true
+        case .cutOff: relay.mischief.cutEvery = 10
         }
         return true
     }

@@ -62,6 +62,7 @@ struct Stage {
         let members = world.nodes.dropFirst().map(\.identity.person)
         _ = try world.perform(.createGroup(name: "all", members: members), on: world.nodes[0])
         world.run(for: 2_000)
+        if scenario.relaysOnly == true { world.keepToRelays() }
         for node in world.nodes { setClock(of: node) }
     }
 

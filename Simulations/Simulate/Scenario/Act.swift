@@ -154,6 +154,19 @@ public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
     case lose
     /// From now on it is slow, until it is `up`.
     case slow
+    /// From now on it gives envelopes in any order, until it is `up`.
+    case shuffle
+    /// From now on it tells again what it told before, until it is `up`.
+    case replay
+    /// From now on it answers with what it had when it was last copied, until it is `up`.
+    case stale
+    /// From now on it ends one connection in ten in the middle of an answer, until it is `up`.
+    case cutOff
+
+    /// What is drawn for a seed: those before 300 are what they were.
+    static func drawn(for seed: UInt64) -> [RelayTrouble] {
+        seed < 300 ? [.down, .up, .wipe, .copy, .rollBack, .lose, .slow] : allCases
+    }
 }
 
 /// Where in a step a process dies.

@@ -84,12 +84,19 @@ extension Scenario {
         var random = SeededRandom(seed: seed, purpose: "relays")
         guard random.next() % 2 == 0 else { return }
         relays = Int(1 + random.next() % 2)
+        if seed >= 300 { drawRelaysOnly() }
         let (isBroken, rate) = (random.next() % 2 == 0, 4 + random.next() % 40)
         for place in phases.indices where isBroken && phases[place].heal != true {
             var faults = phases[place].faults ?? Faults()
             faults.relays = rate
             phases[place].faults = faults
         }
+    }
+
+    /// From the seed 300 on, in half of all worlds with relays people meet only through these.
+    private mutating func drawRelaysOnly() {
+        var random = SeededRandom(seed: seed, purpose: "relays only")
+        if random.next() % 2 == 0 { relaysOnly = true }
     }
 
     /// What was drawn, in one line.
@@ -101,7 +108,7 @@ extension Scenario {
         if acquaintance != .everyone { words.append("\(acquaintance) known") }
         if nodes.count > persons.count { words.append("persons \(persons.count)") }
         if let rate = workload.devicesPerHour { words.append("devices \(rate)/h") }
-        if let relays { words.append("relays \(relays)") }
+        if let relays { words.append("relays \(relays)\(relaysOnly == true ? " alone" : "")") }
         if let rate = workload.talkPerMinute { words.append("talk/min \(rate)") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }

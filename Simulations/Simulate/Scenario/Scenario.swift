@@ -20,6 +20,8 @@ public struct Scenario: Codable, Equatable, Sendable {
     public var links: Links
     /// How many relays there are; each person uses one, in turn. None where left out.
     public var relays: Int?
+    /// Whether people meet only through relays, once they know each other.
+    public var relaysOnly: Bool?
     /// What people do by themselves.
     public var workload: Workload
     /// What happens, one after the other. A last phase that heals is where all must become equal.

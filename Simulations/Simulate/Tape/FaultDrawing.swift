@@ -66,8 +66,8 @@ struct FaultDrawing {
         guard relayCount > 0 else { return [] }
         return happening("relay troubles", faults.relays) { random in
             let relay = Int(random.next() % UInt64(relayCount))
-            let how = RelayTrouble.allCases[
-                Int(random.next() % UInt64(RelayTrouble.allCases.count))]
+            let all = RelayTrouble.drawn(for: seed)
+            let how = all[Int(random.next() % UInt64(all.count))]
             return [(users[0], .befall(relay: relay, how: how))]
         }
     }

@@ -1,0 +1,72 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+
+/// I17: a message that is shown as delivered or read is held by a device of another person.
+///
+/// What a device held once counts for ever, though it may have lost it since with an old copy of its
+/// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
+final class DeliveredIsHeld: Checker {
+    static let invariant = "I17"
+    /// Of a conversation the newest messages are looked at: of those before, this was done.
+    private static let messageCountMax = 40
+    private(set) var checkCount = 0
+
+    private struct Place: Hashable {
+        let space: SpaceID
+        let tag: LogTag
+        let sequence: UInt64
+    }
+
+    private var seen: Set<Place> = []
+    /// Devices that have had more than they have now.
+    private var forgetful: Set<DeviceID> = []
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        // A disk that decays may not open again.
+        if node.refusal != nil { forgetful.insert(node.identity.device) }
+    }
+
+    func wasSetBack(_ node: SimulatedNode) { forgetful.insert(node.identity.device) }
+
+    func looked(at world: World) throws {
+        guard world.liars.isEmpty else { return }
+        for node in world.nodes where !forgetful.contains(node.identity.device) {
+            for space in try node.store.spaces() {
+                guard
+                    // Who is not in it any more sees nothing.
+                    let messages = try? node.messages(
+                        in: space.id, limit: Self.messageCountMax)
+                else { continue }
+                for message in messages where message.state ?? .saved >= .delivered {
+                    try look(at: message, of: node, in: space.id, world)
+                }
+            }
+        }
+    }
+
+    private func look(
+        at message: Message, of node: SimulatedNode, in space: SpaceID, _ world: World
+    ) throws {
+        let place = Place(
+            space: space, tag: message.reference.tag, sequence: message.reference.sequence)
+        guard !seen.contains(place) else { return }
+        checkCount += 1
+        for other in world.nodes where other.identity.person != node.identity.person {
+            if forgetful.contains(other.identity.device) || other.refusal != nil {
+                seen.insert(place)
+                return
+            }
+            guard let record = try other.store.space(space),
+                let log = try other.store.log(place.tag, in: record.number),
+                try other.store.operation(at: place.sequence, in: log.number) != nil
+            else { continue }
+            seen.insert(place)
+            return
+        }
+        throw violation(
+            "\(node.name) shows a message as \(message.state?.rawValue ?? "") that nobody else has")
+    }
+}

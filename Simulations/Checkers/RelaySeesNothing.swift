@@ -1,0 +1,116 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+
+/// I18: what a relay is given and keeps is readable by nobody, and names nobody; and a message is
+/// shown as lying on a relay only where a relay answered after it was written.
+final class RelaySeesNothing: Checker {
+    static let invariant = "I18"
+    static let needsRelay = true
+    private(set) var checkCount = 0
+    private var words = ByteSearch()
+    private var named: Set<DeviceID> = []
+
+    private struct Place: Hashable {
+        let device: DeviceID
+        let tag: LogTag
+        let sequence: UInt64
+    }
+
+    private var stepCount: UInt64 = 0
+    /// At which step a message was reported as saved.
+    private var saved: [Place: UInt64] = [:]
+    /// At which step a relay last said to a device that it keeps something.
+    private var stored: [DeviceID: UInt64] = [:]
+
+    func observed(_ step: StepReport) throws {
+        stepCount += 1
+        let node = step.node
+        learn(node)
+        switch step.input {
+        case .command(_, let command): try learn(command, step)
+        case .relay(_, .answered(_, .stored)): stored[node.identity.device] = stepCount
+        default: break
+        }
+        for case .askRelay(_, let request) in step.effects {
+            switch request.action {
+            case .put(let bytes), .volatile(_, let bytes), .putChunk(let bytes):
+                try search(bytes, "\(node.name) gives a relay")
+            case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe, .getChunk: break
+            }
+        }
+    }
+
+    /// Names that no relay is to see: of devices, persons and conversations.
+    private func learn(_ node: SimulatedNode) {
+        guard named.insert(node.identity.device).inserted else { return }
+        words.add(node.identity.device.bytes)
+        words.add(node.identity.person.bytes)
+    }
+
+    private func learn(_ command: Command, _ step: StepReport) throws {
+        switch command {
+        case .send(let space, let messages, _):
+            words.add(space.bytes)
+            for message in messages { words.add(Array(message.text.utf8)) }
+        case .edit(_, let text): words.add(Array(text.utf8))
+        case .createGroup(let name, _), .rename(_, let name): words.add(Array(name.utf8))
+        default: break
+        }
+        guard !step.isLost else { return }
+        for case .reply(_, .success(.messages(let numbers))) in step.effects {
+            for number in numbers {
+                guard let operation = try step.node.store.operation(number),
+                    let log = try step.node.store.log(operation.log)
+                else { continue }
+                let place = Place(
+                    device: step.node.identity.device, tag: log.tag,
+                    sequence: operation.sequence)
+                saved[place] = stepCount
+            }
+        }
+    }
+
+    private func search(_ bytes: [UInt8], _ who: String) throws {
+        checkCount += 1
+        guard words.firstHit(in: bytes) == nil else {
+            throw violation("\(who) something that can be read, or names somebody")
+        }
+    }
+
+    func wasSetBack(_ node: SimulatedNode) {
+        // Places are used again.
+        saved = saved.filter { $0.key.device != node.identity.device }
+    }
+
+    func looked(at world: World) throws {
+        for node in world.honestNodes {
+            for space in try node.store.spaces() {
+                // Who is not in it any more sees nothing.
+                guard let messages = try? node.messages(in: space.id, limit: 40) else { continue }
+                for message in messages where message.state == .relayed {
+                    checkCount += 1
+                    let place = Place(
+                        device: node.identity.device, tag: message.reference.tag,
+                        sequence: message.reference.sequence)
+                    guard let written = saved[place] else { continue }
+                    guard stored[node.identity.device] ?? 0 > written else {
+                        throw violation(
+                            "\(node.name) shows a message as lying on a relay, and none has "
+                                + "answered since it was written")
+                    }
+                }
+            }
+        }
+    }
+
+    func settled(_ world: World) throws {
+        for relay in world.relays {
+            for bytes in relay.contents { try search(bytes, "\(relay.name) keeps") }
+        }
+        try looked(at: world)
+    }
+}

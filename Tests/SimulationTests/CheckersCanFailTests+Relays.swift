@@ -1,0 +1,81 @@
+import ParleyConversation
+import ParleySealing
+import ParleyWire
+import Testing
+
+@testable import ParleyCheckers
+@testable import ParleyLedger
+@testable import ParleyNodeCore
+@testable import ParleySimulation
+
+extension CheckersCanFailTests {
+    @Test("DeliveredIsHeld: a message is shown as read that nobody else has")
+    func deliveredIsHeld() throws {
+        let trial = try Trial(of: "I17")
+        trial.world.cut(trial.ann, trial.ben)
+        try trial.ann.type("anybody there?", in: trial.trip)
+        let tag = LogTag(
+            OperationHash.log(
+                space: trial.trip, device: trial.ann.identity.device, lane: .content))
+        try trial.meddle(with: trial.ann) { store, space in
+            let log = try #require(try store.log(tag, in: space.number))
+            let ben = Digest(reinterpreting: trial.ben.identity.person)
+            try store.raise(
+                Mark(
+                    space: space.number, kind: .read, actor: ben, tag: tag,
+                    sequence: log.end - 1))
+        }
+        trial.isBroken(isSettled: false)
+    }
+
+    /// What a relay is asked to keep, as a step that nobody made.
+    private func put(_ bytes: [UInt8], _ trial: Trial) throws {
+        let relay = try #require(trial.world.relays.first)
+        var random = SeededRandom(seed: 1, purpose: "put")
+        let key = DeviceSigningKey.generate(using: &random)
+        let request = MailboxRequest(
+            number: 1, action: .put(envelope: bytes), mailbox: MailboxID(key: key.device), key: key)
+        trial.world.onStep?(
+            StepReport(
+                node: trial.ann, input: .madeDurable, effects: [.askRelay(relay.key, request)],
+                isLost: false))
+    }
+
+    @Test("RelaySeesNothing: a text, or the name of a device, lies open in an envelope")
+    func relaySeesText() throws {
+        for isName in [true, false] {
+            let trial = try Trial(of: "I18", hasRelay: true)
+            try trial.ann.type("under the clock at seven", in: trial.trip)
+            let secret =
+                isName
+                ? trial.ann.identity.device.bytes : Array("under the clock at seven".utf8)
+            let zeros = [UInt8](repeating: 0, count: 100)
+            try put(zeros, trial)
+            try trial.jury.verify()
+            try put(zeros + secret + zeros, trial)
+            trial.isBroken(isSettled: false)
+        }
+    }
+
+    @Test("RelaySeesNothing: a message is shown as lying on a relay that never answered")
+    func neverRelayed() throws {
+        let trial = try Trial(of: "I18", hasRelay: true)
+        let relay = try #require(trial.world.relays.first)
+        trial.world.run(for: 30_000)
+        trial.world.cut(trial.ann, trial.ben)
+        trial.world.stop(relay)
+        trial.world.run(for: 10_000)
+        try trial.ann.type("anybody there?", in: trial.trip)
+        try trial.jury.verify()
+        let tag = LogTag(
+            OperationHash.log(
+                space: trial.trip, device: trial.ann.identity.device, lane: .content))
+        try trial.meddle(with: trial.ann) { store, space in
+            let log = try #require(try store.log(tag, in: space.number))
+            try store.setValue(
+                Outbox.Entry(first: 0, end: log.end, since: 1).bytes, .outbox,
+                Outbox.key(relay.key, trial.trip, tag))
+        }
+        trial.isBroken(isSettled: false)
+    }
+}
