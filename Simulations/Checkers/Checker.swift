@@ -114,6 +114,7 @@ public final class Jury {
             NoStorms(),
             NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(), SecretsStayIn(),
             DeliveredIsHeld(), RelaySeesNothing(),
+            NoCallRingsForEver(), OneDeviceAnswers(), CallsEndAlike(), NothingVolatileOnDisk(),
         ]
     }
 

@@ -268,8 +268,8 @@ extension NodeCore {
         _ note: Calls.Note, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard try mayWrite(store), let space = try store.space(note.space),
-            try refusal(writingIn: space, store) == nil
+        guard let space = try store.space(note.space), let roster = try roster(of: space, store),
+            belongs(to: roster), roster.member(identity.person)?.role ?? .reader >= .member
         else { return }
         let age = now.monotonic - min(note.begun, now.monotonic)
         let record = CallRecord(
@@ -289,8 +289,11 @@ extension NodeCore {
             let outputs = desk.calls.gone(gone.person, from: gone.space, at: now.monotonic)
             try perform(outputs, at: now, store, &random, &effects)
         }
-        for note in desk.calls.takeNotes() {
-            try write(note, at: now, store, &random, &effects)
+        // Whoever has to take back first what they forgot writes it down when they have.
+        if desk.calls.hasNotes, try mayWrite(store) {
+            for note in desk.calls.takeNotes() {
+                try write(note, at: now, store, &random, &effects)
+            }
         }
         guard let deadline = desk.deadline, desk.moments.allSatisfy({ deadline < $0 }) else {
             return

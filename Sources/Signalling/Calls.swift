@@ -121,8 +121,7 @@ public struct Calls: Equatable, Sendable {
         let (call, outputs) = Call.begun(
             id, in: space, by: own, inviting: inviting, media, at: now)
         // Should this device die, it is known all the same that it called.
-        notes.append(
-            Note(of: call, CallSummary(outcome: .begun, duration: 0, persons: call.persons)))
+        note(Note(of: call, CallSummary(outcome: .begun, duration: 0, persons: call.persons)))
         return keep(call, outputs, at: now)
     }
 
@@ -171,6 +170,9 @@ public struct Calls: Equatable, Sendable {
         if case .ring = signal { .reject(.stale) } else { nil }
     }
 
+    /// Whether anything is to be written down.
+    public var hasNotes: Bool { !notes.isEmpty }
+
     /// What is to be written down since the last time, in order.
     public mutating func takeNotes() -> [Note] {
         defer { notes = [] }
@@ -199,12 +201,17 @@ public struct Calls: Equatable, Sendable {
         return all
     }
 
+    private mutating func note(_ note: Note) {
+        notes.append(note)
+        if notes.count > Self.overCountMax { notes.removeFirst() }
+    }
+
     private mutating func keep(
         _ call: Call, _ outputs: [Call.Output], at now: UInt64
     ) -> [Output] {
         if call.phase == .ended {
             calls[call.id] = nil
-            if call.isNoted { notes.append(Note(of: call, call.summary(at: now))) }
+            if call.isNoted { note(Note(of: call, call.summary(at: now))) }
             over.append(call.id)
             if over.count > Self.overCountMax { over.removeFirst() }
         } else {

@@ -1,6 +1,7 @@
 import ParleyLedger
 import ParleySealing
 import ParleySimulation
+import ParleySignalling
 import ParleyWire
 
 @testable import ParleyConversation
@@ -34,6 +35,16 @@ extension Decoder {
             "reaction", in: ["Sources/Conversation/Features/Reaction.swift": 1],
             Reaction(emoji: "👍", isOn: true).draft(to: message)
         ) { Reaction(payload: $0) != nil },
+        payload(
+            "call", in: ["Sources/Conversation/Features/CallRecord.swift": 1],
+            CallRecord(
+                call: CallID(Check(high: 1, low: 2)), founder: PersonID { $0[0] = 1 },
+                began: 1_700_000_000_000,
+                summary: CallSummary(
+                    outcome: .talked, duration: 61_000,
+                    persons: [PersonID { $0[0] = 1 }, PersonID { $0[0] = 2 }])
+            ).draft()
+        ) { CallRecord(payload: $0) != nil },
         payload(
             "name", in: ["Sources/Conversation/Features/Name.swift": 1],
             ConversationName(name: "trip").draft(replacing: [])

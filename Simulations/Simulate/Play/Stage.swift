@@ -2,6 +2,7 @@ import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySignalling
 import ParleySimulatedDisk
 import ParleySimulation
 import ParleyWire
@@ -111,6 +112,11 @@ struct Stage {
         parted = nil
         world.heal()
         world.startAll()
+        // A call that nobody ends would go on for ever.
+        for node in world.nodes {
+            guard let call = node.core.calls.current else { continue }
+            _ = perform(.act(call.id, .hangUp), on: node)
+        }
     }
 
     // MARK: Ways
