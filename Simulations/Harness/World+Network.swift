@@ -204,8 +204,8 @@ extension World {
 
     func dial(_ target: DialTarget, from index: Int) {
         guard let far = target.addresses.first.flatMap({ Int($0) }), nodes.indices.contains(far),
-            nodes[far].identity.device == target.device, !nodes[far].isDown, !hasRelaysOnly,
-            !separated.contains(.between(index, far)),
+            nodes[far].identity.device == target.device, !nodes[far].isDown,
+            !needsRelay(index, far), !separated.contains(.between(index, far)),
             !blocked.contains(Way(source: index, target: far)),
             !blocked.contains(Way(source: far, target: index))
         else {

@@ -1,3 +1,4 @@
+import ParleyNodeCore
 import ParleyRelaying
 import ParleyWire
 
@@ -55,11 +56,18 @@ extension World {
 }
 
 extension World {
-    /// From now on nodes reach each other through relays alone; links that stand end.
+    /// From now on people reach each other through relays alone; links that stand end. The devices of
+    /// one person still meet: that is how a new one comes to know the others.
     public func keepToRelays() {
         hasRelaysOnly = true
         for link in wires.keys.sorted() {
-            if let wire = wires[link], wire.relay == nil { close(wire) }
+            guard let wire = wires[link], wire.relay == nil else { continue }
+            if needsRelay(wire.near.node, wire.far.node) { close(wire) }
         }
+    }
+
+    /// Whether no direct way is between two nodes, however well the network does.
+    func needsRelay(_ left: Int, _ right: Int) -> Bool {
+        hasRelaysOnly && nodes[left].identity.person != nodes[right].identity.person
     }
 }

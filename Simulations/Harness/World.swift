@@ -33,7 +33,7 @@ public final class World {
     /// How long received operations wait for the disk, in milliseconds: power that is lost
     /// meanwhile takes them along.
     public var durabilityDelay: ClosedRange<UInt64> = 0...0
-    /// Whether nodes reach each other through relays alone.
+    /// Whether people reach each other through relays alone.
     public internal(set) var hasRelaysOnly = false
     /// Whether what happens at one moment happens in an order that is drawn, instead of the order in
     /// which it was caused. What one link carries keeps its order.

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleySealing
+import ParleySignalling
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -79,6 +80,32 @@ struct PassingTests {
         #expect(ben.core.passedCount == took + 1)
         #expect(ann.store.changeCount == before.0 && ben.store.changeCount == before.1)
         #expect(!pair.relay.contents.contains(envelope))
+    }
+
+    @Test("who is reached through a relay alone is rung, and sees who types; no disk changes by it")
+    func rings() throws {
+        let pair = try Pair(seed: 56)
+        let (world, ann, ben) = (pair.world, pair.ann, pair.ben)
+        world.keepToRelays()
+        world.run(for: 120_000)
+        #expect(ann.core.linkedPeers.isEmpty)
+        var rings = 0
+        world.onStep = { step in
+            for case .call(let output) in step.effects where step.node === ben {
+                if case .ring = output.order { rings += 1 }
+            }
+        }
+        let before = (ann.store.changeCount, ben.store.changeCount)
+        let kept = pair.relay.contents
+        _ = try world.perform(.types(pair.space, true), on: ann)
+        world.run(for: 1_000)
+        #expect(ben.core.desk.typing.persons(in: pair.space) == [ann.identity.person])
+        let isKept = pair.relay.contents != kept
+        #expect(!isKept)
+        #expect(ben.store.changeCount == before.1)
+        _ = try world.perform(.call(pair.space, .microphone), on: ann)
+        world.run(for: 1_000)
+        #expect(rings == 1)
     }
 
     @Test("a relay that brings it again, later, or as a letter that was kept, gains nothing")
