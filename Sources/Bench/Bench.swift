@@ -14,6 +14,8 @@ public struct Bench: Sendable {
     ]
     /// Figures that are measured where one asks for them, by name or all as `relay`.
     public static let relayNames = RelayBench.names
+    /// The same about calls, all as `calls`.
+    public static let callNames = CallBench.names
     /// The same about searching, all as `search`.
     public static let searchNames = SearchBench.names
 
@@ -47,22 +49,24 @@ public struct Bench: Sendable {
 
     /// Measures the figures with these names, or all.
     public func run(_ names: [String]) async throws -> [Figure] {
-        let all = Self.names + Self.relayNames + Self.searchNames
+        let all = Self.names + Self.relayNames + Self.callNames + Self.searchNames
         var wanted = Set(names.isEmpty ? Self.names : names)
         if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
+        if wanted.remove("calls") != nil { wanted.formUnion(Self.callNames) }
         if wanted.remove("search") != nil { wanted.formUnion(Self.searchNames) }
         let unknown = wanted.subtracting(all).sorted()
         guard unknown.isEmpty else {
             throw NodeError(
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
-                hint: "There are: " + (all + ["relay", "search"]).joined(separator: ", "))
+                hint: "There are: " + (all + ["relay", "calls", "search"]).joined(separator: ", "))
         }
         let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
         let searches = try await SearchBench(
             folder: folder, models: models, texts: texts, say: say
         ).run(wanted)
-        guard !wanted.isSubset(of: Set(Self.searchNames + ["epoch"])) else {
-            return epochs + searches
+        let calls = try await CallBench(folder: folder, program: program, say: say).run(wanted)
+        guard !wanted.isSubset(of: Set(Self.searchNames + Self.callNames + ["epoch"])) else {
+            return epochs + calls + searches
         }
         let fsync = try Disk.fsyncSamples(in: folder, count: 500)
         var figures = [
@@ -80,7 +84,7 @@ public struct Bench: Sendable {
         }
         return all.compactMap { name in
             wanted.contains(name) ? figures.first { $0.name == name } : nil
-        } + epochs + searches
+        } + epochs + calls + searches
     }
 
     private func nodes(_ wanted: Set<String>, fsync: Double) async throws -> [Figure] {

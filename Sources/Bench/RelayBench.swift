@@ -196,12 +196,13 @@ final class RelayProcess {
     private let process: Process
     let place: RelayPlace
 
-    init(program: String, home: String) throws {
+    init(program: String, home: String, options: [String] = []) throws {
         process = Process()
         process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = [
-            "relay", "run", "--home", home, "--listen", "127.0.0.1:0", "--unbounded",
-        ]
+        process.arguments =
+            [
+                "relay", "run", "--home", home, "--listen", "127.0.0.1:0", "--unbounded",
+            ] + options
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

@@ -133,7 +133,12 @@ struct ParleyCommand: AsyncParsableCommand {
                 subcommands: [
                     Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
                 ]),
-            CommandGroup(name: "Calls:", subcommands: [CallsCommand.self]),
+            CommandGroup(
+                name: "Calls:",
+                subcommands: [
+                    CallCommand.self, CallsCommand.self, Answer.self, Reject.self, HangUp.self,
+                    PresenceCommand.self,
+                ]),
             CommandGroup(
                 name: "Finding:",
                 subcommands: [

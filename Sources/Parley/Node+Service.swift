@@ -68,7 +68,7 @@ extension Node: NodeService {
         return count
     }
 
-    private func space(_ argument: String) async throws -> SpaceID {
+    func space(_ argument: String) async throws -> SpaceID {
         try await read { try $0.conversation(argument).id }
     }
 
@@ -198,7 +198,11 @@ extension Node: NodeService {
             }
             if linksChanged { continuation.yield(ChangeView(kind: "link")) }
         }
-        continuation.onTermination = { _ in Task { await running.unlisten(id) } }
+        let (media, call) = (media, media.listen { continuation.yield($0) })
+        continuation.onTermination = { _ in
+            media.unlisten(call)
+            Task { await running.unlisten(id) }
+        }
         return stream
     }
 }

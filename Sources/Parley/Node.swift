@@ -26,6 +26,7 @@ public final class Node: Sendable {
     let home: Home
     let indexer: SearchIndexer
     let desk: SearchDesk
+    let media: MediaDesk
 
     private init(
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
@@ -37,6 +38,7 @@ public final class Node: Sendable {
         indexer = SearchIndexer(
             running: running, shelf: ModelShelf(ModelFolder(settings.models)), logger: logger)
         desk = SearchDesk(running: running, indexer: indexer)
+        media = MediaDesk(running: running)
         network = NodeNetwork(
             identity: keys.identity, noise: keys.noise,
             network: NetworkID(named: settings.network), inputs: running, logger: logger)
@@ -158,7 +160,7 @@ public final class Node: Sendable {
     }
 
     func begin() async {
-        await running.connect(network)
+        await running.connect(network, media)
         await running.start()
     }
 
@@ -188,6 +190,7 @@ public final class Node: Sendable {
     /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
     public func shutdown() async {
         indexer.stop()
+        await hangUp()
         await network.shutdown()
         await running.stop()
     }

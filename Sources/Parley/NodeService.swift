@@ -382,18 +382,3 @@ public struct RestoreReport: Codable, Equatable, Sendable {
     /// Operations that are here again.
     public var operationCount: Int
 }
-
-/// Something changed.
-public struct ChangeView: Codable, Equatable, Sendable {
-    /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
-    /// different), `contact`, `devices`, `link`.
-    public var kind: String
-    /// The conversation, in hex, where it concerns one.
-    public var conversation: String?
-    /// The message as it is now, where it concerns one.
-    public var message: MessageView?
-    /// A name, where it concerns a person.
-    public var name: String?
-    /// What a person should read of it, as a sentence.
-    public var notice: String? = nil
-}

@@ -8,28 +8,6 @@ import ParleyStorage
 import ParleyWire
 import Synchronization
 
-/// What the running node hands to the network.
-protocol LinkOutlet: AnyObject, Sendable {
-    /// Sends frames on a link, in order.
-    func send(_ frames: [[UInt8]], on link: LinkID)
-    /// Ends a link after what was sent.
-    func hangUp(_ link: LinkID)
-    /// So many frames of a link were dealt with.
-    func consumed(_ count: Int, on link: LinkID)
-    /// Shows this identity log on new links.
-    func renewIdentity(_ operations: [[UInt8]])
-    /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
-    func dial(_ target: DialTarget)
-    /// Connects to a relay, in place of a connection that may be there.
-    func callRelay(_ relay: NoiseKey, at addresses: [String])
-    /// Asks a relay something.
-    func askRelay(_ relay: NoiseKey, _ request: MailboxRequest)
-    /// Ends the connection to a relay, and tells nothing of it.
-    func leaveRelay(_ relay: NoiseKey)
-    /// Ends the connection to a relay, and tells that it is gone.
-    func loseRelay(_ relay: NoiseKey)
-}
-
 /// The one actor that owns the core and the store.
 ///
 /// Inputs wait in an inbox. The actor takes all that wait, steps them in one transaction, commits,
@@ -59,6 +37,7 @@ actor RunningNode {
     private var random = SystemRandom()
     private let logger: Logger
     private weak var outlet: (any LinkOutlet)?
+    private weak var media: MediaDesk?
     private var waiting: [CommandID: CheckedContinuation<CommandReply, any Error>] = [:]
     private var nextCommand: UInt64 = 1
     private var listeners: [UInt64: @Sendable ([ViewChange], Bool) -> Void] = [:]
@@ -129,7 +108,9 @@ actor RunningNode {
         return try Views(store: opened, core: core, rosters: rosters).doctor()
     }
 
-    func connect(_ outlet: any LinkOutlet) { self.outlet = outlet }
+    func connect(_ outlet: any LinkOutlet, _ media: MediaDesk) {
+        (self.outlet, self.media) = (outlet, media)
+    }
 
     /// Begins: makes what every node has, and looks for everyone known.
     func start() { offer(.started) }
@@ -324,7 +305,8 @@ actor RunningNode {
         var linksChanged = false
         for effect in effects {
             switch effect {
-            case .commitFully, .call: break
+            case .commitFully: break
+            case .call(let output): media?.handle(output)
             case .send(let link, let bytes): frames[link, default: []].append(bytes)
             case .hangUp(let link, _):
                 if let last = frames.removeValue(forKey: link) { outlet?.send(last, on: link) }

@@ -51,17 +51,14 @@ extension Views {
                 return ChangeView(
                     kind: "devices", conversation: nil, message: nil, name: name)
             case .relays: return ChangeView(kind: "relays")
-            case .typing(let space):
-                return ChangeView(
-                    kind: "typing", conversation: id(of: space), message: nil, name: nil)
-            case .calls(let space):
-                return ChangeView(
-                    kind: "calls", conversation: id(of: space), message: nil, name: nil)
+            case .typing(let space): return typing(in: space)
             case .presence(let person):
                 // As above.
                 let name = try? name(of: person)
                 return ChangeView(
-                    kind: "presence", conversation: nil, message: nil, name: name)
+                    kind: "presence", name: name, presence: presence(of: person).word)
+            // What goes on is told call by call: see MediaDesk.
+            case .calls(let space): return ChangeView(kind: "calls", conversation: id(of: space))
             case .card: return nil
             }
         }

@@ -219,6 +219,10 @@ public struct Call: Equatable, Sendable {
     /// Whether this device says who is in.
     public var isHost: Bool { host == own.device }
 
+    /// Whose devices ring, as far as this device was told: persons who were asked, have not refused
+    /// and are not in.
+    public var ringing: [PersonID] { alerted.filter { refusals[$0] == nil && !isIn($0) } }
+
     /// When it has to be offered ``Event/due``, on the monotonic clock.
     public var deadline: UInt64? {
         let own = [ringUntil, ringAgain, joinUntil, joinAgain, beatAgain, asideUntil]

@@ -1,8 +1,9 @@
 import Foundation
-import Parley
+import Synchronization
 import Testing
 
 @testable import LocalAPITests
+@testable import Parley
 @testable import parley
 
 @Suite("Commands about calls", .timeLimit(.minutes(3)))
@@ -45,5 +46,90 @@ struct CallCommandTests {
                 "addTurnServer turn:t.example ada squeamish -",
                 "removeTurnServer turn:t.example",
             ])
+    }
+}
+
+extension CallCommandTests {
+    @Test("call, answer and hang up, on a running node alone")
+    func calls() async {
+        let terminal = Terminal()
+        let call = await terminal.run("call", "home", "--video", "--detach")
+        #expect(call.output == "calling home\n" && call.status == 0)
+        _ = await terminal.run("answer", "--muted", "--detach")
+        _ = await terminal.run("reject", "home")
+        _ = await terminal.run("hangup")
+        _ = await terminal.run("calls", "send", "microphone", "screen")
+        _ = await terminal.run("calls", "send", "nothing")
+        #expect(await terminal.run("calls", "send", "smell").status == 64)
+        #expect(await terminal.run("call", "").status == 64)
+        #expect(await terminal.run("calls").output == "01234567  home  ringing\n")
+        #expect(
+            terminal.node.calls == [
+                "call home [\"microphone\", \"camera\"]", "answer  []", "reject home", "hangUp ",
+                "setMedia  [\"microphone\", \"screen\"]", "setMedia  []",
+            ])
+        let still = Terminal(isRunning: false)
+        for words in [["call", "home"], ["answer"], ["reject"], ["hangup"]] {
+            let result = await still.run(list: words)
+            #expect(result.status == 1 && result.talk.contains("does not run"))
+        }
+    }
+
+    @Test("show what becomes of a call until it is over")
+    func watch() async throws {
+        let terminal = Terminal()
+        var (talking, ended) = (FakeNode.call("talking"), FakeNode.call("ended"))
+        talking.milliseconds = 0
+        talking.members = [
+            .init(
+                name: "ben", person: "cc", device: "dd", isThis: false, media: [],
+                connection: "connected")
+        ]
+        (ended.milliseconds, ended.reason, ended.end) = (62_000, "ben hung up", "hung-up-by-other")
+        async let result = terminal.run("call", "home")
+        while terminal.node.calls.isEmpty { await Task.yield() }
+        for call in [talking, ended] {
+            terminal.node.tell(
+                ChangeView(kind: "call", conversation: call.conversation, call: call))
+        }
+        let shown = await result
+        #expect(shown.output == "calling home\nconnected with ben\nben hung up, after 1:02\n")
+        #expect(shown.status == 0)
+    }
+
+    @Test("show and set who is there")
+    func presence() async {
+        let terminal = Terminal()
+        let shown = await terminal.run("presence")
+        #expect(shown.output.contains("you  online") && shown.output.contains("told now only"))
+        #expect(shown.output.contains("ben  away") && shown.output.contains("told nothing"))
+        _ = await terminal.run("presence", "set", "away")
+        _ = await terminal.run("presence", "tell", "nothing", "ben")
+        #expect(await terminal.run("presence", "set", "asleep").status == 64)
+        #expect(await terminal.run("presence", "tell", "some").status == 64)
+        #expect(terminal.node.calls == ["setPresence away", "setPrivacy nothing ben"])
+    }
+}
+
+extension CallCommandTests {
+    @Test("show what became of calls, between messages and in a list")
+    func records() async {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "hello")
+        terminal.node.state.withLock { state in
+            state.records = [
+                FakeNode.record("talked", isOwn: true),
+                FakeNode.record("unanswered", isMissed: true),
+            ]
+        }
+        let read = await terminal.run("read", "home")
+        #expect(read.output.contains("– you called ben, 1:02\n"))
+        #expect(read.output.hasSuffix("– missed call from ben\n"))
+        let list = await terminal.run("calls")
+        #expect(list.output.contains("home  you called ben, 1:02\n"))
+        #expect(list.output.hasSuffix("01234567  home  ringing\n"))
+        let json = await terminal.run("calls", "list", "--json", "--limit", "1")
+        #expect(json.output.contains("\"isMissed\":true") && !json.output.contains("talked"))
+        #expect(await terminal.run("calls", "list", "--limit", "-1").status == 64)
     }
 }

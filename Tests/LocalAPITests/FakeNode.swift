@@ -17,6 +17,7 @@ final class FakeNode: NodeService {
         var muted: [String: Bool] = [:]
         var calls: [String] = []
         var events: [MembershipView] = []
+        var records: [CallRecordView] = []
         var watchers: [AsyncStream<ChangeView>.Continuation] = []
     }
 

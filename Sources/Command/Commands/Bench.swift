@@ -16,6 +16,7 @@ struct BenchCommand: AsyncParsableCommand {
             Example:
               parley bench append page
               parley bench relay
+              parley bench calls
               parley bench search --texts logs
               parley bench --json
               parley bench search-quality chat-search.json

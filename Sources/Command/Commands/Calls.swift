@@ -5,7 +5,7 @@ import Parley
 struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
-        abstract: "what calls need: media, turn",
+        abstract: "calls that go on, and what calls need: list, send, media, turn",
         discussion: """
             Parley brings calls about; sound and pictures are made by a program of your choice, \
             which is started for each call and spoken with as Protocol/12-media.md tells. Servers \
@@ -15,7 +15,8 @@ struct CallsCommand: AsyncParsableCommand {
               parley calls media /usr/local/bin/my-media
               parley calls turn add turn:turn.example.org:3478 --secret-file secret
             """,
-        subcommands: [CallsMedia.self, CallsTurn.self])
+        subcommands: [CallsList.self, CallsSend.self, CallsMedia.self, CallsTurn.self],
+        defaultSubcommand: CallsList.self)
 }
 
 struct CallsMedia: NodeCommand {

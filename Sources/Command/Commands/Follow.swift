@@ -6,8 +6,8 @@ struct Follow: AsyncParsableCommand {
         commandName: "follow",
         abstract: "show what happens, as it happens",
         discussion: """
-            Needs a running node. Shows every message that comes or changes, in all conversations \
-            or in one, until Ctrl-C. With --json, one object a line.
+            Needs a running node. Shows every message that comes or changes, calls, who types \
+            and who is there, in all conversations or in one, until Ctrl-C. With --json, one object a line.
 
             Example:
               parley follow home
@@ -39,10 +39,15 @@ struct Follow: AsyncParsableCommand {
         var names = try await Self.names(node)
         let only = try conversation.map { try Self.identifier($0, among: names) }
         var lines = MessageLines(for: [])
+        var calls = CallLines()
+        var missedCounts: [String: Int] = [:]
         // How many events of each conversation were shown.
         var told: [String: Int] = [:]
         for id in names.keys.sorted() {
             told[id] = try await node.events(conversation: id).count
+            missedCounts[id] = try await node.callRecords(conversation: id).count {
+                $0.isMissed && $0.outcome != "begun"
+            }
         }
         for await change in changes {
             if let only, change.conversation != only { continue }
@@ -51,6 +56,23 @@ struct Follow: AsyncParsableCommand {
                 continue
             }
             if let notice = change.notice { World.current.write(harmless(notice)) }
+            if let call = change.call {
+                for line in calls.add(call) { World.current.write(line) }
+            }
+            if change.kind == "calls", let id = change.conversation {
+                // What was missed while this node was away; the rest was shown as it went on.
+                let missed = try await node.callRecords(conversation: id).filter {
+                    $0.isMissed && $0.outcome != "begun"
+                }
+                for record in missed.dropFirst(missedCounts[id] ?? 0) {
+                    let name = only == nil ? harmless(names[id] ?? "?") + ": " : ""
+                    for line in lines.add(CallLines.text(record), at: record.time) {
+                        World.current.write(name + line)
+                    }
+                }
+                missedCounts[id] = missed.count
+            }
+            Self.say(change, in: only == nil ? names[change.conversation ?? ""] ?? "?" : nil)
             if change.kind == "members", let id = change.conversation {
                 if names[id] == nil { names = try await Self.names(node) }
                 let name = only == nil ? harmless(names[id] ?? "?") + ": " : ""
@@ -66,6 +88,17 @@ struct Follow: AsyncParsableCommand {
             for line in lines.add(message) { World.current.write(name + line) }
         }
         throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
+    }
+
+    /// Who types, and who is there: talk, which may be forgotten.
+    private static func say(_ change: ChangeView, in conversation: String?) {
+        if let typing = change.typing, !typing.isEmpty {
+            let name = conversation.map { harmless($0) + ": " } ?? ""
+            World.current.say(name + harmless(typing.joined(separator: ", ")) + " …")
+        }
+        if let presence = change.presence, let name = change.name {
+            World.current.say("\(harmless(name)) is \(presence)")
+        }
     }
 
     private static func names(_ node: any NodeService) async throws -> [String: String] {

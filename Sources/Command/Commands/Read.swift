@@ -56,7 +56,10 @@ struct Read: NodeCommand {
         let events = try await node.events(conversation: conversation).filter {
             ($0.time >= first && $0.time <= last)
         }
-        return MessageLines.text(page.messages, events: events)
+        let calls = try await node.callRecords(conversation: conversation).filter {
+            ($0.time >= first && $0.time <= last)
+        }
+        return MessageLines.text(page.messages, events: events, calls: calls)
     }
 
     private func show(around number: Int64, on node: any NodeService) async throws {

@@ -40,25 +40,38 @@ struct MessageLines {
     }
 
     /// All of them, and between them who came and went.
-    static func text(_ messages: [MessageView], events: [MembershipView] = []) -> String {
+    static func text(
+        _ messages: [MessageView], events: [MembershipView] = [], calls: [CallRecordView] = []
+    ) -> String {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
-        var rest = events[...]
+        let notes =
+            events.map { (time: $0.time, text: MembershipLines.text($0)) }
+            + calls.map { (time: $0.time, text: CallLines.text($0)) }
+        // Those of one moment stay as they came: who is in first, then who called.
+        var rest = notes.enumerated().sorted {
+            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+        }.map(\.element)[...]
         for message in messages {
-            while let event = rest.first, event.time < message.time {
-                shown += lines.add(event)
+            while let note = rest.first, note.time < message.time {
+                shown += lines.add(note.text, at: note.time)
                 rest.removeFirst()
             }
             shown += lines.add(message)
         }
-        return (shown + rest.flatMap { lines.add($0) }).joined(separator: "\n")
+        return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
     }
 
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.
     mutating func add(_ event: MembershipView) -> [String] {
-        guard let text = MembershipLines.text(event) else { return [] }
+        add(MembershipLines.text(event), at: event.time)
+    }
+
+    /// A line between messages; nothing where there is nothing to say.
+    mutating func add(_ text: String?, at time: UInt64) -> [String] {
+        guard let text else { return [] }
         let gap = String(repeating: " ", count: max(numberColumns, 2))
-        return heading(at: event.time) + ["  \(gap)  \(clock.time(event.time))  – \(text)"]
+        return heading(at: time) + ["  \(gap)  \(clock.time(time))  – \(text)"]
     }
 
     private func lines(_ message: MessageView) -> [String] {

@@ -13,6 +13,101 @@ public protocol CallService: Sendable {
     ) async throws -> CallSettingsView
     /// Uses a server no more, by its address.
     func removeTurnServer(_ address: String) async throws -> CallSettingsView
+    /// Calls everybody in a conversation, sending these of `microphone`, `camera` and `screen`.
+    func call(conversation: String, media: [String]) async throws -> CallView
+    /// Calls that ring, go on, or go on without this device.
+    func calls() async throws -> [CallView]
+    /// What became of calls, the oldest first: in one conversation, or in all.
+    func callRecords(conversation: String?) async throws -> [CallRecordView]
+    /// Answers a call that rings here, or comes into one that goes on.
+    ///
+    /// - Parameter call: here and below its conversation or the start of its identifier; empty for
+    ///   the only one that there is.
+    func answer(call: String, media: [String]) async throws -> CallView
+    /// Does not answer a call that rings here.
+    func reject(call: String) async throws
+    /// Goes out of the call that this device is in, or gives one up.
+    func hangUp(call: String) async throws
+    /// Sends something else in the call that this device is in: without `microphone` it is muted.
+    func setMedia(call: String, media: [String]) async throws -> CallView
+    /// Lets others know that the person types, or has stopped: to be said again at each key.
+    func setTyping(conversation: String, on: Bool) async throws
+    /// Who is there, and what others are let know.
+    func presences() async throws -> PresenceReport
+    /// Whether the person is at this device: `online`, `away` or `offline`. A node begins with
+    /// `offline`.
+    func setPresence(_ word: String) async throws
+    /// What a person, or everybody of whom nothing else was said, is let know of when one is there:
+    /// `everything`, `now` (not when one was there last) or `nothing`.
+    func setPrivacy(_ word: String, person: String?) async throws -> PresenceReport
+}
+
+/// A call as one device sees it.
+public struct CallView: Codable, Equatable, Sendable {
+    /// A device that is in.
+    public struct Member: Codable, Equatable, Sendable {
+        /// The person's name.
+        public var name: String
+        /// The person, in hex.
+        public var person: String
+        /// The device, in hex.
+        public var device: String
+        /// Whether it is this one.
+        public var isThis: Bool
+        /// What it sends: `microphone`, `camera`, `screen`.
+        public var media: [String]
+        /// How far the connection to it is: `connected`, `broken`, or what comes before; nil where
+        /// there is none.
+        public var connection: String?
+    }
+    /// The call, in hex.
+    public var call: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var name: String
+    /// Who began it.
+    public var caller: String
+    /// Whether that is oneself, with any device.
+    public var isOwn: Bool
+    /// `calling` (this device calls), `ringing` (it rings here), `joining` (it was answered here),
+    /// `talking`, `aside` (it goes on, or may do so, without this device) or `ended`.
+    public var state: String
+    /// What this device sends.
+    public var media: [String]
+    /// Who is in.
+    public var members: [Member]
+    /// Names of those whose devices ring, as far as this device was told.
+    public var rings: [String]
+    /// For how long a connection has stood; nil before the first one did.
+    public var milliseconds: Int?
+    /// Why it is over for this device, as a stable word.
+    public var end: String?
+    /// The same as a sentence for a person.
+    public var reason: String?
+}
+
+/// Who is there, as far as their devices say it.
+public struct PresenceReport: Codable, Equatable, Sendable {
+    /// A person.
+    public struct Entry: Codable, Equatable, Sendable {
+        /// The person, in hex.
+        public var person: String
+        /// Their name.
+        public var name: String
+        /// `online`, `away` or `offline`.
+        public var presence: String
+        /// When they were there last, in Unix milliseconds; nil where they do not tell.
+        public var lastSeen: UInt64?
+        /// What they are let know, where something was said of them alone.
+        public var told: String?
+    }
+    /// Whether one is at this device.
+    public var own: String
+    /// What everybody else is let know: `everything`, `now` or `nothing`.
+    public var told: String
+    /// All contacts, by name.
+    public var people: [Entry]
 }
 
 /// What this device needs for calls. Passwords and secrets are never shown.
@@ -30,4 +125,29 @@ public struct CallSettingsView: Codable, Equatable, Sendable {
     public var program: [String]
     /// Servers, in the order in which they were added.
     public var servers: [Server]
+}
+
+/// What became of a call, the same on all devices.
+public struct CallRecordView: Codable, Equatable, Sendable {
+    /// The call, in hex.
+    public var call: String
+    /// Its conversation, in hex.
+    public var conversation: String
+    /// The name of that.
+    public var name: String
+    /// Who began it.
+    public var caller: String
+    /// Whether that is oneself.
+    public var isOwn: Bool
+    /// When it began, in Unix milliseconds.
+    public var time: UInt64
+    /// `begun` (nothing else is known), `replaced`, `unanswered`, `cancelled`, `refused`,
+    /// `declined`, `failed` or `talked`.
+    public var outcome: String
+    /// For how long people talked.
+    public var milliseconds: Int
+    /// Names of all who were in.
+    public var people: [String]
+    /// Whether one could have answered and did not.
+    public var isMissed: Bool
 }

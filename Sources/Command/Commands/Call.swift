@@ -1,0 +1,241 @@
+import ArgumentParser
+import Parley
+
+/// What a device sends in a call.
+struct MediaOptions: ParsableArguments {
+    @Flag(name: .long, help: "send pictures as well")
+    var video = false
+    @Flag(name: .long, help: "send the screen as well")
+    var screen = false
+    @Flag(name: .long, help: "be muted")
+    var muted = false
+
+    var words: [String] {
+        (muted ? [] : ["microphone"]) + (video ? ["camera"] : []) + (screen ? ["screen"] : [])
+    }
+}
+
+/// What is done on a running node alone: nothing of a call outlives its process.
+enum RunningOnly {
+    static func lend<R: Sendable>(
+        _ place: HomeOptions, _ body: (any NodeService) async throws -> R
+    ) async throws -> R {
+        try await World.current.lend(place) { access in
+            guard access.isRunning else {
+                throw NodeError(
+                    "not-running", "the node does not run, so there are no calls",
+                    hint: "start it with: parley run")
+            }
+            return try await body(access.node)
+        }
+    }
+}
+
+/// A call that is watched until it is over.
+struct CallWatch {
+    let node: any NodeService
+    let output: OutputOptions
+    let isDetached: Bool
+
+    /// Begins, and shows what becomes of it. Ctrl-C hangs up.
+    func run(_ begin: (any NodeService) async throws -> CallView) async throws {
+        // Asked for first: nothing falls between the beginning and the changes.
+        let changes = try await node.changes()
+        let call = try await begin(node)
+        var lines = CallLines()
+        try show(call, &lines)
+        if isDetached { return }
+        let node = node
+        let stop = Task {
+            for await _ in Stop.signals() {
+                // Where it is over already there is nothing to hang up.
+                try? await node.hangUp(call: call.call)
+            }
+        }
+        defer { stop.cancel() }
+        for await change in changes {
+            guard let now = change.call, now.call == call.call else { continue }
+            try show(now, &lines)
+            guard now.state == "ended" || (now.state == "aside" && now.end != nil) else { continue }
+            // Whoever spoke with somebody got what they wanted.
+            if now.milliseconds == nil { throw ExitCode.failure }
+            return
+        }
+        throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
+    }
+
+    private func show(_ call: CallView, _ lines: inout CallLines) throws {
+        if output.json { return World.current.write(try Output.json(call)) }
+        for line in lines.add(call) { World.current.write(line) }
+    }
+}
+
+struct CallCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "call", abstract: "call everybody in a conversation",
+        discussion: """
+            Needs a running node, and a program for sound and pictures: see parley calls media. \
+            Shows what becomes of the call until it is over; Ctrl-C hangs up. The exit status is 1 \
+            where nobody was spoken with.
+
+            Example:
+              parley call ben --video
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var media: MediaOptions
+    @Flag(name: .long, help: "do not wait for what becomes of it")
+    var detach = false
+    @Argument(help: "the conversation, or the person")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { node in
+            try await CallWatch(node: node, output: output, isDetached: detach).run {
+                try await $0.call(conversation: conversation, media: media.words)
+            }
+        }
+    }
+}
+
+struct Answer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "answer", abstract: "answer a call, or come into one that goes on",
+        discussion: """
+            Shows what becomes of the call until it is over, as parley call does.
+
+            Example:
+              parley answer
+              parley answer trip --muted --detach
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @OptionGroup var media: MediaOptions
+    @Flag(name: .long, help: "do not wait for what becomes of it")
+    var detach = false
+    @Argument(help: "the call, or its conversation; none: the one that rings")
+    var call = ""
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { node in
+            try await CallWatch(node: node, output: output, isDetached: detach).run {
+                try await $0.answer(call: call, media: media.words)
+            }
+        }
+    }
+}
+
+struct Reject: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reject", abstract: "do not answer a call that rings",
+        discussion: """
+            Your other devices stop to ring, too, and the caller is told.
+
+            Example:
+              parley reject
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the call, or its conversation; none: the one that rings")
+    var call = ""
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { try await $0.reject(call: call) }
+    }
+}
+
+struct HangUp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hangup", abstract: "go out of a call, or give one up",
+        discussion: """
+            Example:
+              parley hangup
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the call, or its conversation; none: the one that this device is in")
+    var call = ""
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { try await $0.hangUp(call: call) }
+    }
+}
+
+struct CallsList: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "list the calls that ring or go on, and the last ones",
+        discussion: """
+            Example:
+              parley calls
+              parley calls list --limit 100 --json
+            """)
+
+    /// What goes on, and what became of others.
+    private struct Listed: Encodable {
+        var current: [CallView]
+        var records: [CallRecordView]
+    }
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(name: .long, help: "at most so many that are over, 0 to 1000")
+    var limit = 20
+
+    func validate() throws {
+        guard (0...1000).contains(limit) else { throw ValidationError("--limit is 0 to 1000") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let calls = try await node.calls()
+        let names = Set(calls.map(\.call))
+        let all = try await node.callRecords(conversation: nil)
+        let records = Array(all.filter { !names.contains($0.call) }.suffix(limit))
+        var lines = records.compactMap { record in
+            CallLines.text(record).map { text in
+                "\(Clock().moment(record.time))  \(harmless(record.name))  \(text)"
+            }
+        }
+        if !calls.isEmpty { lines.append(CallLines.table(calls)) }
+        try Output.show(
+            Listed(current: calls, records: records), json: output.json,
+            as: lines.joined(separator: "\n"))
+        guard !output.json, lines.isEmpty else { return }
+        World.current.say("no calls yet")
+    }
+}
+
+struct CallsSend: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send", abstract: "mute, or send pictures, in the call that goes on",
+        discussion: """
+            Says what is sent from now on: microphone, camera, screen, or nothing of it.
+
+            Example:
+              parley calls send microphone camera
+              parley calls send nothing
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "microphone, camera, screen, or nothing")
+    var media: [String]
+
+    func validate() throws {
+        let words: Set<String> = ["microphone", "camera", "screen"]
+        guard media == ["nothing"] || media.allSatisfy(words.contains) else {
+            throw ValidationError("say microphone, camera, screen, or nothing")
+        }
+    }
+
+    func run() async throws {
+        let words = media == ["nothing"] ? [] : media
+        let call = try await RunningOnly.lend(place) {
+            try await $0.setMedia(call: "", media: words)
+        }
+        try Output.show(call, json: output.json, as: "")
+    }
+}

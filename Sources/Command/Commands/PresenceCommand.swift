@@ -1,0 +1,103 @@
+import ArgumentParser
+import Parley
+
+struct PresenceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "presence", abstract: "who is there: show, set, tell",
+        discussion: """
+            Whether people are there is told between nodes that are linked, kept nowhere, and \
+            forgotten after ten minutes. A node says nothing before it is told that you are there.
+
+            Example:
+              parley presence
+              parley presence set online
+              parley presence tell nothing ben
+            """,
+        subcommands: [PresenceShow.self, PresenceSet.self, PresenceTell.self],
+        defaultSubcommand: PresenceShow.self)
+}
+
+struct PresenceShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "show who is there",
+        discussion: """
+            Example:
+              parley presence --json
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { try Self.show(try await $0.presences(), output) }
+    }
+
+    static func show(_ report: PresenceReport, _ output: OutputOptions) throws {
+        let told = ["everything": "", "now": "told now only", "nothing": "told nothing"]
+        var table = Table()
+        table.add("you", report.own, "", told[report.told] ?? "")
+        for person in report.people {
+            let isSeen = person.presence != "online" && person.lastSeen != nil
+            table.add(
+                person.name, person.presence,
+                isSeen ? "last seen \(Clock().moment(person.lastSeen ?? 0))" : "",
+                person.told.map { told[$0, default: ""].isEmpty ? "told all" : told[$0] ?? "" }
+                    ?? "")
+        }
+        try Output.show(report, json: output.json, as: table.text)
+    }
+}
+
+struct PresenceSet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "set", abstract: "say whether you are at this device",
+        discussion: """
+            Example:
+              parley presence set away
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "online, away or offline")
+    var presence: String
+
+    func validate() throws {
+        guard ["online", "away", "offline"].contains(presence) else {
+            throw ValidationError("say online, away or offline")
+        }
+    }
+
+    func run() async throws {
+        try await RunningOnly.lend(place) { try await $0.setPresence(presence) }
+    }
+}
+
+struct PresenceTell: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tell", abstract: "say what others are let know",
+        discussion: """
+            everything: whether you are there, and when you were; now: not when you were; nothing. \
+            Of one person, or of all of whom nothing else is said. It is kept.
+
+            Example:
+              parley presence tell now
+              parley presence tell nothing ben
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "everything, now or nothing")
+    var what: String
+    @Argument(help: "only this person")
+    var person: String?
+
+    func validate() throws {
+        guard ["everything", "now", "nothing"].contains(what) else {
+            throw ValidationError("say everything, now or nothing")
+        }
+        if let person { try Check.name(person, "a person's name") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        try PresenceShow.show(try await node.setPrivacy(what, person: person), output)
+    }
+}

@@ -1,0 +1,90 @@
+import Parley
+
+/// A call, as lines that a person reads while it goes on.
+struct CallLines {
+    private var last: CallView?
+
+    /// What is new about the call, or nothing.
+    mutating func add(_ call: CallView) -> [String] {
+        defer { last = call }
+        let former = last?.call == call.call ? last : nil
+        var lines: [String] = []
+        if former?.state != call.state, let line = Self.state(call) { lines.append(line) }
+        let rings = call.rings.filter { former?.rings.contains($0) != true }
+        if call.state == "calling" { lines += rings.map { "it rings at \(harmless($0))" } }
+        if call.state == "talking" {
+            let connected = Self.connected(call)
+            let before = former.map(Self.connected) ?? []
+            lines += connected.filter { !before.contains($0) }.map { "connected with \($0)" }
+            lines += before.filter { !connected.contains($0) }.map { name in
+                call.members.contains { harmless($0.name) == name }
+                    ? "the connection with \(name) is broken" : "\(name) has gone"
+            }
+        }
+        return lines
+    }
+
+    private static func connected(_ call: CallView) -> [String] {
+        call.members.filter { $0.connection == "connected" }.map { harmless($0.name) }
+    }
+
+    private static func state(_ call: CallView) -> String? {
+        let name = harmless(call.name)
+        switch call.state {
+        case "calling": return "calling \(name)"
+        case "ringing":
+            let place = call.name == call.caller ? "" : " in \(name)"
+            return "\(harmless(call.caller)) calls\(place): parley answer, or parley reject"
+        case "joining": return "answering \(name)"
+        case "talking": return nil
+        case "ended", "aside":
+            guard let reason = call.reason else {
+                return call.state == "aside" ? "a call goes on in \(name)" : "the call is over"
+            }
+            return harmless(reason) + length(call)
+        default: return nil
+        }
+    }
+
+    /// How long it was, as minutes and seconds.
+    private static func length(_ call: CallView) -> String {
+        guard let milliseconds = call.milliseconds else { return "" }
+        return ", after \(clock(milliseconds / 1000))"
+    }
+
+    /// What became of a call, or nil where that is worth no line.
+    static func text(_ record: CallRecordView) -> String? {
+        let name = record.isOwn ? "you" : harmless(record.caller)
+        if record.isMissed { return "missed call from \(name)" }
+        let others = record.people.filter { $0 != record.caller }.map(harmless)
+        switch record.outcome {
+        case "talked":
+            let seconds = record.milliseconds / 1000
+            return "\(name) called \(others.joined(separator: ", ")), \(clock(seconds))"
+        case "begun": return "\(name) called"
+        case "unanswered": return "\(name) called, and nobody answered"
+        case "cancelled": return "\(name) called, and gave up"
+        case "refused": return "\(name) called, and nobody could come"
+        case "declined": return "\(name) called, and nobody wanted to answer"
+        case "failed": return "\(name) called, and no connection came about"
+        default: return nil
+        }
+    }
+
+    private static func clock(_ seconds: Int) -> String {
+        "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+
+    /// All calls in one table.
+    static func table(_ calls: [CallView]) -> String {
+        Table(
+            calls.map { call in
+                [
+                    String(call.call.prefix(8)), call.name, call.state,
+                    call.members.map(\.name).joined(separator: ", "), length(call),
+                    call.reason ?? "",
+                ]
+            }
+        ).text
+    }
+}

@@ -1,0 +1,234 @@
+import ParleyNodeCore
+import ParleySignalling
+import ParleyWire
+import Synchronization
+
+/// Carries out what calls want done outside of the core: runs the program for sound and pictures,
+/// and tells screens.
+///
+/// The program is started when a call begins here or rings, and serves that call alone; it is told
+/// `begin` when this device is about to come in. Where it cannot go on, so does the call, and the
+/// reason is kept for the person. What was going on ends with the process.
+final class MediaDesk: Sendable {
+    /// Ended calls whose reasons are remembered.
+    static let endedCountMax = 64
+
+    private struct Entry {
+        var process: MediaProcess?
+        var hasBegun = false
+        var told: MediaState = []
+        /// Why the program failed.
+        var failure: String?
+        /// The call as it was last shown.
+        var view: CallView?
+    }
+
+    private struct State {
+        var entries: [CallID: Entry] = [:]
+        /// Calls that are over, oldest first.
+        var ended: [CallID] = []
+        var isClosing = false
+        var listeners: [UInt64: @Sendable (ChangeView) -> Void] = [:]
+        var nextListener: UInt64 = 1
+    }
+
+    private let state = Mutex(State())
+    private let running: RunningNode
+
+    init(running: RunningNode) { self.running = running }
+
+    // MARK: Orders
+
+    /// Carries out an order; called in the node's actor, after the commit.
+    func handle(_ output: Calls.Output) {
+        let call = running.assumeIsolated { node in
+            // A node that is shutting down has no calls any more.
+            try? node.read { $0.core.calls[output.call] }
+        }
+        switch output.order {
+        case .send: break
+        case .ring: start(output.call)
+        case .stopRinging(let end): if end != nil { finish(output.call) }
+        case .media(let device, let order):
+            if let call { attend(to: call) }
+            tell(MediaLine(order, of: device), of: output.call)
+        case .established: break
+        case .changed: if let call { attend(to: call) }
+        case .ended: finish(output.call)
+        }
+        show(output, call)
+    }
+
+    /// Has the program do what the call is at.
+    private func attend(to call: Call) {
+        switch call.phase {
+        case .calling: start(call.id)
+        case .joining, .talking:
+            start(call.id)
+            begin(call)
+        case .ringing, .aside, .ended: break
+        }
+    }
+
+    private func start(_ id: CallID) {
+        let isNew = state.withLock { state in
+            let entry = state.entries[id]
+            return !state.isClosing && entry?.process == nil && entry?.failure == nil
+        }
+        guard isNew else { return }
+        do throws(MediaFailure) {
+            let process = try MediaProcess(settings().program) { [weak self] word in
+                self?.heard(word, of: id)
+            }
+            state.withLock { $0.entries[id, default: Entry()].process = process }
+        } catch {
+            failed(error, of: id)
+        }
+    }
+
+    private func begin(_ call: Call) {
+        let servers = { [self] in
+            settings().servers(
+                at: SystemClock.now.wall, label: hex((0..<8).map { _ in UInt8.random(in: 0...255) })
+            )
+        }
+        let (process, hasBegun, told) = state.withLock { state in
+            let entry = state.entries[call.id]
+            return (entry?.process, entry?.hasBegun ?? false, entry?.told ?? [])
+        }
+        guard let process else { return }
+        if !hasBegun {
+            process.tell(
+                .begin(call.id, on: call.own.device, call.media, servers: servers()))
+        } else if told != call.media {
+            process.tell(.media(call.media))
+        }
+        state.withLock { state in
+            state.entries[call.id]?.hasBegun = true
+            state.entries[call.id]?.told = call.media
+        }
+    }
+
+    private func tell(_ line: MediaLine, of id: CallID) {
+        state.withLock { $0.entries[id]?.process }?.tell(line)
+    }
+
+    private func finish(_ id: CallID) {
+        let process = state.withLock { state in
+            defer { state.entries[id]?.process = nil }
+            return state.entries[id]?.process
+        }
+        process?.finish()
+    }
+
+    private func settings() -> CallSettings {
+        running.assumeIsolated { node in
+            // What cannot be read now is as good as nothing: the call ends with that reason.
+            (try? node.read { try CallSettings.read(in: $0.store) }) ?? CallSettings()
+        }
+    }
+
+    // MARK: News
+
+    /// Called on the program's thread.
+    private func heard(_ word: Result<MediaWord, MediaFailure>, of id: CallID) {
+        switch word {
+        case .success(.leg(let device, let news)): act(.news(device, news), on: id)
+        case .success(.media(let media)): act(.setMedia(media), on: id)
+        case .success(.hangUp): act(.hangUp, on: id)
+        case .success(.failed(let reason)): failed(.said(reason), of: id)
+        case .failure(let failure): failed(failure, of: id)
+        }
+    }
+
+    private func failed(_ failure: MediaFailure, of id: CallID) {
+        state.withLock { state in
+            state.entries[id, default: Entry()].process = nil
+            state.entries[id]?.failure = failure.sentence
+        }
+        act(.mediaFailed, on: id)
+    }
+
+    private func act(_ act: CallAct, on id: CallID) {
+        // Nobody waits for the answer: where the call is over, there is nothing to be done.
+        running.offer(.command(CommandID(0), .act(id, act)))
+    }
+
+    // MARK: Screens
+
+    /// Calls back with each call that changes; returns what ends that.
+    func listen(_ body: @escaping @Sendable (ChangeView) -> Void) -> UInt64 {
+        state.withLock { state in
+            defer { state.nextListener += 1 }
+            state.listeners[state.nextListener] = body
+            return state.nextListener
+        }
+    }
+
+    func unlisten(_ id: UInt64) { state.withLock { $0.listeners[id] = nil } }
+
+    /// Why the program of a call failed, where it did.
+    func failure(of call: CallID) -> String? { state.withLock { $0.entries[call]?.failure } }
+
+    private func show(_ output: Calls.Output, _ call: Call?) {
+        switch output.order {
+        case .send, .media: return
+        case .ring, .stopRinging, .established, .changed, .ended: break
+        }
+        let (failure, last) = state.withLock { state in
+            (state.entries[output.call]?.failure, state.entries[output.call]?.view)
+        }
+        let made = running.assumeIsolated { node in
+            // As above.
+            try? node.read { views in try call.map { try views.view(of: $0, failure: failure) } }
+        }
+        guard var view = made ?? last else { return }
+        switch output.order {
+        case .ended(let end), .stopRinging(let end?):
+            view.reason = sentence(end, failure)
+            view.end = end.word
+            if call == nil || call?.phase == .ended { view.state = "ended" }
+        case .send, .ring, .stopRinging, .media, .established, .changed:
+            if call == nil { view.state = "ended" }
+        }
+        let listeners = state.withLock { state in
+            state.entries[output.call, default: Entry()].view = view
+            if view.state == "ended" { forget(output.call, &state) }
+            return state.listeners.sorted { $0.key < $1.key }.map(\.value)
+        }
+        guard view != last else { return }
+        let change = ChangeView(kind: "call", conversation: view.conversation, call: view)
+        for listener in listeners { listener(change) }
+    }
+
+    private func forget(_ id: CallID, _ state: inout State) {
+        if !state.ended.contains(id) { state.ended.append(id) }
+        guard state.ended.count > Self.endedCountMax else { return }
+        state.entries[state.ended.removeFirst()] = nil
+    }
+
+    private func sentence(_ end: CallEnd, _ failure: String?) -> String {
+        if case .mediaFailed = end, let failure { return failure }
+        return running.assumeIsolated { node in
+            // As above.
+            let sentence = try? node.read { views in
+                end.sentence { person in (try? views.name(of: person)) ?? person.short }
+            }
+            return sentence ?? end.word
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends all programs, and waits until they are gone.
+    func shutdown() async {
+        let processes = state.withLock { state in
+            state.isClosing = true
+            let sorted = state.entries.sorted { $0.key < $1.key }
+            for (id, _) in sorted { state.entries[id]?.process = nil }
+            return sorted.compactMap(\.value.process)
+        }
+        for process in processes { process.finish(patience: .milliseconds(500)) }
+        for process in processes { await process.ended() }
+    }
+}

@@ -1,0 +1,25 @@
+import ParleyNodeCore
+import ParleySealing
+import ParleyWire
+
+/// What the running node hands to the network.
+protocol LinkOutlet: AnyObject, Sendable {
+    /// Sends frames on a link, in order.
+    func send(_ frames: [[UInt8]], on link: LinkID)
+    /// Ends a link after what was sent.
+    func hangUp(_ link: LinkID)
+    /// So many frames of a link were dealt with.
+    func consumed(_ count: Int, on link: LinkID)
+    /// Shows this identity log on new links.
+    func renewIdentity(_ operations: [[UInt8]])
+    /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.
+    func dial(_ target: DialTarget)
+    /// Connects to a relay, in place of a connection that may be there.
+    func callRelay(_ relay: NoiseKey, at addresses: [String])
+    /// Asks a relay something.
+    func askRelay(_ relay: NoiseKey, _ request: MailboxRequest)
+    /// Ends the connection to a relay, and tells nothing of it.
+    func leaveRelay(_ relay: NoiseKey)
+    /// Ends the connection to a relay, and tells that it is gone.
+    func loseRelay(_ relay: NoiseKey)
+}

@@ -1,0 +1,185 @@
+import Foundation
+import Parley
+import Testing
+
+/// A program for sound and pictures that a shell plays: every connection comes about at once.
+private let agreeable = """
+    while read -r line; do
+      leg=${line#*'"leg":"'}; leg=${leg%%'"'*}
+      say() { printf '{"news":"%s","leg":"%s","description":"%s"}\\n' "$1" "$leg" "$1"; }
+      case "$line" in
+        *'"order":"offer"'*) say offer ;;
+        *'"order":"answer"'*) say answer; say connected ;;
+        *'"order":"take"'*) say connected ;;
+        *'"order":"end"'*) exit 0 ;;
+      esac
+    done
+    """
+
+/// Two who know each other and are linked.
+private struct Pair {
+    let folder: TemporaryFolder
+    let ada: Node
+    let ben: Node
+
+    init(_ adasProgram: String? = agreeable, _ bensProgram: String? = agreeable) async throws {
+        folder = try TemporaryFolder()
+        ada = try await Node.create(NodeSettings(home: folder.home("ada")), name: "Ada").node
+        ben = try await Node.create(NodeSettings(home: folder.home("ben")), name: "Ben").node
+        for (node, program) in [(ada, adasProgram), (ben, bensProgram)] {
+            try await node.start(listen: ["127.0.0.1:0"])
+            if let program { _ = try await node.setMediaProgram(["/bin/sh", "-c", program]) }
+        }
+        _ = try await ben.accept(link: ada.invite(hours: 1).link, alias: nil)
+        for (node, name) in [(ada, "Ben"), (ben, "Ada")] {
+            try await eventually("the two have met", on: node) {
+                try await $0.conversations().contains { $0.name == name }
+            }
+        }
+    }
+
+    func end() async {
+        await ada.shutdown()
+        await ben.shutdown()
+    }
+}
+
+/// What is told of calls from now on.
+private struct CallNews {
+    private var changes: AsyncStream<ChangeView>.Iterator
+
+    init(of node: Node) async throws { changes = try await node.changes().makeAsyncIterator() }
+
+    /// The next that suits; the suite's time limit ends a wait for nothing.
+    mutating func next(_ suits: (CallView) -> Bool) async -> CallView? {
+        while let change = await changes.next() {
+            if let call = change.call, suits(call) { return call }
+        }
+        return nil
+    }
+}
+
+@Suite("Calls between two nodes", .timeLimit(.minutes(4)))
+struct CallTests {
+    @Test("ring, are answered, mute, and end with a reason on both sides")
+    func talk() async throws {
+        let pair = try await Pair()
+        var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
+        let call = try await pair.ada.call(conversation: "ben", media: ["microphone"])
+        #expect(call.state == "calling" && call.isOwn && call.name == "Ben")
+        let rung = await bens.next { $0.state == "ringing" }
+        #expect(rung?.caller == "Ada" && rung?.call == call.call)
+        #expect(await adas.next { $0.rings == ["Ben"] } != nil)
+        _ = try await pair.ben.answer(call: "", media: ["microphone", "camera"])
+        let isUp = { (call: CallView) in call.members.contains { $0.connection == "connected" } }
+        #expect(await adas.next(isUp)?.state == "talking")
+        #expect(await bens.next(isUp)?.milliseconds != nil)
+        _ = try await pair.ben.setMedia(call: "ada", media: [])
+        let muted = await adas.next { call in
+            call.members.contains { $0.name == "Ben" && $0.media.isEmpty }
+        }
+        #expect(muted != nil)
+        try await pair.ben.hangUp(call: "")
+        #expect(await bens.next { $0.state == "ended" }?.reason == "you hung up")
+        let ended = await adas.next { $0.state == "ended" }
+        #expect(ended?.reason == "Ben hung up" && ended?.end == "hung-up-by-other")
+        #expect(try await pair.ada.calls().isEmpty)
+        #expect(try await pair.ben.calls().isEmpty)
+        for node in [pair.ada, pair.ben] {
+            try await eventually("both have it on record", on: node) {
+                try await $0.callRecords(conversation: nil).map(\.outcome) == ["talked"]
+            }
+        }
+        let record = try #require(try await pair.ben.callRecords(conversation: "ada").first)
+        #expect(record.caller == "Ada" && !record.isMissed && record.people.count == 2)
+        await pair.end()
+    }
+
+    @Test("are declined, and given up")
+    func declined() async throws {
+        let pair = try await Pair()
+        var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
+        _ = try await pair.ada.call(conversation: "ben", media: [])
+        _ = await bens.next { $0.state == "ringing" }
+        try await pair.ben.reject(call: "ada")
+        #expect(await adas.next { $0.state == "ended" }?.reason == "Ben declined")
+        _ = await bens.next { $0.end == "declined" }
+        _ = try await pair.ada.call(conversation: "ben", media: [])
+        _ = await bens.next { $0.state == "ringing" }
+        try await pair.ada.hangUp(call: "")
+        #expect(await bens.next { $0.state == "ended" }?.reason == "you missed the call")
+        await pair.end()
+    }
+
+    @Test("end with the program's own words where it fails")
+    func failure() async throws {
+        let pair = try await Pair("read line; read line; echo no microphone >&2; exit 3")
+        var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
+        _ = try await pair.ada.call(conversation: "ben", media: ["microphone"])
+        _ = await bens.next { $0.state == "ringing" }
+        _ = try await pair.ben.answer(call: "", media: ["microphone"])
+        // Which of the two makes the offer is drawn with their names; either way it is told more
+        // than a line.
+        let ended = await adas.next { $0.state == "ended" }
+        #expect(ended?.end == "media-failed")
+        #expect(ended?.reason?.hasSuffix("ended with status 3: no microphone") == true)
+        #expect(await bens.next { $0.state == "ended" } != nil)
+        await pair.end()
+    }
+
+    @Test("are refused with a reason where they cannot be")
+    func refusals() async throws {
+        let pair = try await Pair(agreeable, nil)
+        func code(_ body: () async throws -> Void) async -> String? {
+            let error = await #expect(throws: NodeError.self) { try await body() }
+            return error?.code
+        }
+        let (ada, ben) = (pair.ada, pair.ben)
+        #expect(
+            await code { _ = try await ben.call(conversation: "ada", media: []) }
+                == "no-media-program")
+        #expect(
+            await code { _ = try await ada.call(conversation: "ben", media: ["smell"]) }
+                == "bad-media")
+        #expect(
+            await code { _ = try await ada.call(conversation: "cleo", media: []) }
+                == "unknown-conversation")
+        _ = try await ada.newConversation(name: "notes", members: [])
+        #expect(await code { _ = try await ada.call(conversation: "notes", media: []) } == "nobody")
+        #expect(await code { try await ada.hangUp(call: "") } == "unknown-call")
+        #expect(await code { try await ada.reject(call: "ben") } == "unknown-call")
+        #expect(await code { _ = try await ada.answer(call: "", media: []) } == "unknown-call")
+        #expect(await code { try await ada.setPresence("asleep") } == "bad-presence")
+        #expect(
+            await code { _ = try await ada.setPrivacy("some", person: nil) } == "bad-privacy")
+        var bens = try await CallNews(of: ben)
+        _ = try await ada.call(conversation: "ben", media: [])
+        #expect(await code { _ = try await ada.call(conversation: "ben", media: []) } == "busy")
+        // Without a program it does not go on ringing, and says why.
+        let stopped = await bens.next { $0.end == "media-failed" }
+        #expect(stopped?.reason == "this device has no program for sound and pictures")
+        await pair.end()
+    }
+
+    @Test("who types and who is there is shown, and kept by nobody")
+    func presence() async throws {
+        let pair = try await Pair(nil, nil)
+        let changes = try await pair.ben.changes()
+        try await pair.ada.setTyping(conversation: "ben", on: true)
+        try await pair.ada.setPresence("online")
+        var (typing, presence): ([String]?, String?) = (nil, nil)
+        for await change in changes {
+            typing = change.typing ?? typing
+            presence = change.presence ?? presence
+            if typing != nil, presence != nil { break }
+        }
+        #expect(typing == ["Ada"] && presence == "online")
+        #expect(try await pair.ben.presences().people.map(\.presence) == ["online"])
+        let told = try await pair.ada.setPrivacy("nothing", person: "ben")
+        #expect(told.own == "online" && told.people.map(\.told) == ["nothing"])
+        try await eventually("ben is told nothing", on: pair.ben) {
+            try await $0.presences().people.map(\.presence) == ["offline"]
+        }
+        await pair.end()
+    }
+}
