@@ -196,11 +196,11 @@ extension NaiveRosters.Fold {
             let comings = about.filter {
                 rosters.admissions[$0]?.devices[person]?.contains(device) ?? false
             }
-            let ends = about.filter { act in
-                rosters.cut(by: act, of: device, person) != nil
-                    && !comings.contains { rosters.acts[$0].past.contains(act) }
+            let ends = about.filter { rosters.cut(by: $0, of: device, person) != nil }
+            let isEnded = ends.contains { act in
+                !comings.contains { rosters.acts[$0].past.contains(act) }
             }
-            former[device] = (person, ends)
+            former[device] = (person, isEnded ? ends : [])
         }
     }
 

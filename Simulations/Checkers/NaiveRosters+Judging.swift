@@ -27,7 +27,8 @@ extension NaiveRosters.Fold {
         _ device: DeviceID, _ lane: Lane, _ sequence: UInt64, seeing view: Self,
         _ rosters: NaiveRosters
     ) -> Bool {
-        guard let person = person(of: device) else { return false }
+        guard let person = person(of: device), limit(of: device, lane, rosters).reaches(sequence)
+        else { return false }
         let endings = live.filter { end(by: $0, of: device, person, rosters) != nil }
         let heard = heard(of: endings, rosters)
         let cuts = endings.subtracting(view.live).map { act in

@@ -98,8 +98,8 @@ extension SQLiteStore: SimulatedStore {
     public func forgetKeys() throws { try renewVaultKey() }
 
     /// Writes the guard.
-    public func rememberHeads(of device: DeviceID) throws {
-        if rejoin == nil {
+    public func rememberHeads(of device: DeviceID, isBehind: Bool) throws {
+        if rejoin == nil || isBehind {
             try writeGuard(heads: heads(of: device))
         } else {
             try rejoined(heads: heads(of: device))

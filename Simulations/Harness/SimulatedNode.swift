@@ -233,7 +233,7 @@ public final class SimulatedNode {
             return
         }
         do {
-            try store.rememberHeads(of: identity.device)
+            try store.rememberHeads(of: identity.device, isBehind: core.isBehind)
             guardWrittenAt = now.monotonic
             isGuardStale = false
         } catch {

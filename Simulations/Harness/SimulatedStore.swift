@@ -39,8 +39,9 @@ public protocol SimulatedStore: TransactionalStore {
     func copy() throws -> any SimulatedStore
     /// Makes unreadable what is left of secrets that were dropped.
     func forgetKeys() throws
-    /// Remembers beside the database how far the logs of this device are.
-    func rememberHeads(of device: DeviceID) throws
+    /// Remembers beside the database how far the logs of this device are; and what was remembered
+    /// beyond them, as long as the database is behind.
+    func rememberHeads(of device: DeviceID, isBehind: Bool) throws
 }
 
 extension SimulatedStore {
@@ -61,7 +62,7 @@ extension SimulatedStore {
     /// Does nothing: nothing is left of them in memory.
     public func forgetKeys() throws {}
     /// Does nothing.
-    public func rememberHeads(of device: DeviceID) throws {}
+    public func rememberHeads(of device: DeviceID, isBehind: Bool) throws {}
 }
 
 /// A file of a simulated disk, as a thief would find it.

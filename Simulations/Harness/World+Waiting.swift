@@ -185,6 +185,20 @@ extension World {
         return roster.contains(node.identity.device)
     }
 
+    /// Whether a log has a hole that somebody can fill who may: what an author alone holds that went
+    /// away before it was fetched, nobody brings.
+    private func isFillable(_ log: LogRecord, of space: SpaceID) throws -> Bool {
+        guard let gap = log.gap else { return false }
+        guard log.lane != .control else { return true }
+        return try honestNodes.contains { node in
+            guard let record = try node.store.space(space),
+                try node.roster(of: record)?.contains(node.identity.device) == true,
+                let held = try node.store.log(log.tag, in: record.number)?.agreed
+            else { return false }
+            return held.spans.contains { $0.first <= gap.upperBound && gap.lowerBound <= $0.last }
+        }
+    }
+
     private func heldDifference(
         _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord
     ) throws -> String? {
@@ -196,10 +210,14 @@ extension World {
             let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
             // What a liar wrote where its histories differ may differ as well, once that is proven
             // to both.
-            guard log.agreed.isWhole else { return "\(node.name) has holes in \(what)" }
+            if try isFillable(log.agreed, of: space.id) {
+                return "\(node.name) has holes in \(what)"
+            }
             let held = try other.store.log(log.tag, in: record.number)
             guard held?.fork == log.fork else { return "not both know the fork of \(what)" }
-            if let held, !held.agreed.isWhole { return "\(other.name) has holes in \(what)" }
+            if let held, try isFillable(held.agreed, of: space.id) {
+                return "\(other.name) has holes in \(what)"
+            }
             // A newcomer's log begins later and ends alike.
             let (left, right) = (log.agreed, held?.agreed)
             if left.end == right?.end ?? 0, left.end == 0 || left.tip == right?.tip { continue }

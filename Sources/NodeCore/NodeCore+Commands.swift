@@ -11,6 +11,7 @@ extension NodeCore {
     ) throws(StoreError) {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
         try loadAwaited(store)
+        try finishRejoin(store)
         askForBodies(at: now, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log

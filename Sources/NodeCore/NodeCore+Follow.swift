@@ -49,6 +49,8 @@ extension NodeCore {
             desk.departed.append(Departed(person: member.person, space: space.id))
         }
         try learnCards(of: roster, instead: former, in: space, at: now, store, &effects)
+        // Where this device is let in again, what it once wrote there is waited for.
+        try finishRejoin(store)
         effects.append(.changed([.membership(space.number), .conversation(space.number)]))
         effects.append(.linksChanged)
     }
@@ -95,13 +97,15 @@ extension NodeCore {
     private func begin(
         _ space: SpaceRecord, by roster: Roster, instead former: Roster, _ store: some Store
     ) throws(StoreError) {
-        guard let horizon = roster.device(identity.device)?.horizon,
+        guard let judge = judges[space.number],
+            let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
         else { return }
         for var log in try store.logs(in: space.number) where log.floor != nil {
             guard horizon.place(of: log.device, log.lane) == nil else { continue }
             log.begin(at: nil)
             try store.update(log)
+            if log.lane.carriesAuthority { try ViewWalk.again(through: log, judge, store) }
         }
         for place in horizon.places {
             let name = OperationHash.log(space: space.id, device: place.device, lane: place.lane)
@@ -117,8 +121,10 @@ extension NodeCore {
             log.begin(at: LogPoint(sequence: place.sequence + 1, anchor: place.operation))
             try store.update(log)
             if log.lane.carriesAuthority {
-                let tips = judges[space.number]?.tips([], naming: place.view) ?? []
+                let tips = judge.tips([], naming: place.view) ?? []
                 try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
+                // What was a claim above a hole is known where the log begins above that hole.
+                try ViewWalk.again(through: log, judge, store)
             }
         }
     }

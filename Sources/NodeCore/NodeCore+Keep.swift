@@ -20,7 +20,6 @@ extension NodeCore {
             log.limit = judge.roster.limit(of: log)
         }
         var walk = try ViewWalk(at: run.first, in: log, store)
-        let wasWhole = log.gap == nil
         let numbers = try store.insert(run.operations, in: log.number)
         log.hold(run)
         try store.update(log)
@@ -40,8 +39,10 @@ extension NodeCore {
                 applied, under: view, context, judging: &judge, in: store)
             if operation.operation.isErased { try lacksBody(applied, in: space, store) }
         }
-        if !wasWhole, log.gap == nil, log.lane.carriesAuthority,
-            try walk.settle(above: run.last, in: log, &judge, store)
+        // Above a hole that these operations closed, up to the next hole, is known what was seen.
+        if log.lane.carriesAuthority, let whole = log.wholeThrough, whole > run.last,
+            run.first >= log.base,
+            try walk.settle(run.last + 1...whole, in: log, &judge, store)
         {
             ingested.isMisjudged = true
         }
@@ -113,15 +114,16 @@ struct ViewWalk {
         return view
     }
 
-    /// A hole is closed: what was seen above it is known now.
+    /// A hole is closed: what was seen in these places above it is known now.
     ///
     /// - Returns: whether something there was judged otherwise than it is.
     func settle(
-        above place: UInt64, in log: LogRecord, _ judge: inout Judge, _ store: some LogStore
+        _ places: ClosedRange<UInt64>, in log: LogRecord, _ judge: inout Judge,
+        _ store: some LogStore
     ) throws(StoreError) -> Bool {
         var tips = view?.tips ?? []
         var isMisjudged = false
-        for row in try store.views(in: log.number, place + 1...UInt64.max) {
+        for row in try store.views(in: log.number, places) {
             guard let claimed = row.claimed else { break }
             let wasKnown = judge.view(row)?.authority == claimed
             let before = tips
@@ -153,7 +155,8 @@ struct ViewWalk {
         }
     }
 
-    private static func again(
+    /// The same in one log: as where it begins elsewhere, and what was a claim can be known.
+    static func again(
         through log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) {
         for var row in try store.views(in: log.number, 0...UInt64.max) {

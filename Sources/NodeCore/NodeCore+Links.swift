@@ -17,7 +17,7 @@ struct CoreLink: Sendable {
     /// Spaces of which the peer may hold something, to be asked for once their source is done.
     var unasked: Set<SpaceNumber> = []
     /// Spaces introduced unasked.
-    var introducedCount = 0
+    var introduced: Set<SpaceNumber> = []
     /// Spaces that the peer introduced.
     var adoptedCount = 0
     /// What it may still cost.
@@ -244,8 +244,11 @@ extension NodeCore {
             case .introduced(let introduction):
                 try introduced(introduction, on: id, at: now, store, &random, &effects)
             case .introduceSpace(let space):
-                guard links[id]?.introducedCount ?? 0 < Self.introducedCountMax else { break }
-                links[id]?.introducedCount += 1
+                links[id]?.introduced.insert(space)
+                guard links[id]?.introduced.count ?? 0 <= Self.introducedCountMax else {
+                    links[id]?.introduced.remove(space)
+                    break
+                }
                 try links[id]?.session?.assumeMissing(space, store: store)
             case .missing(let space):
                 try mayHold(space, link: id, at: now, store, &effects)

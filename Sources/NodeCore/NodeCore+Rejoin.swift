@@ -148,24 +148,40 @@ extension NodeCore {
         return count
     }
 
-    /// Ends the rejoin once everything known to exist was taken back.
+    /// Ends the rejoin once everything known to exist was taken back, wherever somebody brings it.
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
-        guard rejoin != nil else { return }
+        guard isBehind else { return }
         var ends: [LogTag: UInt64] = [:]
-        var isWhole = true
+        var outside: Set<LogTag> = []
+        var (isWhole, isWholeInside) = (true, true)
         for space in try store.spaces() {
+            let isOut = try isOut(of: space, store)
+            if isOut { outside.formUnion(ownTags(in: space.id)) }
             for log in try store.logs(in: space.number) where log.device == identity.device {
                 ends[log.tag] = log.fork == nil ? log.end : UInt64.max
-                isWhole = isWhole && log.agreed.isWhole
+                guard !log.agreed.isWhole else { continue }
+                isWhole = false
+                if !isOut { isWholeInside = false }
             }
         }
-        guard isWhole else { return }
-        func reaches(_ wanted: [LogTag: UInt64]) -> Bool {
-            wanted.allSatisfy { ends[$0.key] ?? 0 >= $0.value }
+        func lacking(_ wanted: [LogTag: UInt64]) -> Set<LogTag> {
+            Set(wanted.filter { ends[$0.key] ?? 0 < $0.value }.keys)
         }
-        claims = claims.filter { !reaches($0.value.ends) }
-        if let foundBehind, !foundBehind.needsPeer, reaches(foundBehind.ends) {
-            self.foundBehind = nil
-        }
+        lacksOnlyWhereOut = false
+        guard isWholeInside else { return }
+        claims = claims.filter { !lacking($0.value.ends).isEmpty }
+        guard let foundBehind, !foundBehind.needsPeer else { return }
+        let lacking = lacking(foundBehind.ends)
+        lacksOnlyWhereOut = lacking.isSubset(of: outside)
+        if isWhole, lacking.isEmpty { self.foundBehind = nil }
+    }
+
+    /// Whether this device can take nothing but lane 0 from others in a space, and write nothing.
+    private mutating func isOut(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let roster = try roster(of: space, store) else { return true }
+        return !belongs(to: roster)
+            && !letsItselfIn(identity.device, of: identity.person, to: roster)
     }
 }

@@ -33,10 +33,16 @@ public struct NodeCore: Sendable {
     /// What must be taken back from others before anything may be written; nil otherwise.
     /// Found out by the shell, or claimed by a peer that has yet to show it.
     public var rejoin: Rejoin? {
-        if let foundBehind { return foundBehind }
+        if let foundBehind, !lacksOnlyWhereOut { return foundBehind }
         return claims.isEmpty ? nil : Rejoin(claims)
     }
     var foundBehind: Rejoin?
+    /// Whether all that the store lacks of own logs lies in spaces that this device is out of: there
+    /// nobody brings it, and nothing can be written before somebody lets the device in again.
+    var lacksOnlyWhereOut = false
+    /// Whether something that this device wrote is not known here any more, be it that nobody brings
+    /// it: the shell then keeps in its guard what it remembered there.
+    public var isBehind: Bool { foundBehind != nil || !claims.isEmpty }
     /// What peers say they hold of this device's own logs, beyond what is held here.
     var claims: [DeviceID: OwnClaim] = [:]
     /// Devices whose claim came to nothing: they are not believed again.

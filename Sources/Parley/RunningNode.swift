@@ -262,7 +262,7 @@ actor RunningNode {
                 logger.error("acknowledging failed", metadata: ["error": "\(error)"])
             }
         }
-        if store.rejoin != nil, core.rejoin == nil { endRejoin(in: store) }
+        if store.rejoin != nil, !core.isBehind { endRejoin(in: store) }
         if isIdle { renewal.tend(store, at: time, logger) }
         if isGuardStale, isIdle, !isGuardDue {
             isGuardDue = true

@@ -49,9 +49,14 @@ extension SyncSession {
         for number in shared.keys.sorted() {
             guard let exchange = shared[number] else { continue }
             guard let theirs = listed[Self.hash(exchange.space.id, salt: spaces.salt)] else {
-                if exchange.scope.isMutual { outputs.append(.introduceSpace(number)) }
+                guard exchange.scope.isMutual else { continue }
+                // Whoever does not take a space is offered it ever more rarely: it is sent whole.
+                let count = unlisted[number, default: 0] + 1
+                unlisted[number] = count
+                if count & (count - 1) == 0 { outputs.append(.introduceSpace(number)) }
                 continue
             }
+            unlisted[number] = nil
             if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
                 try shared[number]?.isEqual(store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {

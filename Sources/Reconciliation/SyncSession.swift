@@ -70,6 +70,8 @@ public struct SyncSession: Sendable {
     let salt: UInt64
     /// The spaces that both belong to.
     var shared: [SpaceNumber: SpaceExchange] = [:]
+    /// How many lists of the peer's did not hold a space that both belong to, since one did.
+    var unlisted: [SpaceNumber: UInt64] = [:]
     /// Bytes of operations that may still be sent.
     private var credit: Int64 = 0
     /// Bytes of operations that the peer may still send.

@@ -53,7 +53,9 @@ extension Roster {
         case .receipts: return limit(of: device, lane: lane).reaches(sequence)
         case .content, .notes, .shared: break
         }
-        guard let person = person(of: device) else { return false }
+        // What is not served to anybody must not count for those who happen to have it.
+        guard let person = person(of: device), limit(of: device, lane: lane).reaches(sequence)
+        else { return false }
         var isHit = false
         for revocation in standings.revocations
         where revocation.person == person && (revocation.device ?? device) == device

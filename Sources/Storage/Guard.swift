@@ -106,9 +106,16 @@ struct Guard {
 }
 
 extension SQLiteStore {
-    /// Replaces the guard with these heads of this device's own logs.
+    /// Replaces the guard with these heads of this device's own logs. As long as the database is
+    /// behind, what the guard remembered beyond them stays.
     public func writeGuard(heads: [GuardedHead]) throws(HomeError) {
-        try guardWriter.write(heads)
+        guard rejoin != nil else { return try guardWriter.write(heads) }
+        var highest: [LogID: GuardedHead] = [:]
+        for head in try readGuard() + heads
+        where highest[head.log].map({ $0.sequence < head.sequence }) ?? true {
+            highest[head.log] = head
+        }
+        try guardWriter.write(highest.values.sorted { $0.log < $1.log })
     }
 
     /// The heads that the guard remembers; empty where it is missing or cannot be read.
@@ -131,7 +138,7 @@ extension SQLiteStore {
 
     /// The node has its own operations back: it may write again, once the guard is written anew.
     public func rejoined(heads: [GuardedHead]) throws(HomeError) {
-        try writeGuard(heads: heads)
+        try guardWriter.write(heads)
         rejoin = nil
     }
 

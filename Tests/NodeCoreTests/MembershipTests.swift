@@ -68,8 +68,12 @@ struct MembershipTests {
         #expect(try village.frontiers([village.ann, village.ben, village.dora]) == 1)
     }
 
-    @Test("Attack 41: of two cuts the higher counts, log by log")
-    func union() throws {
+    /// A cut that a return followed has granted what others took by it; that must not depend on who
+    /// happens to hold it.
+    @Test(
+        "Attack 41: of two cuts the higher counts, log by log, and one before a return as well",
+        arguments: [false, true])
+    func union(hasReturned: Bool) throws {
         let village = try Village(seed: 4)
         let world = village.world
         try village.perform(
@@ -81,8 +85,10 @@ struct MembershipTests {
         world.run(for: 1_000)
         try village.remove(village.cara, by: village.ann)
         try village.remove(village.cara, by: village.ben)
+        if hasReturned { try village.add(village.cara, by: village.ben) }
         village.settle()
         for node in [village.ann, village.ben, village.dora] {
+            #expect(try village.members(node) == ["ann", "ben", "dora"])
             #expect(try village.texts(node) == ["ben saw it"])
         }
         #expect(try village.frontiers([village.ann, village.ben, village.dora]) == 1)

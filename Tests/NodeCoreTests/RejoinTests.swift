@@ -176,4 +176,39 @@ struct RejoinTests {
         world.run(for: 1_000)
         try world.type("three", on: ann, in: space)
     }
+
+    /// Nobody gives content to who is out: it waited for ever, and could write nowhere.
+    @Test("what was written where one is out is not waited for, until one is let in again")
+    func outside() throws {
+        let village = try Village(seed: 48)
+        let (ann, ben, cara) = (village.ann, village.ben, village.cara)
+        let direct = try #require(
+            try cara.store.spaces().first {
+                $0.kind == .direct
+                    && (try? ben.store.space($0.id)) != nil
+            }?.id)
+        let copy = cara.store.snapshot()
+        try village.type("what is lost", cara)
+        village.world.run(for: 2_000)
+        let number = try village.record(cara).number
+        let own = try cara.store.logs(in: number).filter { $0.device == cara.core.node.device }
+        let ends = Dictionary(uniqueKeysWithValues: own.map { ($0.tag, $0.end) })
+        try village.remove(cara, by: ann)
+        village.world.run(for: 2_000)
+        cara.setBack(to: copy)
+        village.world.restart(cara, rejoin: Rejoin(reason: "behind", ends: ends, needsPeer: false))
+        #expect(throws: CommandRefusal.rejoining) {
+            try village.world.type("too early", on: cara, in: direct)
+        }
+        village.settle()
+        #expect(cara.core.rejoin == nil && cara.core.isBehind)
+        try village.world.type("elsewhere", on: cara, in: direct)
+        try village.add(cara, by: ann)
+        village.settle()
+        try village.type("back", cara)
+        village.settle()
+        #expect(!cara.core.isBehind)
+        #expect(try village.texts(ben).sorted() == ["back", "what is lost"])
+        for node in village.nodes { #expect(try node.store.forks().isEmpty) }
+    }
 }

@@ -53,6 +53,23 @@ struct SyncSessionTests {
         #expect(operationCount(pair.ann.sent) == 700)
     }
 
+    /// With every list it was once sent whole to a contact who had declined the group.
+    @Test("a space that the peer does not take is offered ever more rarely")
+    func offeredMoreRarely() throws {
+        let pair = try Pair(seed: 4)
+        try pair.ann.addSpace(2)
+        try pair.ann.write(100, in: 2)
+        try pair.open()
+        let first = operationCount(pair.ann.sent)
+        for _ in 0..<63 {
+            try pair.ann.receive(.spaces(Spaces(salt: 9, entries: [])))
+        }
+        // At the first, second, fourth … sixty-fourth list; the one space of both likewise, since
+        // these lists do not hold it either.
+        #expect(first == 100)
+        #expect(operationCount(pair.ann.sent) == 7 * first)
+    }
+
     @Test("what is written while the link is up goes at once")
     func live() throws {
         let pair = try Pair(seed: 5)

@@ -143,10 +143,13 @@ extension Resolution {
         guard !letIn.isEmpty else { return [:] }
         var former: [DeviceID: FormerDevice] = [:]
         for device in letIn.keys.sorted() {
-            let ended = nodes.filter { node in
-                guard ends(index[node].deed, person, device) else { return false }
-                return letIn[device]?.contains { index.isInPast(node, of: $0) } != true
+            var ended = nodes.filter { ends(index[$0].deed, person, device) }
+            // What was written after a return ends where the last removal says. What an earlier
+            // one granted counts on: what it cut, nobody who knows the return has ever taken.
+            let isEnded = ended.contains { node in
+                letIn[device]?.contains { index.isInPast(node, of: $0) } != true
             }
+            if !isEnded { ended = [] }
             former[device] = FormerDevice(
                 person: person,
                 limits: Self.limits(of: device, witnesses(ended, index).map { index[$0].cut }))
