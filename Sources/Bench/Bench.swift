@@ -17,7 +17,7 @@ public struct Bench: Sendable {
     /// The same about calls, all as `calls`.
     public static let callNames = CallBench.names
     /// The same about searching, all as `search`.
-    public static let searchNames = SearchBench.names
+    public static let searchNames = SearchBench.names + LiveSearchBench.names
 
     /// Messages of the large conversation.
     static let messageCount = 100_000
@@ -61,9 +61,14 @@ public struct Bench: Sendable {
                 hint: "There are: " + (all + ["relay", "calls", "search"]).joined(separator: ", "))
         }
         let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
-        let searches = try await SearchBench(
+        var searches = try await SearchBench(
             folder: folder, models: models, texts: texts, say: say
         ).run(wanted)
+        if wanted.contains("search-live") {
+            let live = LiveSearchBench(
+                folder: folder, program: program, models: models, texts: texts, say: say)
+            searches += try await live.run()
+        }
         let calls = try await CallBench(folder: folder, program: program, say: say).run(wanted)
         guard !wanted.isSubset(of: Set(Self.searchNames + Self.callNames + ["epoch"])) else {
             return epochs + calls + searches

@@ -59,6 +59,8 @@ public enum BenchPeerProgram {
             case "echo" where words.count == 2: try await echo(Int(words[1]) ?? 0, node)
             case "catchup" where words.count == 3:
                 try await catchUp(words[1], count: Int(words[2]) ?? 0, node)
+            case "fill" where words.count == 3:
+                try await fill(words[2], count: Int(words[1]) ?? 0, node)
             case "digest" where words.count == 2:
                 let digests = try await node.digests()
                 answer(digests.first { $0.conversation == words[1] }?.digest ?? "none")
@@ -97,6 +99,15 @@ public enum BenchPeerProgram {
             seen += 1
             if seen == count { return }
         }
+    }
+
+    private static func fill(_ id: String, count: Int, _ node: Node) async throws {
+        var words = WordStream()
+        for start in stride(from: 0, to: count, by: 100) {
+            let texts = (0..<min(100, count - start)).map { _ in words.text(120) }
+            _ = try await node.send(conversation: id, texts: texts, replyTo: nil)
+        }
+        answer("filled")
     }
 
     private static func catchUp(_ id: String, count: Int, _ node: Node) async throws {

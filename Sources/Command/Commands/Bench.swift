@@ -17,7 +17,7 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench append page
               parley bench relay
               parley bench calls
-              parley bench search --texts logs
+              parley bench search --texts logs --set chat-search.json
               parley bench --json
               parley bench search-quality chat-search.json
             """,
@@ -37,14 +37,22 @@ struct BenchFigures: AsyncParsableCommand {
     @Option(name: .long, help: "a folder with IRC logs to search, in place of made-up words")
     var texts: String?
 
+    @Option(
+        name: .long,
+        help: "questions whose answers are known: how well they are found, alone and among --texts")
+    var set: String?
+
     @Flag(name: .long, help: "print one JSON object a figure, for programs")
     var json = false
 
     /// All that one figure needs is found among so many.
     private static let textCountMax = 200_000
+    /// Among so many of them the answers of `--set` are hidden.
+    private static let hayCount = 100_000
 
     func validate() throws {
         if let texts { try Check.file(texts) }
+        if let set { try Check.file(set) }
     }
 
     func run() async throws {
@@ -56,13 +64,19 @@ struct BenchFigures: AsyncParsableCommand {
         // What is left behind of a temporary folder harms nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let world = World.current
+        let said = try texts.map { try LogFolder.messages(in: $0, limit: Self.textCountMax) } ?? []
+        let questions = try set.map(BenchSearchQuality.questions)
         let bench = Bench(
-            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder,
-            texts: try texts.map { try LogFolder.messages(in: $0, limit: Self.textCountMax) } ?? []
+            folder: folder, program: "/proc/self/exe", models: ModelCommand.folder, texts: said
         ) { world.say($0) }
         let figures = try await bench.run(names)
         for figure in figures {
             world.write(json ? try Self.object(figure) : Self.line(figure))
+        }
+        guard let questions else { return }
+        let hays = said.isEmpty ? [[]] : [[], Array(said.prefix(Self.hayCount))]
+        for hay in hays {
+            try BenchSearchQuality.measure(questions, among: hay, json: json)
         }
     }
 

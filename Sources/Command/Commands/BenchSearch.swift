@@ -39,26 +39,35 @@ struct BenchSearchQuality: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let world = World.current
+        let questions = try Self.questions(file)
+        let hay = try haystack.map { try LogFolder.messages(in: $0, limit: lines) } ?? []
+        try Self.measure(questions, among: hay, json: output.json)
+    }
+
+    /// The set in a file.
+    static func questions(_ file: String) throws -> QualitySet {
         guard let data = FileManager.default.contents(atPath: file) else {
             throw NodeError("no-file", "Cannot read \(file).")
         }
+        do {
+            return try QualitySet(data)
+        } catch {
+            throw NodeError("no-set", "\(file) is no set of messages and questions.")
+        }
+    }
+
+    /// Measures, and shows what was found.
+    static func measure(_ questions: QualitySet, among hay: [String], json: Bool) throws {
+        let world = World.current
         let quality = try SearchQuality(folder: ModelCommand.folder)
         if quality.modelNames.isEmpty {
             world.say("by words alone: no model is installed (parley model install)")
         } else {
             world.say("by words and by \(quality.modelNames.joined(separator: ", "))")
         }
-        let hay = try haystack.map { try LogFolder.messages(in: $0, limit: lines) } ?? []
         if !hay.isEmpty { world.say("hidden among \(hay.count) messages") }
-        let set: QualitySet
-        do {
-            set = try QualitySet(data)
-        } catch {
-            throw NodeError("no-set", "\(file) is no set of messages and questions.")
-        }
-        let found = quality.run(set, haystack: hay) { world.say($0) }
-        try Output.show(found, json: output.json, as: Self.text(found))
+        let found = quality.run(questions, haystack: hay) { world.say($0) }
+        try Output.show(found, json: json, as: text(found))
     }
 
     private static func text(_ found: [String: Quality]) -> String {
