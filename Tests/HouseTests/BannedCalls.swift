@@ -54,7 +54,7 @@ enum BannedCalls {
                 return "\(sign): \(why)"
             }
             if isExplained { return nil }
-            if line.contains("try?") { return "try? without a comment that says why" }
+            if line.contains(/\btry\?/) { return "try? without a comment that says why" }
             if line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)") {
                 return "a promise to the compiler without a comment that says why it holds"
             }

@@ -212,6 +212,7 @@ final class MediaDesk: Sendable {
         return running.assumeIsolated { node in
             // As above.
             let sentence = try? node.read { views in
+                // Somebody whose name cannot be read is called by their identifier.
                 end.sentence { person in (try? views.name(of: person)) ?? person.short }
             }
             return sentence ?? end.word

@@ -95,6 +95,7 @@ extension Views {
         guard let record = try? store.space(space), let roster = try? roster(of: record) else {
             return nil
         }
+        // Nor is somebody shown whose name cannot be read.
         let names = core.typing.persons(in: record.id).compactMap { try? name(of: $0, in: roster) }
         return ChangeView(kind: "typing", conversation: record.id.description, typing: names)
     }
