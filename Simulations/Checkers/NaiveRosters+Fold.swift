@@ -17,6 +17,16 @@ extension NaiveRosters {
             var horizon: Horizon
         }
 
+        /// A device that was in.
+        struct Former {
+            /// Whose it was.
+            var person: PersonID
+            /// What put it out, after all that let it in.
+            var ends: Acts
+            /// What bounds its logs: that, and what had put it out before.
+            var cutting: Acts
+        }
+
         var admitted: Acts
         /// The admitted acts that hold.
         var live: Acts = []
@@ -24,8 +34,8 @@ extension NaiveRosters {
         var seats: [PersonID: Seat] = [:]
         /// Whose each device is.
         var owners: [DeviceID: PersonID] = [:]
-        /// Devices that had been let in and are out: whose they were, and what put them out.
-        var former: [DeviceID: (person: PersonID, ends: Acts)] = [:]
+        /// Devices that had been let in and are out.
+        var former: [DeviceID: Former] = [:]
         /// All that admitted acts say of persons' devices, whether they hold or not.
         var identities: [PersonID: Set<IdentityOperation>] = [:]
         var settings = SpaceSettings()
@@ -196,11 +206,11 @@ extension NaiveRosters.Fold {
             let comings = about.filter {
                 rosters.admissions[$0]?.devices[person]?.contains(device) ?? false
             }
-            let ends = about.filter { rosters.cut(by: $0, of: device, person) != nil }
-            let isEnded = ends.contains { act in
+            let all = about.filter { rosters.cut(by: $0, of: device, person) != nil }
+            let ends = all.filter { act in
                 !comings.contains { rosters.acts[$0].past.contains(act) }
             }
-            former[device] = (person, isEnded ? ends : [])
+            former[device] = Former(person: person, ends: ends, cutting: ends.isEmpty ? [] : all)
         }
     }
 

@@ -12,10 +12,10 @@ extension NaiveRosters.Fold {
     /// How much of a device's log counts.
     func limit(of device: DeviceID, _ lane: Lane, _ rosters: NaiveRosters) -> LogLimit {
         if lane == .control || owners[device] != nil { return .all }
-        guard let (person, ends) = former[device] else { return .none }
-        if ends.isEmpty { return .all }
-        let places = heard(of: ends, rosters).compactMap {
-            rosters.cut(by: $0, of: device, person)?.place(of: device, lane)
+        guard let former = former[device] else { return .none }
+        if former.ends.isEmpty { return .all }
+        let places = heard(of: former.cutting, rosters).compactMap {
+            rosters.cut(by: $0, of: device, former.person)?.place(of: device, lane)
         }
         return places.max { ($0.sequence, $0.operation) < ($1.sequence, $1.operation) }
             .map { .through($0.sequence, $0.operation) } ?? .none

@@ -91,7 +91,7 @@ public enum Overview {
     /// that a relay holds.
     public static func waitingCounts(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
-        relayed: [LogTag: Range<UInt64>], in store: some MergeStore
+        relayed: [LogTag: [Range<UInt64>]], in store: some MergeStore
     ) throws(StoreError) -> (saved: Int, relayed: Int) {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = (saved: 0, relayed: 0)
@@ -100,9 +100,13 @@ public enum Overview {
             let first = states.deliveredEnd(of: log.tag)
             guard first < log.end else { continue }
             let all = try store.messageCount(in: log.number, first...log.end - 1)
-            let end = min(relayed[log.tag]?.upperBound ?? 0, log.end)
-            let onRelay =
-                end > first ? try store.messageCount(in: log.number, first...end - 1) : 0
+            var onRelay = 0
+            for range in relayed[log.tag] ?? [] {
+                let places = range.clamped(to: first..<log.end)
+                guard !places.isEmpty else { continue }
+                onRelay += try store.messageCount(
+                    in: log.number, places.lowerBound...places.upperBound - 1)
+            }
             counts.saved += all - onRelay
             counts.relayed += onRelay
         }

@@ -67,14 +67,14 @@ public struct Timeline {
     private let space: SpaceRecord
     private let roster: Roster
     private let ownPerson: PersonID
-    private let relayed: [LogTag: Range<UInt64>]
+    private let relayed: [LogTag: [Range<UInt64>]]
 
     /// A timeline of this space, seen by this person.
     ///
     /// - Parameter relayed: which places of own logs relays have on their disks.
     public init(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
-        relayed: [LogTag: Range<UInt64>] = [:]
+        relayed: [LogTag: [Range<UInt64>]] = [:]
     ) {
         self.space = space
         self.roster = roster
@@ -169,19 +169,32 @@ public struct Timeline {
 }
 
 /// How far others are with the logs of a space.
+///
+/// Who came later counts for nothing that lies below their horizon: they do not hold it.
 struct MessageStates {
-    private var read: [LogTag: UInt64] = [:]
-    private var delivered: [LogTag: UInt64] = [:]
-    private let relayed: [LogTag: Range<UInt64>]
+    private var read: [LogTag: [Range<UInt64>]] = [:]
+    private var delivered: [LogTag: [Range<UInt64>]] = [:]
+    private let relayed: [LogTag: [Range<UInt64>]]
 
     init(
         in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID,
-        relayed: [LogTag: Range<UInt64>] = [:], store: some MergeStore
+        relayed: [LogTag: [Range<UInt64>]] = [:], store: some MergeStore
     ) throws(StoreError) {
         self.relayed = relayed
+        var authors: [LogTag: DeviceID] = [:]
+        for device in roster.member(ownPerson)?.devices ?? [] {
+            let log = OperationHash.log(space: space.id, device: device.device, lane: .content)
+            authors[LogTag(log)] = device.device
+        }
+        func first(of tag: LogTag, for device: MemberDevice) -> UInt64 {
+            guard !device.hasReturned, let author = authors[tag] else { return 0 }
+            return device.horizon.place(of: author, .content).map { $0.sequence + 1 } ?? 0
+        }
         for mark in try store.marks(.read, in: space.number)
         where mark.actor != Digest(reinterpreting: ownPerson) {
-            read[mark.tag] = max(read[mark.tag] ?? 0, mark.sequence)
+            let devices = roster.member(PersonID(reinterpreting: mark.actor))?.devices ?? []
+            let first = devices.map { first(of: mark.tag, for: $0) }.min() ?? 0
+            Self.add(mark, from: first, to: &read)
         }
         for kind in [MarkKind.delivered, .acknowledged] {
             for mark in try store.marks(kind, in: space.number) {
@@ -189,20 +202,34 @@ struct MessageStates {
                 guard let person = roster.person(of: device), person != ownPerson else {
                     continue
                 }
-                delivered[mark.tag] = max(delivered[mark.tag] ?? 0, mark.sequence)
+                let first = roster.device(device).map { first(of: mark.tag, for: $0) } ?? 0
+                Self.add(mark, from: first, to: &delivered)
             }
         }
     }
 
+    private static func add(
+        _ mark: Mark, from first: UInt64, to ranges: inout [LogTag: [Range<UInt64>]]
+    ) {
+        guard first <= mark.sequence else { return }
+        let range = first..<mark.sequence + 1
+        var known = ranges[mark.tag] ?? []
+        if known.contains(where: { $0.clamped(to: range) == range }) { return }
+        known.removeAll { range.clamped(to: $0) == $0 }
+        ranges[mark.tag] = known + [range]
+    }
+
     /// The place after the last that somebody else holds.
     func deliveredEnd(of tag: LogTag) -> UInt64 {
-        max(delivered[tag].map { $0 + 1 } ?? 0, read[tag].map { $0 + 1 } ?? 0)
+        ((delivered[tag] ?? []) + (read[tag] ?? [])).map(\.upperBound).max() ?? 0
     }
 
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
-        if let place = read[tag], sequence <= place { return .read }
-        if let place = delivered[tag], sequence <= place { return .delivered }
-        if let range = relayed[tag], range.contains(sequence) { return .relayed }
-        return .saved
+        func isIn(_ ranges: [LogTag: [Range<UInt64>]]) -> Bool {
+            ranges[tag]?.contains { $0.contains(sequence) } == true
+        }
+        if isIn(read) { return .read }
+        if isIn(delivered) { return .delivered }
+        return isIn(relayed) ? .relayed : .saved
     }
 }

@@ -50,20 +50,29 @@ public enum Outbox {
         return writer.bytes
     }
 
-    /// Which messages of this device some relay has on its disk, as places of its log.
+    /// Which messages of this device some relay has on its disk, as places of its log, ascending:
+    /// what no relay answered for lies between them.
     public static func relayed(
         of space: SpaceRecord, by device: DeviceID, in store: some NodeStore
-    ) throws(StoreError) -> [LogTag: Range<UInt64>] {
+    ) throws(StoreError) -> [LogTag: [Range<UInt64>]] {
         let tag = LogTag(OperationHash.log(space: space.id, device: device, lane: .content))
-        var found: Range<UInt64>?
+        var found: [Range<UInt64>] = []
         for (relay, _) in try store.values(.relay) {
             guard let relay = NoiseKey(relay),
                 let entry = try store.value(.outbox, key(relay, space.id, tag))
                     .flatMap(Entry.init)
             else { continue }
-            let known = found ?? entry.first..<entry.end
-            found = min(known.lowerBound, entry.first)..<max(known.upperBound, entry.end)
+            found.append(entry.first..<entry.end)
         }
-        return found.map { [tag: $0] } ?? [:]
+        var joined: [Range<UInt64>] = []
+        for range in found.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, range.lowerBound <= last.upperBound {
+                joined[joined.count - 1] =
+                    last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        return [tag: joined]
     }
 }

@@ -55,10 +55,13 @@ extension Resolution {
         let horizon = horizons.dropFirst().reduce(horizons.first ?? Horizon()) {
             $0.intersection($1)
         }
+        let earlier = nodes.filter { index[$0].admits(person) && !admissions.contains($0) }
+        let before = Set(earlier.flatMap { index[$0].testimony(of: person)?.devices ?? [] })
         let devices = letIn.keys.sorted().compactMap { device in
             state.certificates[device].map { certificate in
                 MemberDevice(
-                    certificate, prekeys: Self.newest(prekeys, of: device), horizon: horizon)
+                    certificate, prekeys: Self.newest(prekeys, of: device), horizon: horizon,
+                    hasReturned: before.contains(device))
             }
         }
         let member = Member(
