@@ -64,6 +64,8 @@ final class CallsEndAlike: Checker {
             guard node.identity.device == known.device else { continue }
             checkCount += 1
             guard let record else {
+                // What somebody wrote before they were put out of a group may lie beyond the cut.
+                if space.kind == .group { continue }
                 throw violation("\(node.name) called and has no record of \(call)")
             }
             let isOver = node.core.calls[call] == nil && node.life == known.life

@@ -98,7 +98,10 @@ enum ReceiptsRule: MergeRule {
         var kept: [Receipts.Progress] = []
         for progress in list where progress.sequence < Limits.placeMax {
             if let log = try store.log(progress.tag, in: context.space.number) {
-                if log.lane == .content { kept.append(progress) }
+                // Of whom nothing counts, no mark does either, whoever happens to hold the log.
+                if log.lane == .content, context.roster.person(of: log.device) != nil {
+                    kept.append(progress)
+                }
                 continue
             }
             // It may name a log of which nothing has come yet.
