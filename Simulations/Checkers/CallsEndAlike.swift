@@ -52,6 +52,15 @@ final class CallsEndAlike: Checker {
         }
     }
 
+    /// Whether anybody was ever put out of a space.
+    private func holdsRemoval(_ space: SpaceRecord, of node: SimulatedNode) throws -> Bool {
+        for log in try node.store.logs(in: space.number) where log.lane == .control {
+            let held = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            if held.contains(where: { $0.operation.header.kind == .removeMember }) { return true }
+        }
+        return false
+    }
+
     private func look(for call: CallID, _ known: Begun, in world: World) throws {
         var records: [(name: String, record: CallRecord)] = []
         for node in world.honestNodes {
@@ -65,7 +74,7 @@ final class CallsEndAlike: Checker {
             checkCount += 1
             guard let record else {
                 // What somebody wrote before they were put out of a group may lie beyond the cut.
-                if space.kind == .group { continue }
+                if try holdsRemoval(space, of: node) { continue }
                 throw violation("\(node.name) called and has no record of \(call)")
             }
             let isOver = node.core.calls[call] == nil && node.life == known.life
