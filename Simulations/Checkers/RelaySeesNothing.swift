@@ -60,7 +60,8 @@ final class RelaySeesNothing: Checker {
         case .createGroup(let name, _), .rename(_, let name): words.add(Array(name.utf8))
         default: break
         }
-        guard !step.isLost else { return }
+        // An edit or a reaction answers with the message that it is about.
+        guard !step.isLost, case .send = command else { return }
         for case .reply(_, .success(.messages(let numbers))) in step.effects {
             for number in numbers {
                 guard let operation = try step.node.store.operation(number),
@@ -69,8 +70,7 @@ final class RelaySeesNothing: Checker {
                 let place = Place(
                     device: step.node.identity.device, tag: log.tag,
                     sequence: operation.sequence)
-                // An edit or a reaction answers with the message that it is about.
-                if saved[place] == nil { saved[place] = stepCount }
+                saved[place] = stepCount
             }
         }
     }
