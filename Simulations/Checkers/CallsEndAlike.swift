@@ -52,11 +52,12 @@ final class CallsEndAlike: Checker {
         }
     }
 
-    /// Whether anybody was ever put out of a space.
-    private func holdsRemoval(_ space: SpaceRecord, of node: SimulatedNode) throws -> Bool {
+    /// Whether anybody ever went, was put out of a space, or was let do less there.
+    private func holdsEnding(_ space: SpaceRecord, of node: SimulatedNode) throws -> Bool {
         for log in try node.store.logs(in: space.number) where log.lane == .control {
             let held = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
-            if held.contains(where: { $0.operation.header.kind == .removeMember }) { return true }
+            let endings: [OperationKind] = [.removeMember, .setRole, .leave, .ident]
+            if held.contains(where: { endings.contains($0.operation.header.kind) }) { return true }
         }
         return false
     }
@@ -79,8 +80,8 @@ final class CallsEndAlike: Checker {
             guard node.identity.device == known.device else { continue }
             checkCount += 1
             guard let record else {
-                // What somebody wrote before they were put out of a group may lie beyond the cut.
-                if try holdsRemoval(space, of: node) { continue }
+                // What somebody wrote before they lost the right to may lie beyond a cut.
+                if try holdsEnding(space, of: node) { continue }
                 throw violation("\(node.name) called and has no record of \(call)")
             }
             let isOver = node.core.calls[call] == nil && node.life == known.life
