@@ -276,7 +276,7 @@ def relayed(world):
 
 
 def lossy(world):
-    """Two talk over a line that loses every twentieth packet of sound, and every one for a while."""
+    """Two talk over a line that loses every twentieth packet of sound."""
     if not shutil.which('nft'):
         raise Skip('no nft here')
     places = {name: world.namespace(name) for name in ('ada', 'ben')}
