@@ -25,7 +25,8 @@ final class Connection {
         countLogPages()
     }
 
-    /// In place of SQLite's own checkpoints, which tell nobody when they fail.
+    /// In place of SQLite's own checkpoints, which tell nobody when they fail. `PRAGMA
+    /// wal_autocheckpoint`, whatever it sets, would take this away again.
     private func countLogPages() {
         let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_wal_hook(

@@ -243,6 +243,5 @@ enum Pragma {
         PRAGMA temp_store = MEMORY;
         PRAGMA cache_size = -65536;
         PRAGMA foreign_keys = OFF;
-        PRAGMA wal_autocheckpoint = 0;
         """
 }

@@ -66,6 +66,30 @@ struct SQLiteStoreTests {
         }
     }
 
+    @Test("moves its log of changes into the database while it is used, so that it stays small")
+    func logOfChanges() throws {
+        try withHome { home in
+            let store = try SQLiteStore.open(home: home)
+            store.setCheckpoint(pageCount: 50)
+            let log = try store.transaction { try store.sampleLog() }
+            let text = String(repeating: "x", count: 2_000)
+            for batch: UInt64 in 0..<40 {
+                let first = batch * 25
+                try store.transaction {
+                    try store.store(
+                        try Sample.operations(log, first..<first + 25, text: text), log)
+                }
+            }
+            func size(_ file: String) throws -> Int {
+                try Data(contentsOf: URL(filePath: home.path + "/" + file)).count
+            }
+            // Two million bytes were written, in pieces of about 15 pages.
+            #expect(try size("database") > 1_500_000)
+            #expect(try size("database-wal") < 1_000_000)
+            #expect(try store.check().isEmpty)
+        }
+    }
+
     @Test("leaves no word, name or identifier of a person in any file")
     func sealed() throws {
         try withHome { home in
