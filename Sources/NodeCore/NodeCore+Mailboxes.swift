@@ -114,6 +114,16 @@ extension NodeCore {
         return Array(found.prefix(Self.readEpochCountMax))
     }
 
+    /// The epoch under which a device that is out of a space tells what it has not told yet: those
+    /// who are in read there still.
+    func lastEpoch(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> OperationID? {
+        try newestEpochs(of: space, store).first {
+            judges[space.number]?.graph.hasLeft($0.epoch, identity.device) == false
+        }?.epoch
+    }
+
     private mutating func watch(
         _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: UInt32,
         isLive: Bool, on relay: NoiseKey, at now: Instant, _ store: some Store,

@@ -40,7 +40,8 @@ extension NodeCore {
         }
     }
 
-    /// Puts what own logs hold of a space and others lack to the relays that they read.
+    /// Puts what own logs hold of a space and others lack to the relays that they read. Who is out
+    /// puts as well what counts of it: whoever leaves tells so, and what they said before.
     ///
     /// - Parameter besidesLinks: also for those who are linked and have not acknowledged all.
     mutating func post(
@@ -48,7 +49,8 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard rejoin == nil, let space = try store.space(number),
-            let roster = try roster(of: space, store), belongs(to: roster)
+            let roster = try roster(of: space, store),
+            belongs(to: roster) || roster.isFormer(identity.device)
         else { return }
         let others = roster.devices.map(\.device).filter { $0 != identity.device }
         guard !others.isEmpty else { return }
@@ -82,8 +84,9 @@ extension NodeCore {
             // First what others wrote: it may hold the epoch that is to be used.
             guard line.isDrained, now.monotonic >= line.busyUntil else { continue }
             try post(
-                space, to: relay, read: reading.devices, acknowledged, at: now, store, &random,
-                &effects)
+                space, to: relay, read: reading.devices, acknowledged, belongs(to: roster),
+                at: now, store, &random, &effects)
+            guard belongs(to: roster) else { continue }
             try welcome(
                 reading.devices, to: space, through: relay, roster, acknowledged, at: now, store,
                 &random, &effects)
@@ -146,27 +149,32 @@ extension NodeCore {
         return ends
     }
 
-    /// Puts what is new to one relay.
+    /// Puts what is new to one relay: into a mailbox of the current epoch, or, by who does not
+    /// belong to the space any more, into one of the last that was.
     private mutating func post(
         _ space: SpaceRecord, to relay: NoiseKey, read devices: [DeviceID],
-        _ acknowledged: [DeviceID: [LogTag: UInt64]], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ acknowledged: [DeviceID: [LogTag: UInt64]], _ belongs: Bool, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         let own = try store.agreedLogs(in: space.number).filter {
             $0.device == identity.device && $0.end > 0
         }
         var due: [(log: LogRecord, first: UInt64)] = []
-        for log in own.sorted(by: { $0.lane < $1.lane }) {
+        // Of who is known to be out nothing is taken but lane 0: that goes last then.
+        let ordered = own.sorted { belongs ? $0.lane < $1.lane : $1.lane < $0.lane }
+        for log in ordered {
             let held = devices.map { acknowledged[$0]?[log.tag] ?? 0 }.min() ?? 0
             let first = try firstDue(log, above: held, of: space, at: relay, at: now, store)
             if first < log.end { due.append((log, first)) }
         }
         guard !due.isEmpty else { return }
-        guard let epoch = try currentEpoch(of: space, in: store) else {
+        let chosen =
+            belongs ? try currentEpoch(of: space, in: store)?.id : try lastEpoch(of: space, store)
+        guard let epoch = chosen else {
             return set(
                 .epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
         }
-        if try isUnpaid(epoch.id, of: space, on: relay, store) {
+        if try isUnpaid(epoch, of: space, on: relay, store) {
             return try postByLetter(
                 due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
                 &random, &effects)
@@ -184,18 +192,18 @@ extension NodeCore {
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
                 // Runs end on signed heads, which are never so far apart.
                 guard parcel.add(frame) else { return try count(.envelope, store) }
-                if index == due.count - 1, run.last + 1 >= log.end {
+                if belongs, index == due.count - 1, run.last + 1 >= log.end {
                     try tellProgress(of: space, in: &parcel, store)
                 }
                 let places = next..<run.last + 1
                 let isPut = try put(
-                    parcel, for: .put(space.number, log.tag, places), of: space, epoch.id,
+                    parcel, for: .put(space.number, log.tag, places), of: space, epoch,
                     to: relay, at: now, store, &random, &effects)
                 guard isPut else { return }
                 lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
                 if log.lane == .control {
                     try putForFormer(
-                        parcel, of: space, besides: epoch.id, to: relay, at: now, store, &random,
+                        parcel, of: space, besides: epoch, to: relay, at: now, store, &random,
                         &effects)
                 }
                 next = places.upperBound
@@ -211,9 +219,10 @@ extension NodeCore {
         at now: Instant, _ store: some Store
     ) throws(StoreError) -> UInt64 {
         let key = Outbox.key(relay, space.id, log.tag)
+        let roster = judges[space.number]?.roster
         var first = max(held, log.base, lines[relay]?.underway[space.number]?[log.tag] ?? 0)
         // What lies below the horizon of any of its readers goes into no shared mailbox.
-        for device in judges[space.number]?.roster.devices ?? [] {
+        for device in roster?.devices ?? [] {
             if let place = device.horizon.place(of: log.device, log.lane) {
                 first = max(first, place.sequence + 1)
             }
@@ -221,7 +230,9 @@ extension NodeCore {
         guard let entry = try store.value(.outbox, key).flatMap(Outbox.Entry.init) else {
             return first
         }
-        guard held < entry.end, now.wall > entry.since + Self.putAgainTime else {
+        // Nobody tells who is out what they hold by now.
+        guard held < entry.end, belongs(to: roster), now.wall > entry.since + Self.putAgainTime
+        else {
             return max(first, entry.end)
         }
         try store.setValue(nil, .outbox, key)

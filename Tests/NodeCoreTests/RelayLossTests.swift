@@ -116,6 +116,33 @@ struct RelayLossTests {
         #expect(try pair.ann.texts(in: pair.space).last == "here I am")
     }
 
+    @Test("who leaves a group tells so through a relay, which may lose it", arguments: [10, 11])
+    func leaving(seed: UInt64) throws {
+        let village = try Village(seed: seed, memberCount: 3)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        let relay = world.addRelay("relay")
+        for node in village.nodes { try world.use(relay, by: node) }
+        world.run(for: 10_000)
+        world.keepToRelays()
+        world.copyStore(of: relay)
+        world.stopProcess(of: ann)
+        try village.type("good bye", ben)
+        try village.perform(.leave(village.group), ben)
+        world.run(for: 10_000)
+        #expect(try village.members(cara) == ["ann", "cara"])
+        // What lay there for ann is gone, and put there again.
+        world.rollBack(relay)
+        world.run(for: 60_000)
+        world.startAll()
+        world.run(for: 60_000)
+        #expect(try village.members(ann) == ["ann", "cara"])
+        #expect(try village.texts(ann).last == "good bye")
+        try village.type("they are gone", cara)
+        world.run(for: 60_000)
+        #expect(try village.texts(ann).last == "they are gone")
+        #expect(try village.texts(ben).last == "good bye")
+    }
+
     @Test("a process that dies while it reads takes each envelope exactly once")
     func crashes() throws {
         let pair = try away(seed: 9) { _ in }
