@@ -54,10 +54,15 @@ final class Apart {
         return String(try #require(line))
     }
 
-    /// Takes the power from the relay, and starts it again; what it had may be gone then.
-    func restart(isWiped: Bool = false, noticedBy nodes: [NodeProcess]) async throws {
-        relay.signal(SIGKILL)
-        try await relay.ended()
+    /// Takes the power from the relay, or stops it in good order, and starts it again; what it had
+    /// may be gone then.
+    func restart(
+        by signal: Int32 = SIGKILL, isWiped: Bool = false, noticedBy nodes: [NodeProcess],
+        meanwhile: () async throws -> Void = {}
+    ) async throws {
+        if relay.status == nil { relay.signal(signal) }
+        #expect(try await relay.ended() == (signal == SIGTERM ? 0 : -signal))
+        try await meanwhile()
         for node in nodes {
             try await eventually("the relay is missed", on: [node]) {
                 try await client(node).relays().first?.state != "connected"
@@ -107,6 +112,14 @@ final class Apart {
         }
     }
 
+    /// Every message of this node is on a device of the other, and it knows that.
+    func eventuallyDelivered(by node: NodeProcess, to name: String) async throws {
+        try await eventually("all was delivered to \(name)", on: [node]) {
+            try await client(node).messages(conversation: name, before: nil, limit: 50)
+                .messages.filter(\.isOwn).allSatisfy { $0.state == "delivered" }
+        }
+    }
+
     func eventuallyRelayed(_ count: Int, by node: NodeProcess) async throws {
         try await eventually("the relay has \(count)", on: [node]) {
             try await client(node).outbox().first?.relayedCount == count
@@ -117,7 +130,7 @@ final class Apart {
 @Suite("Networks that never touch", .serialized, .timeLimit(.minutes(5)))
 struct RelayedNetworkTests {
     @Test(
-        "two talk through a relay in a third, which is killed, wiped, and alone with them in turn",
+        "two talk through a relay in a third, which is killed, stopped, wiped, and alone with one",
         .enabled(if: Namespaces.lack == nil, "no network namespaces here"))
     func conversation() async throws {
         let all = try await Apart()
@@ -135,11 +148,14 @@ struct RelayedNetworkTests {
         try await all.say(["hello ann"], by: all.ben, to: "ann")
         try await all.eventuallyHas(all.ben, with: "ann", count: 2)
         try await all.eventuallyHas(all.ann, with: "ben", count: 2)
+        try await all.eventuallyDelivered(by: all.ann, to: "ben")
+        try await all.eventuallyDelivered(by: all.ben, to: "ann")
         try await killed(all)
+        try await stopped(all)
         try await away(all)
         try await wiped(all)
         let seen = try await all.texts(of: all.ann, with: "ben")
-        #expect(seen == ["hello ben", "hello ann"] + (1...11).map { "message \($0)" })
+        #expect(seen == ["hello ben", "hello ann"] + (1...14).map { "message \($0)" })
         #expect(try await all.texts(of: all.ben, with: "ann") == seen)
         for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
         all.relay.signal(SIGTERM)
@@ -155,38 +171,51 @@ struct RelayedNetworkTests {
         try await all.eventuallyHas(all.ben, with: "ann", count: 6)
         try await all.say(["message 5"], by: all.ben, to: "ann")
         try await all.eventuallyHas(all.ann, with: "ben", count: 7)
+        try await all.eventuallyDelivered(by: all.ann, to: "ben")
+    }
+
+    /// The relay is stopped by its keeper, and one writes while it is away.
+    private func stopped(_ all: Apart) async throws {
+        try await all.restart(by: SIGTERM, noticedBy: [all.ann, all.ben]) {
+            try await all.say(["message 6", "message 7"], by: all.ann, to: "ben")
+            let waiting = try await all.client(all.ann).outbox().first
+            #expect(waiting?.savedCount == 2 && waiting?.relayedCount == 0)
+        }
+        try await all.eventuallyHas(all.ben, with: "ann", count: 9)
+        try await all.say(["message 8"], by: all.ben, to: "ann")
+        try await all.eventuallyHas(all.ann, with: "ben", count: 10)
+        for (node, name) in [(all.ann, "ben"), (all.ben, "ann")] {
+            try await all.eventuallyDelivered(by: node, to: name)
+        }
     }
 
     /// One is away, the relay is killed, and then the other is away.
     private func away(_ all: Apart) async throws {
         #expect(try await all.ben.stop() == 0)
-        try await all.say(["message 6", "message 7", "message 8"], by: all.ann, to: "ben")
+        try await all.say(["message 9", "message 10", "message 11"], by: all.ann, to: "ben")
         try await all.eventuallyRelayed(3, by: all.ann)
         try await all.restart(noticedBy: [all.ann])
         #expect(try await all.ann.stop() == 0)
         try await all.ben.start()
-        try await all.eventuallyHas(all.ben, with: "ann", count: 10)
-        try await all.say(["message 9"], by: all.ben, to: "ann")
+        try await all.eventuallyHas(all.ben, with: "ann", count: 13)
+        try await all.say(["message 12"], by: all.ben, to: "ann")
         try await all.eventuallyRelayed(1, by: all.ben)
         #expect(try await all.ben.stop() == 0)
         try await all.ann.start()
-        try await all.eventuallyHas(all.ann, with: "ben", count: 11)
-        try await eventually("ann knows what arrived", on: [all.ann]) {
-            try await all.client(all.ann).messages(conversation: "ben", before: nil, limit: 50)
-                .messages.filter(\.isOwn).allSatisfy { $0.state == "delivered" }
-        }
+        try await all.eventuallyHas(all.ann, with: "ben", count: 14)
+        try await all.eventuallyDelivered(by: all.ann, to: "ben")
     }
 
     /// The relay loses all that it said it has, while nobody else has it.
     private func wiped(_ all: Apart) async throws {
-        try await all.say(["message 10", "message 11"], by: all.ann, to: "ben")
+        try await all.say(["message 13", "message 14"], by: all.ann, to: "ben")
         try await all.eventuallyRelayed(2, by: all.ann)
         try await all.restart(isWiped: true, noticedBy: [all.ann])
         try await all.eventuallyRelayed(2, by: all.ann)
         #expect(try await all.ann.stop() == 0)
         try await all.ben.start()
-        try await all.eventuallyHas(all.ben, with: "ann", count: 13)
+        try await all.eventuallyHas(all.ben, with: "ann", count: 16)
         try await all.ann.start()
-        try await all.eventuallyHas(all.ann, with: "ben", count: 13)
+        try await all.eventuallyHas(all.ann, with: "ben", count: 16)
     }
 }
