@@ -202,7 +202,11 @@ let targets: [Target] = [
         ]),
     tests("RealNetwork", ["ParleyReal", "ParleySimulate", "parley"]),
     tests(
-        "Parley", ["Parley", "ParleyWire", "ParleySealing", "ParleySignalling", "ParleySearch"]),
+        "Parley",
+        [
+            "Parley", "ParleyWire", "ParleySealing", "ParleySignalling", "ParleyNodeCore",
+            "ParleySearch", "ParleyTransport", "ParleyRelaying", "ParleyRelayServer",
+        ]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),
     tests("Command", ["Parley", "ParleyImporting", "parley", "LocalAPITests", arguments]),

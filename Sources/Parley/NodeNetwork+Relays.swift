@@ -25,11 +25,18 @@ final class RelayCall: Sendable {
         if isAbandoned { task.cancel() }
     }
 
-    /// Notes the connection. Returns whether it is still wanted.
-    func reached(_ driver: RelayDriver) -> Bool {
+    /// Passes on what a connection tells, and notes it once it stands.
+    ///
+    /// Under the lock: once ``abandon()`` returned, nothing of this connection is passed on any
+    /// more. What it tells late would else be taken for news of the next one, and that it stands
+    /// could follow the word that there is none.
+    ///
+    /// - Returns: whether the connection is still wanted.
+    func tell(_ news: RelayNews, of driver: RelayDriver, to inputs: (RelayNews) -> Void) -> Bool {
         state.withLock { state in
             guard !state.isAbandoned else { return false }
-            state.driver = driver
+            if case .opened = news { state.driver = driver }
+            inputs(news)
             return true
         }
     }
@@ -68,8 +75,8 @@ extension NodeNetwork {
                 let inputs = inputs
                 let driver = await connect(to: relay, at: addresses) { driver, news in
                     // The core asks as soon as it hears of it.
-                    if case .opened = news, !call.reached(driver) { return driver.abandon() }
-                    inputs.offer(.relay(relay, news))
+                    let isWanted = call.tell(news, of: driver) { inputs.offer(.relay(relay, $0)) }
+                    if !isWanted { driver.abandon() }
                 }
                 guard let driver else {
                     if !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
