@@ -25,11 +25,13 @@ extension Node: NodeService {
         let traffic = network.traffic
         let failure = await running.lastFailure
         let path = home.path
-        return try await read { views in
+        var status = try await read { views in
             try views.status(
                 home: path, addresses: addresses, remoteAddresses: remote,
                 traffic: traffic, transportRefusals: refused, failure: failure)
         }
+        status.isOffline = network.isOffline
+        return status
     }
 
     // MARK: Conversations

@@ -180,6 +180,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
     /// Whether something that others hold is still being fetched.
     public var isCatchingUp = false
+    /// Whether the node was cut off, see ``RelayService/setOffline(_:)``: what is written waits.
+    public var isOffline = false
     /// Names of those who ask to be a contact and wait for an answer.
     public var requests: [String] = []
     /// The keys of each conversation that one is in, the newest first.

@@ -156,8 +156,8 @@ struct Offline: NodeCommand {
         commandName: "offline", abstract: "cut the running node off, or take that back",
         discussion: """
             For trying what happens without a network: the node ends its links and makes no new \
-            ones, and everything that you write waits. It lasts until it is taken back or the \
-            node ends.
+            ones, and everything that you write waits; nobody can be called. `parley status` says \
+            so. It lasts until it is taken back or the node ends.
 
             Example:
               parley offline on

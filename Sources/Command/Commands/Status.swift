@@ -37,6 +37,9 @@ struct Status: NodeCommand {
                 ? "protected by a passphrase" : "in a file that only you can read, no passphrase")
         let addresses = status.addresses.joined(separator: ", ")
         table.add("listens", addresses.isEmpty ? "no: the node does not run" : addresses)
+        if status.isOffline {
+            table.add("offline", "cut off: what you write waits (parley offline off)")
+        }
         if status.links.isEmpty { table.add("links", "none") }
         for link in status.links { table.add("link", "\(link.name) at \(link.address)") }
         table.add(

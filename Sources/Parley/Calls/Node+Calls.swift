@@ -9,6 +9,7 @@ extension Node {
     public func call(conversation: String, media: [String]) async throws -> CallView {
         let media = try Self.media(media)
         let space = try await space(conversation)
+        try requireReach()
         try await requireProgram()
         guard case .call(let id) = try await running.perform(.call(space, media)) else {
             throw NodeError(.unknownConversation)
@@ -43,6 +44,7 @@ extension Node {
                 found.phase == .ringing || (found.phase == .aside && !(rings && call.isEmpty))
             }.id
         }
+        try requireReach()
         try await requireProgram()
         _ = try await running.perform(.act(id, .answer(media)))
         return try await view(of: id)
@@ -127,6 +129,14 @@ extension Node {
             }
             return try views.view(of: call, failure: failure)
         }
+    }
+
+    /// A call is now or never: nothing of it may wait until the node is back.
+    private func requireReach() throws {
+        guard network.isOffline else { return }
+        throw NodeError(
+            "offline", "This node is offline: nobody can be reached.",
+            hint: "`parley offline off` brings it back.")
     }
 
     private func requireProgram() async throws {

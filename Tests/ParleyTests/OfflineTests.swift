@@ -1,0 +1,187 @@
+import Foundation
+import ParleyRelayServer
+import ParleyRelaying
+import ParleyTransport
+import Testing
+
+@testable import Parley
+
+/// Ann and ben, who have met and are linked; a relay runs beside them that nobody uses yet.
+private struct Friends {
+    let folder: TemporaryFolder
+    let relay: RelayServer
+    let ann, ben: Node
+
+    init() async throws {
+        let folder = try TemporaryFolder()
+        self.folder = folder
+        let home = RelayHome(path: folder.home("relay"))
+        relay = try await RelayServer.start(
+            RelayServer.Settings(endpoints: [try Endpoint("127.0.0.1:0")]), key: home.key(),
+            store: home.store()
+        ) { Issue.record("the relay said: \($0)") }
+        (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
+        (ben, _) = try await Node.create(NodeSettings(home: folder.home("ben")), name: "ben")
+        for node in [ann, ben] { try await node.start(listen: ["127.0.0.1:0"]) }
+        _ = try await ben.accept(link: ann.invite(hours: 1).link, alias: nil)
+        for (node, name) in [(ann, "ben"), (ben, "ann")] {
+            try await eventually("the two have met", on: node) {
+                let isKnown = try await $0.conversations().contains { $0.name == name }
+                let isLinked = try await !$0.status().links.isEmpty
+                return isKnown && isLinked
+            }
+        }
+    }
+
+    /// Lets a node use the relay, and waits until it is reached.
+    func useRelay(_ node: Node) async throws {
+        _ = try await node.addRelay(
+            RelayText(key: relay.key, addresses: relay.endpoints.map { "\($0)" }).text)
+        try await eventuallyRelay("connected", of: node)
+    }
+
+    func eventuallyRelay(_ state: String, of node: Node) async throws {
+        try await eventually("the relay is \(state)", on: node) {
+            try await $0.relays().map(\.state) == [state]
+        }
+    }
+
+    func eventuallyReads(_ texts: [String], _ node: Node, from name: String) async throws {
+        try await eventually("\(texts) came", on: node) {
+            try await $0.messages(conversation: name, before: nil, limit: 10).messages
+                .map(\.text) == texts
+        }
+    }
+
+    func end() async {
+        await ann.shutdown()
+        await ben.shutdown()
+        await relay.stop()
+    }
+}
+
+/// Somebody who connects, and hears what they are told until the other end hangs up.
+private final class Caller: ConnectionHandler {
+    let heard: AsyncStream<[UInt8]>
+    private let continuation: AsyncStream<[UInt8]>.Continuation
+
+    init() { (heard, continuation) = AsyncStream.makeStream(of: [UInt8].self) }
+
+    func opened(_ connection: Connection) {}
+    func received(_ bytes: [UInt8]) { continuation.yield(bytes) }
+    func becameWritable() {}
+    func closed(_ reason: CloseReason) { continuation.finish() }
+}
+
+@Suite("A node that is offline", .timeLimit(.minutes(4)))
+struct OfflineTests {
+    @Test("has no link and no relay, says so, and has both again afterwards")
+    func ends() async throws {
+        let all = try await Friends()
+        try await all.useRelay(all.ann)
+        #expect(try await !all.ann.status().isOffline)
+        all.ann.setOffline(true)
+        try await eventually("ann has no link", on: all.ann) {
+            let status = try await $0.status()
+            return status.isOffline && status.links.isEmpty
+        }
+        try await all.eventuallyRelay("unreachable", of: all.ann)
+        try await eventually("ben has none either", on: all.ben) {
+            try await $0.status().links.isEmpty
+        }
+        all.ann.setOffline(false)
+        #expect(try await !all.ann.status().isOffline)
+        try await all.eventuallyRelay("connected", of: all.ann)
+        for node in [all.ann, all.ben] {
+            try await eventually("they are linked again", on: node) {
+                try await !$0.status().links.isEmpty
+            }
+        }
+        await all.end()
+    }
+
+    @Test("dials nobody, not even whom one wants to meet, and lets nobody in")
+    func silence() async throws {
+        let all = try await Friends()
+        let (cara, _) = try await Node.create(
+            NodeSettings(home: all.folder.home("cara")), name: "cara")
+        try await cara.start(listen: ["127.0.0.1:0"])
+        all.ann.setOffline(true)
+        try await eventually("ann has no link", on: all.ann) {
+            try await $0.status().links.isEmpty
+        }
+        let before = all.ann.network.transport.counters
+        _ = try await all.ann.accept(link: cara.invite(hours: 1).link, alias: nil)
+        _ = try await all.ann.addRelay(
+            RelayText(key: all.relay.key, addresses: all.relay.endpoints.map { "\($0)" }).text)
+        try await all.eventuallyRelay("unreachable", of: all.ann)
+        let after = all.ann.network.transport.counters
+        #expect(after.dialled == before.dialled && after.dialFailures == before.dialFailures)
+        #expect(try await all.ann.status().links.isEmpty)
+        #expect(try await cara.conversations().isEmpty)
+        let caller = Caller()
+        let address = try #require(await all.ann.status().addresses.first)
+        try await all.ben.network.transport.dial(try Endpoint(address), handler: caller)
+        for await bytes in caller.heard { #expect(bytes.isEmpty, "ann hangs up without a word") }
+        all.ann.setOffline(false)
+        try await eventually("ann and cara have met", on: all.ann) {
+            try await $0.conversations().contains { $0.name == "cara" }
+        }
+        await cara.shutdown()
+        await all.end()
+    }
+
+    @Test("keeps what is written, and sends it by link once it is back")
+    func links() async throws {
+        let all = try await Friends()
+        all.ann.setOffline(true)
+        let sent = try await all.ann.send(
+            conversation: "ben", texts: ["one", "two"], replyTo: nil)
+        #expect(sent.map(\.state) == ["saved", "saved"])
+        #expect(try await all.ann.outbox().map(\.savedCount) == [2])
+        #expect(try await all.ann.status().pendingCount == 2)
+        all.ann.setOffline(false)
+        try await all.eventuallyReads(["one", "two"], all.ben, from: "ann")
+        try await eventually("ann knows it", on: all.ann) { try await $0.outbox().isEmpty }
+        await all.end()
+    }
+
+    @Test("gives to the relay what was written meanwhile, for one who is away")
+    func relays() async throws {
+        let all = try await Friends()
+        for node in [all.ann, all.ben] { try await all.useRelay(node) }
+        // Each has to know of the other's mailbox.
+        _ = try await all.ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await all.eventuallyReads(["hello"], all.ann, from: "ben")
+        await all.ben.shutdown()
+        all.ann.setOffline(true)
+        _ = try await all.ann.send(conversation: "ben", texts: ["one"], replyTo: nil)
+        #expect(try await all.ann.outbox().map(\.relayedCount) == [0])
+        all.ann.setOffline(false)
+        try await eventually("the relay has it", on: all.ann) {
+            try await $0.outbox().map(\.relayedCount) == [1]
+        }
+        await all.ann.shutdown()
+        let ben = try await Node.open(NodeSettings(home: all.folder.home("ben")))
+        try await ben.start(listen: [])
+        try await all.eventuallyReads(["hello", "one"], ben, from: "ann")
+        await ben.shutdown()
+        await all.relay.stop()
+    }
+
+    @Test("refuses a call with what to do about it, and calls once it is back")
+    func calls() async throws {
+        let all = try await Friends()
+        _ = try await all.ann.setMediaProgram(["/bin/sh", "-c", "cat > /dev/null"])
+        all.ann.setOffline(true)
+        let refusal = await #expect(throws: NodeError.self) {
+            try await all.ann.call(conversation: "ben", media: ["microphone"])
+        }
+        #expect(refusal?.code == "offline" && refusal?.hint?.contains("offline off") == true)
+        #expect(try await all.ann.calls().isEmpty)
+        all.ann.setOffline(false)
+        let call = try await all.ann.call(conversation: "ben", media: ["microphone"])
+        #expect(call.isOwn)
+        await all.end()
+    }
+}
