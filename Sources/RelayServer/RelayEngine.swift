@@ -33,6 +33,8 @@ final class RelayEngine: @unchecked Sendable {
         var storedByteCount: Int64 = 0
         var batches: UInt64 = 0
         var storeFailures: UInt64 = 0
+        /// Bytes that wait for clients to take them, as of the last tick.
+        var unsentByteCount = 0
     }
 
     private let queue = DispatchQueue(label: "parley.relay", qos: .userInitiated)
@@ -100,6 +102,16 @@ final class RelayEngine: @unchecked Sendable {
         }
     }
 
+    /// Bytes that wait for each client; touched on `queue` alone.
+    private var pendingByteCounts: [Int] { peers.values.map(\.connection.pendingByteCount) }
+
+    /// Bytes that wait for the client for which most waits.
+    func mostUnsentByteCount() async -> Int {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: self.pendingByteCounts.max() ?? 0) }
+        }
+    }
+
     // MARK: What comes
 
     /// A connection stands.
@@ -158,7 +170,11 @@ final class RelayEngine: @unchecked Sendable {
         for (connection, steps) in outbox.steps { peers[connection]?.perform(steps) }
         for connection in batch.left { peers[connection] = nil }
         for peer in batch.paused { peer.resume() }
+        let isTick = batch.inputs.contains { if case .tick = $0 { true } else { false } }
+        // Once a second: there may be thousands to be asked.
+        let unsent = isTick ? pendingByteCounts.reduce(0, +) : nil
         told.withLock { told in
+            told.unsentByteCount = unsent ?? told.unsentByteCount
             told.newest = store.newest
             told.storedByteCount = store.byteCount
             told.counters = relay.counters

@@ -20,6 +20,8 @@ struct RelayMetrics: Sendable {
         page.add("open_pipes", "gauge", "Pipes that stand or are offered.", state.load.pipes)
         page.add(
             "stored_bytes", "gauge", "Bytes of envelopes and chunks.", Int(state.storedByteCount))
+        page.add(
+            "unsent_bytes", "gauge", "Bytes that wait for clients.", state.unsentByteCount)
         page.add("connections_total", "counter", "Handshakes.", counters.connections)
         page.add("requests_total", "counter", "Requests.", by: "action", counters.requests)
         page.add("refusals_total", "counter", "Refused requests.", by: "reason", counters.refusals)

@@ -41,7 +41,7 @@ public final class RelayServer: Sendable {
     public let metricsEndpoint: Endpoint?
 
     private let transport: Transport
-    private let engine: RelayEngine
+    let engine: RelayEngine
     private let retryAfter: UInt32
 
     /// Starts a relay with this key and store.
