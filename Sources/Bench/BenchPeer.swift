@@ -42,7 +42,8 @@ final class BenchPeer {
 
 /// What the other process does: answers the lines of a ``BenchPeer``.
 public enum BenchPeerProgram {
-    /// Runs until its input ends.
+    /// Runs until its input ends, and then no longer, whatever it was told to wait for: who told it
+    /// is gone.
     public static func run(home: String) async throws {
         let settings = NodeSettings(home: home)
         let node: Node
@@ -51,7 +52,21 @@ public enum BenchPeerProgram {
         } else {
             (node, _) = try await Node.create(settings, name: "there")
         }
-        while let line = readLine() {
+        let (lines, continuation) = AsyncStream.makeStream(of: String.self)
+        let work = Task { try await obey(lines, node) }
+        // A thread of its own, for reading blocks.
+        Thread.detachNewThread {
+            while let line = readLine() { continuation.yield(line) }
+            continuation.finish()
+            work.cancel()
+        }
+        let result = await work.result
+        await node.shutdown()
+        if case .failure(let error) = result, !(error is CancellationError) { throw error }
+    }
+
+    private static func obey(_ lines: AsyncStream<String>, _ node: Node) async throws {
+        for await line in lines {
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
             case "accept" where words.count == 2: try await accept(words[1], node)
@@ -67,7 +82,6 @@ public enum BenchPeerProgram {
             default: throw NodeError("bench", "Unknown line: \(line)")
             }
         }
-        await node.shutdown()
     }
 
     private static func answer(_ line: String) {
@@ -104,6 +118,7 @@ public enum BenchPeerProgram {
     private static func fill(_ id: String, count: Int, _ node: Node) async throws {
         var words = WordStream()
         for start in stride(from: 0, to: count, by: 100) {
+            try Task.checkCancellation()
             let texts = (0..<min(100, count - start)).map { _ in words.text(120) }
             _ = try await node.send(conversation: id, texts: texts, replyTo: nil)
         }

@@ -191,9 +191,11 @@ struct RelayPlace: Sendable {
     let endpoint: Endpoint
 }
 
-/// A relay in a process of its own.
+/// A relay in a process of its own, which ends with this one, however this one ends.
 final class RelayProcess {
     private let process: Process
+    /// Nothing is ever written to it.
+    private let input = Pipe()
     let place: RelayPlace
 
     init(program: String, home: String, options: [String] = []) throws {
@@ -202,7 +204,9 @@ final class RelayProcess {
         process.arguments =
             [
                 "relay", "run", "--home", home, "--listen", "127.0.0.1:0", "--unbounded",
+                "--until-input-ends",
             ] + options
+        process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice

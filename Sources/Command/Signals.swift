@@ -4,19 +4,33 @@ import Foundation
 /// The wish of a person or of the system that this process end.
 enum Stop {
     /// Yields once for each SIGINT or SIGTERM, which from now on do nothing else.
-    static func signals() -> AsyncStream<Void> {
+    ///
+    /// - Parameter watchesInput: whether the end of the standard input counts as well: who started
+    ///   this process holds the other end, and is gone.
+    static func signals(watchesInput: Bool = false) -> AsyncStream<Void> {
         AsyncStream { continuation in
-            let sources = [SIGINT, SIGTERM].map { number in
+            let owner = watch { _ in continuation.yield() }
+            continuation.onTermination = { _ in owner.cancel() }
+            guard watchesInput else { return }
+            Thread.detachNewThread {
+                while readLine() != nil {}
+                continuation.yield()
+            }
+        }
+    }
+
+    /// Calls back at each SIGINT or SIGTERM, which from now on do nothing else. On a queue of the
+    /// system: where all threads of tasks are busy, it does not wait for one.
+    static func watch(_ body: @escaping @Sendable (Int32) -> Void) -> SignalSources {
+        SignalSources(
+            [SIGINT, SIGTERM].map { number in
                 signal(number, SIG_IGN)
                 let source = DispatchSource.makeSignalSource(
                     signal: number, queue: DispatchQueue.global())
-                source.setEventHandler { continuation.yield() }
+                source.setEventHandler { body(number) }
                 source.resume()
                 return source
-            }
-            let owner = SignalSources(sources)
-            continuation.onTermination = { _ in owner.cancel() }
-        }
+            })
     }
 
     /// Runs the body; the first signal cancels it, the second ends the process at once.
@@ -40,8 +54,8 @@ enum Stop {
 /// Keeps the sources alive until they are cancelled.
 ///
 /// Sound to send: sources are thread-safe objects of the system's library.
-private final class SignalSources: @unchecked Sendable {
+final class SignalSources: @unchecked Sendable {
     private let sources: [any DispatchSourceSignal]
-    init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
+    fileprivate init(_ sources: [any DispatchSourceSignal]) { self.sources = sources }
     func cancel() { for source in sources { source.cancel() } }
 }

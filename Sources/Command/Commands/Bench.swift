@@ -63,6 +63,8 @@ struct BenchFigures: AsyncParsableCommand {
             attributes: [.posixPermissions: 0o700])
         // What is left behind of a temporary folder harms nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        let sources = Stop.watch { number in Self.remove(folder, andEndFor: number) }
+        defer { sources.cancel() }
         let world = World.current
         let said = try texts.map { try LogFolder.messages(in: $0, limit: Self.textCountMax) } ?? []
         let questions = try set.map(BenchSearchQuality.questions)
@@ -78,6 +80,15 @@ struct BenchFigures: AsyncParsableCommand {
         for hay in hays {
             try BenchSearchQuality.measure(questions, among: hay, json: json)
         }
+    }
+
+    /// Ends the process in the midst of it. The processes that it started end with their input.
+    private static func remove(_ folder: String, andEndFor number: Int32) {
+        // Under another name first: what goes on until the end makes nothing new in it.
+        let place = rename(folder, folder + "-over") == 0 ? folder + "-over" : folder
+        // As above.
+        try? FileManager.default.removeItem(atPath: place)
+        _exit(128 + number)
     }
 
     private static func object(_ figure: Figure) throws -> String {

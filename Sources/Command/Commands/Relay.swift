@@ -83,6 +83,10 @@ struct RelayRun: AsyncParsableCommand {
     @Flag(
         name: .long, help: ArgumentHelp("take whatever comes: for measuring", visibility: .hidden))
     var unbounded = false
+    @Flag(
+        name: .long,
+        help: ArgumentHelp("stop at the end of the standard input too", visibility: .hidden))
+    var untilInputEnds = false
     @Flag(name: .long, help: "print a unit for systemd that runs this, and end")
     var systemdUnit = false
 
@@ -110,7 +114,7 @@ struct RelayRun: AsyncParsableCommand {
 
     func run() async throws {
         if systemdUnit { return printUnit() }
-        let stop = Stop.signals()
+        let stop = Stop.signals(watchesInput: untilInputEnds)
         raiseFileLimit()
         let (server, lock) = try await start()
         defer { withExtendedLifetime(lock) {} }
