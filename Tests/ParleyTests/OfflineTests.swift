@@ -123,6 +123,8 @@ struct OfflineTests {
         let address = try #require(await all.ann.status().addresses.first)
         try await all.ben.network.transport.dial(try Endpoint(address), handler: caller)
         for await bytes in caller.heard { #expect(bytes.isEmpty, "ann hangs up without a word") }
+        // At once, that is, and not after having waited for one.
+        #expect(all.ann.network.transport.counters.handshakeTimeout == before.handshakeTimeout)
         all.ann.setOffline(false)
         try await eventually("ann and cara have met", on: all.ann) {
             try await $0.conversations().contains { $0.name == "cara" }
