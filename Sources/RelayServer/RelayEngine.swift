@@ -13,6 +13,9 @@ final class RelayEngine: @unchecked Sendable {
     /// Bytes of requests that may wait for a turn before connections are read no more.
     static let waitingByteCountMax = 32 << 20
 
+    /// Above so many bytes that wait for a client nothing more is pushed to it.
+    static let writableByteCountMax = 512 << 10
+
     private struct Inbox {
         var inputs: [RelayInput] = []
         var byteCount = 0
@@ -161,6 +164,7 @@ final class RelayEngine: @unchecked Sendable {
         var orders: [(number: RelayOrderNumber, order: RelayOrder)] = []
         for input in batch.inputs {
             for effect in relay.handle(input, at: time) { outbox.add(effect, &orders) }
+            holdBack(outbox.takeFull(), time)
         }
         if !orders.isEmpty { store(&orders, time, &outbox) }
         if let last {
@@ -182,6 +186,15 @@ final class RelayEngine: @unchecked Sendable {
         }
     }
 
+    /// Pushes nothing more to these within a turn, which can bring many MiB at once: their
+    /// connections find the same as soon as they have what the turn came to, and tell the end of it.
+    private func holdBack(_ connections: [RelayConnection], _ time: UInt64) {
+        for connection in connections {
+            let effects = relay.handle(.congested(connection, true), at: time)
+            precondition(effects.isEmpty, "who is told less is not told of it")
+        }
+    }
+
     private func store(
         _ orders: inout [(number: RelayOrderNumber, order: RelayOrder)], _ time: UInt64,
         _ outbox: inout RelayOutbox
@@ -194,6 +207,7 @@ final class RelayEngine: @unchecked Sendable {
                 for effect in relay.handle(.performed(order.number, outcome), at: time) {
                     outbox.add(effect, &further)
                 }
+                holdBack(outbox.takeFull(), time)
             }
         } catch {
             // Told to the clients as busy, and to the operator.
@@ -219,6 +233,14 @@ struct RelayOutbox {
     }
 
     private(set) var steps: [RelayConnection: [Step]] = [:]
+    private var byteCounts: [RelayConnection: Int] = [:]
+    /// For whom more came to within the turn than may wait for a client, in the order in which it did.
+    private var full: [RelayConnection] = []
+
+    mutating func takeFull() -> [RelayConnection] {
+        defer { full = [] }
+        return full
+    }
 
     mutating func add(
         _ effect: RelayEffect, _ orders: inout [(number: RelayOrderNumber, order: RelayOrder)]
@@ -227,7 +249,13 @@ struct RelayOutbox {
         case .send(let connections, let frame):
             // Written once, however many read it.
             let bytes = frame.encoded()
-            for connection in connections { steps[connection, default: []].append(.send(bytes)) }
+            for connection in connections {
+                steps[connection, default: []].append(.send(bytes))
+                byteCounts[connection, default: 0] += bytes.count
+                if byteCounts[connection, default: 0] > RelayEngine.writableByteCountMax {
+                    full.append(connection)
+                }
+            }
         case .close(let connection, let reason):
             steps[connection, default: []].append(.close(reason))
         case .pause(let connection, let time):

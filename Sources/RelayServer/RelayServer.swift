@@ -125,7 +125,7 @@ public final class RelayServer: Sendable {
         limits.handshakeCountMax = 60
         // The relay itself knows who has been silent for too long.
         limits.idleTimeMax = nil
-        limits.writableByteCountMax = 512 << 10
+        limits.writableByteCountMax = RelayEngine.writableByteCountMax
         limits.queueByteCountMax = 4 << 20
         limits.overflowByteCountMax = 32 << 20
         return limits
