@@ -164,7 +164,7 @@ extension NodeCore {
         effects.append(.dial(target))
     }
 
-    private func isLinked(_ device: DeviceID) -> Bool {
+    func isLinked(_ device: DeviceID) -> Bool {
         links.values.contains { $0.peer.device == device }
     }
 

@@ -125,7 +125,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
         try wasSeen(link.peer, at: now, store)
-        lostPresence(of: link.peer, &effects)
+        try lostPresence(of: link.peer, store, &effects)
         for space in sources.keys.sorted() where sources[space]?.link == id {
             try lostSource(of: space, at: now, store, &effects)
         }

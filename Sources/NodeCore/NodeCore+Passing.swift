@@ -115,7 +115,7 @@ extension NodeCore {
         }
     }
 
-    /// A relay is connected: what waited for it goes out.
+    /// A relay is connected: what waited for it goes out, and who reads there is told who is here.
     mutating func passWaiting(
         to relay: NoiseKey, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
@@ -129,6 +129,7 @@ extension NodeCore {
             else { continue }
             put(waiting, to: prekey, in: mailbox, at: now, &random, &effects)
         }
+        try tellReaders(of: relay, store)
     }
 
     private func fresh(_ waiting: [Passing.Waiting], at now: Instant) -> [Passing.Waiting] {

@@ -1,6 +1,7 @@
 import ParleyConversation
 public import ParleyLedger
 import ParleyRoster
+import ParleySealing
 public import ParleySignalling
 public import ParleyWire
 
@@ -29,9 +30,10 @@ extension NodeCore {
         if let person, try contact(person, store) == nil { return .failure(.unknownPerson) }
         try store.setValue([privacy.rawValue], .profile, Self.privacyKey(person))
         effects.append(.commitFully)
-        for id in links.keys.sorted() {
-            try tellPresence(on: id, isChange: true, at: now, store, &random, &effects)
-        }
+        try tellLinked(at: now, store, &random, &effects)
+        // Whoever was told more than they may know now must not go on believing it.
+        tellLater(desk.told.keys.filter { person == nil || $0.person == person }.sorted())
+        try tellReaders(of: nil, store)
         return .success(.done)
     }
 
@@ -44,40 +46,60 @@ extension NodeCore {
         if desk.presence == .online || presence == .online { desk.lastOnline = now.wall }
         desk.presence = presence
         try tellPresence(at: now, store, &random, &effects)
+        try tellReaders(of: nil, store)
         effects.append(.changed([.presence(identity.person)]))
     }
 
-    /// Tells everybody who is linked, and again before they forget.
+    /// Tells everybody who is linked or there, and again before they forget.
     mutating func tellPresence(
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
         let again = now.monotonic + PresenceBook.lifetime / 2
         desk.presenceAgain = desk.presence == .offline ? nil : again
+        try tellLinked(at: now, store, &random, &effects)
+        tellLater(desk.presences.devices)
+    }
+
+    private mutating func tellLinked(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
         for id in links.keys.sorted() {
-            try tellPresence(on: id, isChange: true, at: now, store, &random, &effects)
+            try tellPresence(on: id, at: now, store, &random, &effects)
         }
     }
 
     /// Tells the device at the end of a link.
-    ///
-    /// - Parameter isChange: whether the device may have been told something else before; where it
-    ///   was not, that somebody is not there needs no word.
     mutating func tellPresence(
-        on id: LinkID, isChange: Bool = false, at now: Instant, _ store: some Store,
+        on id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard isChange || desk.presence != .offline, let link = links[id], link.session != nil,
-            let privacy = try privacy(towards: link.peer.person, store),
-            let space = try meetingPlace(with: link.peer, store)
-        else { return }
+        guard let link = links[id], link.session != nil else { return }
+        try tellPresence(
+            to: Participant(person: link.peer.person, device: link.peer.device), at: now, store,
+            &random, &effects)
+    }
+
+    /// Tells a device, over its link or else through its relays.
+    mutating func tellPresence(
+        to device: Participant, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let nothing = SignalBody.presence(.offline, lastSeen: 0)
         let lastSeen = desk.presence == .online ? now.wall : desk.lastOnline
-        let word = PresenceBook.word(desk.presence, lastSeen: lastSeen, for: privacy)
-        // Whoever is told nothing any more must not go on believing what was told before.
-        guard isChange || word != nil else { return }
+        let word = try privacy(towards: device.person, store).flatMap {
+            PresenceBook.word(desk.presence, lastSeen: lastSeen, for: $0)
+        }
+        // That somebody is not there is news to those alone who were told something else: others
+        // would learn from it when that person comes and goes.
+        let told = desk.told[device]
+        if case .presence(.offline, _) = word ?? nothing, told == nil || told == word { return }
+        guard let space = try meetingPlace(with: device, store) else { return }
+        desk.told[device] = word == nothing ? nil : word
         try say(
-            word ?? .presence(.offline, lastSeen: 0), in: space, to: .device(link.peer.device),
-            at: now, store, &random, &effects)
+            word ?? nothing, in: space, to: .device(device.device), at: now, store, &random,
+            &effects)
     }
 
     /// What somebody is let know; nil for who is no contact.
@@ -92,7 +114,7 @@ extension NodeCore {
 
     /// A space that both devices are in: presence is of no space, and has to be said in one.
     private mutating func meetingPlace(
-        with peer: LinkPeer, _ store: some Store
+        with peer: Participant, _ store: some Store
     ) throws(StoreError) -> SpaceRecord? {
         for space in try store.spaces() {
             try prepare(space, store)
@@ -104,11 +126,75 @@ extension NodeCore {
         return nil
     }
 
-    /// No link leads to a device any more: nobody is there as far as can be known.
-    mutating func lostPresence(of peer: LinkPeer, _ effects: inout [Effect]) {
-        guard !links.values.contains(where: { $0.peer.device == peer.device }) else { return }
-        if desk.presences.lost(Participant(person: peer.person, device: peer.device)) {
-            effects.append(.changed([.presence(peer.person)]))
+    /// No link leads to a device any more: nobody is there, unless they say so through a relay, as
+    /// this device does.
+    mutating func lostPresence(
+        of peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !isLinked(peer.device) else { return }
+        let device = Participant(person: peer.person, device: peer.device)
+        if desk.presences.lost(device) { effects.append(.changed([.presence(peer.person)])) }
+        let part = try CardReader.parts(of: peer.person, store).first { $0.device == peer.device }
+        if isReader(part?.mailboxes ?? [], of: nil) { tellLater([device]) }
+    }
+}
+
+// MARK: - Through relays
+
+/// Whoever is not linked is told through relays that they read: those who are there, who answer when
+/// they hear of somebody first, and for the rest those whose relay is connected in any case. So
+/// whoever comes is told who is here, and nobody is told again and again who is not.
+extension NodeCore {
+    /// Devices that are told at a time: not more than relays take while calls go on.
+    static let presenceCountMax = 16
+    /// How long the next ones wait, in milliseconds.
+    static let presencePause: UInt64 = 1_000
+
+    /// Somebody said how they are, and is told how this person is if they were not there before.
+    mutating func answerPresence(_ presence: Presence, of device: Participant) {
+        guard presence != .offline, !desk.presences.isThere(device), !isLinked(device.device)
+        else { return }
+        tellLater([device])
+    }
+
+    /// Has those told, in their turn, who read at a relay that is connected.
+    ///
+    /// - Parameter relay: nil for any.
+    mutating func tellReaders(of relay: NoiseKey?, _ store: some Store) throws(StoreError) {
+        guard !lines.isEmpty, desk.presence != .offline || !desk.told.isEmpty else { return }
+        var readers: [Participant] = []
+        for (key, card) in try store.values(.card) {
+            guard let person = PersonID(key), try isAccepted(person, store) else { continue }
+            for (device, mailboxes) in CardReader.mailboxes(in: card)
+            where device != identity.device && isReader(mailboxes, of: relay) {
+                readers.append(Participant(person: person, device: device))
+            }
+        }
+        tellLater(readers.sorted())
+    }
+
+    private func isReader(_ mailboxes: [CardMailbox], of relay: NoiseKey?) -> Bool {
+        mailboxes.contains {
+            (relay == nil || $0.relay == relay) && lines[$0.relay]?.phase == .open
+        }
+    }
+
+    private mutating func tellLater(_ devices: [Participant]) {
+        let known = Set(desk.untold)
+        desk.untold += devices.filter { !known.contains($0) && !isLinked($0.device) }
+    }
+
+    /// Tells the next of those who are to be told.
+    mutating func tellNext(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !desk.untold.isEmpty, desk.toldNext <= now.monotonic else { return }
+        desk.toldNext = now.monotonic + Self.presencePause
+        let next = desk.untold.prefix(Self.presenceCountMax)
+        desk.untold.removeFirst(next.count)
+        for device in next where !isLinked(device.device) {
+            try tellPresence(to: device, at: now, store, &random, &effects)
         }
     }
 }

@@ -87,6 +87,7 @@ extension NodeCore {
                     isTyping, from: sender.person, in: space.id, at: now.monotonic)
             if isNews { effects.append(.changed([.typing(space.number)])) }
         case .presence(let presence, let lastSeen):
+            answerPresence(presence, of: sender)
             let isNews = desk.presences.heard(
                 presence, lastSeen: lastSeen, from: sender, at: now.monotonic)
             if isNews { effects.append(.changed([.presence(sender.person)])) }
@@ -295,6 +296,7 @@ extension NodeCore {
                 try write(note, at: now, store, &random, &effects)
             }
         }
+        try tellNext(at: now, store, &random, &effects)
         guard let deadline = desk.deadline, desk.moments.allSatisfy({ deadline < $0 }) else {
             return
         }

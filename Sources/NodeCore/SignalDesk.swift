@@ -22,6 +22,12 @@ struct SignalDesk: Sendable {
     var lastOnline: UInt64 = 0
     /// When the person's presence has to be told again, on the monotonic clock.
     var presenceAgain: UInt64?
+    /// What each device was told last, unless that was nothing.
+    var told: [Participant: SignalBody] = [:]
+    /// Devices without a link that are to be told, in this order.
+    var untold: [Participant] = []
+    /// When the next of them may be, on the monotonic clock.
+    var toldNext: UInt64 = 0
     /// Who is no longer in a conversation in which calls may go on, until that is heeded.
     var departed: [Departed] = []
     /// Moments for which a timer is set.
@@ -34,8 +40,9 @@ struct SignalDesk: Sendable {
 
     /// When something has to be done, on the monotonic clock.
     var deadline: UInt64? {
-        [calls.deadline, typing.deadline, presences.deadline, presenceAgain].compactMap { $0 }
-            .min()
+        let next = untold.isEmpty ? nil : toldNext
+        return [calls.deadline, typing.deadline, presences.deadline, presenceAgain, next]
+            .compactMap { $0 }.min()
     }
 }
 

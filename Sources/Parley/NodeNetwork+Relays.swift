@@ -44,6 +44,9 @@ final class RelayCall: Sendable {
     /// Ends it; the core is told.
     func end() { driver?.end() }
 
+    /// Returns once all that was asked so far is on its way.
+    func hasAsked() async { await driver?.hasAsked() }
+
     /// Ends it; nobody is told.
     func abandon() {
         let (driver, task) = state.withLock { state in

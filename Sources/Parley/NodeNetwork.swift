@@ -253,6 +253,8 @@ final class NodeNetwork: LinkOutlet {
             return (state.links.keys.sorted(), state.dials, Array(state.relays.values))
         }
         await endSearch()
+        // What is said at last is of use to others.
+        for relay in relays { await relay.hasAsked() }
         for relay in relays { relay.abandon() }
         for device in dials.keys.sorted() { dials[device]?.cancel() }
         for link in links { send([Frame.bye.encoded()], on: link) }

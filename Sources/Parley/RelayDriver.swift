@@ -232,6 +232,13 @@ final class RelayDriver: ConnectionHandler {
     /// Ends once no link runs through it any more.
     func endWithPipes() { state.withLock { $0.endsWithPipes = true } }
 
+    /// Returns once all that was asked so far is on its way.
+    func hasAsked() async {
+        await withCheckedContinuation { continuation in
+            if !perform({ continuation.resume() }) { continuation.resume() }
+        }
+    }
+
     /// Ends the connection; nobody is told.
     func abandon() {
         state.withLock { $0.isAbandoned = true }

@@ -48,6 +48,16 @@ public struct PresenceBook: Equatable, Sendable {
         words.values.filter { $0.presence != .offline }.map(\.until).min()
     }
 
+    /// The devices at which somebody is, ascending.
+    public var devices: [Participant] {
+        words.filter { $0.value.presence != .offline }.keys.sorted()
+    }
+
+    /// Whether somebody is at a device.
+    public func isThere(_ device: Participant) -> Bool {
+        (words[device]?.presence ?? .offline) != .offline
+    }
+
     /// What is known of a person: the best that one of their devices says.
     public subscript(person: PersonID) -> Entry? {
         let words = words.filter { $0.key.person == person }.values

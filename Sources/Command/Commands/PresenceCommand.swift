@@ -5,8 +5,9 @@ struct PresenceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "presence", abstract: "who is there: show, set, tell",
         discussion: """
-            Whether people are there is told between nodes that are linked, kept nowhere, and \
-            forgotten after ten minutes. A node says nothing before it is told that you are there.
+            Whether people are there is told between nodes, over links and through relays, kept \
+            nowhere, and forgotten after ten minutes. A node says nothing before it is told that \
+            you are there.
 
             Example:
               parley presence

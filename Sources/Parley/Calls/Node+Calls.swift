@@ -99,13 +99,16 @@ extension Node {
         return try await presences()
     }
 
-    /// Tells the others of a call that this node goes, and ends its program.
+    /// Tells the others of a call that this node goes, and ends its program; and tells everybody
+    /// that nobody is there.
     func hangUp() async {
         // A node that cannot be read has no call to end.
         if let id = try? await read({ $0.core.calls.current?.id }) {
             // It ends with the process in any case.
             _ = try? await running.perform(.act(id, .hangUp))
         }
+        // Where no link ends, others would believe otherwise for ten minutes more.
+        _ = try? await running.perform(.setPresence(.offline))
         await media.shutdown()
     }
 
