@@ -2,12 +2,11 @@ import ParleySimulation
 
 /// What one person does about their devices, about backups and with links into groups: drawn from a
 /// stream of its own, beside all that is written and read.
-struct Household {
+struct Household: Occupation {
     private let devices: [String]
     private let others: [String]
-    /// Milliseconds between two acts, on average.
-    private let pause: UInt64
-    private var random: SeededRandom
+    let pause: UInt64
+    var random: SeededRandom
     private var nameCount = 0
 
     init(_ scenario: Scenario, of person: String) {
@@ -18,17 +17,9 @@ struct Household {
         random = SeededRandom(seed: scenario.seed, purpose: "household of \(person)")
     }
 
-    /// What they do in this stretch of the run.
-    mutating func acts(from start: UInt64, to end: UInt64) -> [Act] {
-        var acts: [Act] = []
-        var time = start
-        while pause > 0 {
-            time += 1 + random.next() % (2 * pause)
-            if time >= end { break }
-            let by = one(of: devices)
-            acts.append(Act(at: .milliseconds(time), node: by, do: deed()))
-        }
-        return acts
+    mutating func act() -> (by: String, deed: Deed) {
+        let device = one(of: devices)
+        return (device, deed())
     }
 
     private mutating func deed() -> Deed {

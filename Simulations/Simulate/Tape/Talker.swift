@@ -2,12 +2,11 @@ import ParleySimulation
 
 /// Somebody who calls, answers, types and comes and goes. Drawn apart from all else, so that the
 /// same seed does the same with and without it.
-struct Talker {
+struct Talker: Occupation {
     private let user: String
     private let others: [String]
-    /// Milliseconds between two acts, on average; 0 for none.
-    private let pause: UInt64
-    private var random: SeededRandom
+    let pause: UInt64
+    var random: SeededRandom
 
     init(_ scenario: Scenario, _ index: Int) {
         user = scenario.nodes[index].user
@@ -18,17 +17,7 @@ struct Talker {
         random = SeededRandom(seed: scenario.seed, purpose: "person \(index), calls")
     }
 
-    /// What they do in this stretch of the run.
-    mutating func acts(from start: UInt64, to end: UInt64) -> [Act] {
-        var acts: [Act] = []
-        var time = start
-        while pause > 0 {
-            time += 1 + random.next() % (2 * pause)
-            if time >= end { break }
-            acts.append(Act(at: .milliseconds(time), node: user, do: deed()))
-        }
-        return acts
-    }
+    mutating func act() -> (by: String, deed: Deed) { (user, deed()) }
 
     private mutating func deed() -> Deed {
         let space = Int(random.next() % 4)
