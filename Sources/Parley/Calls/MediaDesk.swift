@@ -189,7 +189,12 @@ final class MediaDesk: Sendable {
             view.end = end.word
             if call == nil || call?.phase == .ended { view.state = "ended" }
         case .send, .ring, .stopRinging, .media, .established, .changed:
-            if call == nil { view.state = "ended" }
+            if call == nil {
+                // Why it is over follows in the same step, or was told when it went on without this
+                // device.
+                guard last?.state == "aside" else { return }
+                view.state = "ended"
+            }
         }
         let listeners = state.withLock { state in
             state.entries[output.call, default: Entry()].view = view

@@ -1,0 +1,146 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Two nodes in processes of their own, and programs for sound and pictures that a shell plays.
+///
+/// What goes to and fro is a named pipe that Ben's program holds open: Ann's notices when it does
+/// so no more, as it would notice that nothing comes through.
+private struct CallPair {
+    let pair: ProcessPair
+    var ann: NodeProcess { pair.ann }
+    var ben: NodeProcess { pair.ben }
+
+    init() async throws {
+        pair = try await ProcessPair()
+        let pipe = pair.folder.path + "/pipe"
+        guard mkfifo(pipe, 0o600) == 0 else { throw Late(description: "no pipe at \(pipe)") }
+        let programs = [
+            (ann, Self.program("{ cat <\(pipe); say disconnected; } &")),
+            (ben, Self.program("exec 3<>\(pipe)")),
+        ]
+        for (node, program) in programs {
+            _ = try await node.client?.setMediaProgram(["/bin/sh", "-c", program])
+        }
+    }
+
+    /// - Parameter up: what it does once the connection stands.
+    private static func program(_ up: String) -> String {
+        """
+        while read -r line; do
+          leg=${line#*'"leg":"'}; leg=${leg%%'"'*}
+          say() { printf '{"news":"%s","leg":"%s","description":"%s"}\\n' "$1" "$leg" "$1"; }
+          stand() { \(up)
+          say connected; }
+          case "$line" in
+            *'"order":"offer"'*) say offer ;;
+            *'"order":"answer"'*) say answer; stand ;;
+            *'"order":"take"'*) stand ;;
+            *'"order":"end"'*) exit 0 ;;
+          esac
+        done
+        """
+    }
+
+    /// Ann calls, and Ben rings.
+    func ring() async throws {
+        _ = try await ann.client?.call(conversation: "ben", media: ["microphone"])
+        try await eventually("ben rings", on: [ben]) {
+            try await state(of: ben) == ["ringing"]
+        }
+    }
+
+    /// Ben answers, and they are heard.
+    func answer() async throws {
+        _ = try await ben.client?.answer(call: "", media: ["microphone"])
+        try await eventually("they talk", on: [ann, ben]) {
+            let both = try await (connection(of: ann), connection(of: ben))
+            return both == ("connected", "connected")
+        }
+    }
+
+    func state(of node: NodeProcess) async throws -> [String] {
+        try await node.client?.calls().map(\.state) ?? []
+    }
+
+    private func connection(of node: NodeProcess) async throws -> String? {
+        try await node.client?.calls().first?.members.compactMap(\.connection).first
+    }
+
+    /// What a node shows of calls that are over; who looks at it makes no difference.
+    private func records(of node: NodeProcess) async throws -> [CallRecordView] {
+        let records = try await node.client?.callRecords(conversation: nil) ?? []
+        return records.map { record in
+            var record = record
+            (record.name, record.isOwn, record.isMissed) = ("", false, false)
+            return record
+        }
+    }
+
+    /// Waits until both show the same of one call, and that nothing goes on.
+    func agree() async throws -> CallRecordView {
+        try await eventually("one record, and silence", on: [ann, ben]) {
+            let all = try await (records(of: ann), records(of: ben))
+            let isSilent = try await state(of: ann) + state(of: ben) == []
+            return isSilent && all.0 == all.1 && all.0.count == 1
+        }
+        return try #require(try await ben.client?.callRecords(conversation: nil).first)
+    }
+
+    /// One can be called again, and answers.
+    func callAgain() async throws {
+        try await ring()
+        try await answer()
+        try await ben.client?.hangUp(call: "")
+        try await eventually("it is over", on: [ann, ben]) {
+            try await state(of: ann) + state(of: ben) == []
+        }
+    }
+}
+
+@Suite("Calls whose node is killed", .timeLimit(.minutes(6)))
+struct KilledCallTests {
+    @Test(
+        "end for who is left with a reason, and are on record with both",
+        arguments: [false, true])
+    func called(comesBackAtOnce: Bool) async throws {
+        let calls = try await CallPair()
+        let watcher = try #require(try await NodeClient.connect(home: calls.ann.home))
+        var changes = try await watcher.changes().makeAsyncIterator()
+        try await calls.ring()
+        try await calls.answer()
+        try await calls.ben.kill()
+        let killed = ContinuousClock.now
+        if comesBackAtOnce { try await calls.ben.start() }
+        var ended: CallView?
+        while ended == nil, let change = await changes.next() {
+            if let call = change.call, call.state == "ended" { ended = call }
+        }
+        // 30 s of silence, and what is looked at every 10 s; the machine may be busy.
+        #expect(ContinuousClock.now - killed < .seconds(100))
+        #expect(ended?.end == "disconnected")
+        #expect(ended?.reason?.contains("it was lost") == true)
+        if !comesBackAtOnce { try await calls.ben.start() }
+        let record = try await calls.agree()
+        #expect(record.outcome == "talked" && record.milliseconds > 0 && !record.isMissed)
+        #expect(record.people.sorted() == ["ann", "ben"])
+        try await calls.callAgain()
+        await watcher.close()
+    }
+
+    @Test("stop ringing where it was the caller's, and have been missed")
+    func caller() async throws {
+        let calls = try await CallPair()
+        try await calls.ring()
+        try await calls.ann.kill()
+        // It rings for a minute, though nobody tells it any more.
+        try await eventually("ben rings no more", on: [calls.ben]) {
+            try await calls.state(of: calls.ben) != ["ringing"]
+        }
+        try await calls.ann.start()
+        let record = try await calls.agree()
+        #expect(record.outcome == "begun" && record.isMissed && record.caller == "ann")
+        try await calls.callAgain()
+    }
+}
