@@ -170,7 +170,8 @@ public struct Timeline {
 
 /// How far others are with the logs of a space.
 ///
-/// Who came later counts for nothing that lies below their horizon: they do not hold it.
+/// Who came later counts for nothing that lies below their horizon: they do not hold it, or, if they
+/// have come back, nobody knows how much of it.
 struct MessageStates {
     private var read: [LogTag: [Range<UInt64>]] = [:]
     private var delivered: [LogTag: [Range<UInt64>]] = [:]
@@ -186,13 +187,14 @@ struct MessageStates {
             let log = OperationHash.log(space: space.id, device: device.device, lane: .content)
             authors[LogTag(log)] = device.device
         }
-        func first(of tag: LogTag, for device: MemberDevice) -> UInt64 {
-            guard !device.hasReturned, let author = authors[tag] else { return 0 }
-            return device.horizon.place(of: author, .content).map { $0.sequence + 1 } ?? 0
+        func first(of tag: LogTag, for device: DeviceID) -> UInt64 {
+            guard let author = authors[tag] else { return 0 }
+            return roster.horizon(of: device).place(of: author, .content).map { $0.sequence + 1 }
+                ?? 0
         }
         for mark in try store.marks(.read, in: space.number)
         where mark.actor != Digest(reinterpreting: ownPerson) {
-            let devices = roster.member(PersonID(reinterpreting: mark.actor))?.devices ?? []
+            let devices = roster.devicesEver(of: PersonID(reinterpreting: mark.actor))
             let first = devices.map { first(of: mark.tag, for: $0) }.min() ?? 0
             Self.add(mark, from: first, to: &read)
         }
@@ -202,8 +204,7 @@ struct MessageStates {
                 guard let person = roster.person(of: device), person != ownPerson else {
                     continue
                 }
-                let first = roster.device(device).map { first(of: mark.tag, for: $0) } ?? 0
-                Self.add(mark, from: first, to: &delivered)
+                Self.add(mark, from: first(of: mark.tag, for: device), to: &delivered)
             }
         }
     }

@@ -4,7 +4,8 @@ public import ParleyWire
 /// Cuts runs out of stored logs so that a receiver can prove them.
 public enum RunReader {
     /// A signature travels along at least every so many operations, so that receivers can pass
-    /// on shorter runs themselves.
+    /// on shorter runs themselves. Of lane 0 all do: who is removed is told it up to places that
+    /// others named, and nobody passes on what no signature proves.
     static let headSpacing: UInt64 = 256
     private static let blockOperationCount = 512
 
@@ -108,7 +109,8 @@ public enum RunReader {
         }
         return Run(
             device: log.device, lane: log.lane, first: first, anchor: anchor,
-            operations: stored.map(\.operation), heads: spaced(heads))
+            operations: stored.map(\.operation),
+            heads: log.lane == .control ? heads : spaced(heads))
     }
 
     private static func identifier(

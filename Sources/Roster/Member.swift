@@ -29,19 +29,15 @@ public struct MemberDevice: Hashable, Sendable {
     public let rank: Int
     /// What lies at or below these places is not for it.
     public let horizon: Horizon
-    /// Whether it was in before, and may hold of that time what lies below the horizon.
-    public let hasReturned: Bool
 
     init(
-        _ certificate: DeviceCertificate, prekeys: [PrekeyCertificate], horizon: Horizon,
-        hasReturned: Bool
+        _ certificate: DeviceCertificate, prekeys: [PrekeyCertificate], horizon: Horizon
     ) {
         device = certificate.device
         noiseKey = certificate.noiseKey
         self.prekeys = prekeys
         rank = certificate.rank
         self.horizon = horizon
-        self.hasReturned = hasReturned
     }
 }
 

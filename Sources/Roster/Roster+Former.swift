@@ -10,6 +10,17 @@ extension Roster {
     /// Whether the device was in the space and is no longer.
     public func isFormer(_ device: DeviceID) -> Bool { standings.former[device] != nil }
 
+    /// At and below which places a device was given nothing, while it is in or, later, ever.
+    public func horizon(of device: DeviceID) -> Horizon {
+        self.device(device)?.horizon ?? standings.former[device]?.horizon ?? Horizon()
+    }
+
+    /// The devices of a person that are in the space, or, of a person who is out, that were.
+    public func devicesEver(of person: PersonID) -> [DeviceID] {
+        member(person)?.devices.map(\.device)
+            ?? standings.former.filter { $0.value.person == person }.map(\.key).sorted()
+    }
+
     /// Devices of a person that are out by the word of their identity log alone, ascending: nothing
     /// that holds says how much of what they wrote counts, so all of it does.
     public func uncutDevices(of person: PersonID) -> [DeviceID] {

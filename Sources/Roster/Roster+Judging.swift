@@ -16,6 +16,8 @@ struct FormerDevice: Equatable, Sendable {
     let person: PersonID
     /// How much of its logs of lanes 1 to 4 counts, by lane.
     let limits: [LogLimit]
+    /// The highest places below which anything that let its person in gave nothing.
+    let horizon: Horizon
 }
 
 /// Something that ends what a person or a device writes.

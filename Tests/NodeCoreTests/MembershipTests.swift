@@ -115,6 +115,49 @@ struct MembershipTests {
         #expect(try village.frontiers(village.nodes) == 1)
     }
 
+    @Test("what is written while somebody is out is not said to be delivered to them later")
+    func states() throws {
+        let village = try Village(seed: 7, memberCount: 2)
+        func say(_ text: String) throws {
+            try village.type(text, village.ann)
+            village.world.run(for: 2_000)
+        }
+        try village.remove(village.ben, by: village.ann)
+        village.world.run(for: 2_000)
+        try say("they are out")
+        try village.add(village.ben, by: village.ann)
+        village.world.run(for: 5_000)
+        try say("they are back")
+        try village.remove(village.ben, by: village.ann)
+        village.settle()
+        let states = try village.ann.messages(in: village.group).map(\.state)
+        #expect(states == [.saved, .delivered])
+    }
+
+    /// Who is removed is told lane 0 up to places that others named, which may lie anywhere.
+    @Test("all signatures of lane 0 are passed on")
+    func signatures() throws {
+        let village = try Village(seed: 8, memberCount: 2)
+        for role in [Role.admin, .member, .reader] {
+            try village.perform(
+                .setRole(village.group, village.ben.identity.person, role), village.ann)
+            village.world.run(for: 2_000)
+        }
+        try village.add(village.cara, by: village.ann)
+        village.settle()
+        func heads(_ node: SimulatedNode) throws -> [SignedHead] {
+            let log = OperationHash.log(
+                space: village.group, device: village.ann.identity.device, lane: .control)
+            let record = try village.record(node)
+            return try node.observed {
+                let number = try #require(try node.store.log(LogTag(log), in: record.number)).number
+                return try node.store.heads(in: number, 0...999)
+            }
+        }
+        #expect(try heads(village.cara) == heads(village.ann))
+        #expect(try heads(village.ann).count > 4)
+    }
+
     @Test("roles, leaving, and what is refused")
     func refusals() throws {
         let village = try Village(seed: 6, memberCount: 3)

@@ -55,13 +55,10 @@ extension Resolution {
         let horizon = horizons.dropFirst().reduce(horizons.first ?? Horizon()) {
             $0.intersection($1)
         }
-        let earlier = nodes.filter { index[$0].admits(person) && !admissions.contains($0) }
-        let before = Set(earlier.flatMap { index[$0].testimony(of: person)?.devices ?? [] })
         let devices = letIn.keys.sorted().compactMap { device in
             state.certificates[device].map { certificate in
                 MemberDevice(
-                    certificate, prekeys: Self.newest(prekeys, of: device), horizon: horizon,
-                    hasReturned: before.contains(device))
+                    certificate, prekeys: Self.newest(prekeys, of: device), horizon: horizon)
             }
         }
         let member = Member(
@@ -144,6 +141,8 @@ extension Resolution {
             }
         }
         guard !letIn.isEmpty else { return [:] }
+        let horizon = Horizon(
+            nodes.flatMap { index[$0].testimony(of: person)?.horizon.places ?? [] })
         var former: [DeviceID: FormerDevice] = [:]
         for device in letIn.keys.sorted() {
             var ended = nodes.filter { ends(index[$0].deed, person, device) }
@@ -155,7 +154,8 @@ extension Resolution {
             if !isEnded { ended = [] }
             former[device] = FormerDevice(
                 person: person,
-                limits: Self.limits(of: device, witnesses(ended, index).map { index[$0].cut }))
+                limits: Self.limits(of: device, witnesses(ended, index).map { index[$0].cut }),
+                horizon: horizon)
         }
         return former
     }
