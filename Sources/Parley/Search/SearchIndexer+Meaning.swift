@@ -15,6 +15,8 @@ extension SearchIndexer {
         for package in shelf.folder.installed {
             guard let worker = worker(package) else { continue }
             while !Task.isCancelled {
+                // What came meanwhile is found by its words at once: they cost next to nothing.
+                try await Self.followWords(running)
                 let isDone = try await turn(package, worker)
                 if isDone { break }
                 if let limit, ContinuousClock.now - start > limit { return }
