@@ -284,8 +284,9 @@ extension NodeCore {
         let isUsed = judge.takes(epoch)
         return judge.graph.epochs.contains { newer in
             guard (newer.clock, epoch.id) > (epoch.clock, newer.id), let time = opened[newer.id],
-                // A clock that runs ahead makes an epoch of a former roster look newer.
-                !isUsed || judge.takes(newer)
+                // A clock that runs ahead makes an epoch of a former roster look newer, and one that
+                // somebody has gone on from.
+                !isUsed || judge.takes(newer), !judge.graph.saw(newer.id, in: epoch.id)
             else { return false }
             return now.wall > time + Self.keptLifetime
         }

@@ -57,7 +57,8 @@ extension NodeCore {
             guard belongs(to: try roster(of: space, store)) else { continue }
             for (place, (epoch, kept)) in try newestEpochs(of: space, store).enumerated() {
                 let opened = UInt32(clamping: kept.openedAt / Self.day)
-                let start = min(max(first, opened - min(opened, 1)), line.day)
+                // A clock that was ahead of the relay's says nothing of when it came.
+                let start = opened > line.day ? first : max(first, opened - min(opened, 1))
                 for day in start...(line.day + 1) {
                     let isLive = place < Self.subscribedEpochCountMax && day + 1 >= line.day
                     drops.append((day, place, space.number, epoch, kept.keys, isLive))
@@ -110,7 +111,13 @@ extension NodeCore {
             guard let id = OperationID(name), let kept = KeptEpoch(secret) else { continue }
             found.append((id, kept))
         }
-        found.sort { ($1.kept.openedAt, $0.epoch) < ($0.kept.openedAt, $1.epoch) }
+        // By what names what: clocks go wrong, and a device whose clock was set back would take
+        // epochs from before that for newer than all that come.
+        var ranks: [OperationID: Int] = [:]
+        for (rank, epoch) in (judges[space.number]?.graph.epochs ?? []).enumerated() {
+            ranks[epoch.id] = rank
+        }
+        found.sort { (ranks[$1.epoch] ?? -1, $0.epoch) < (ranks[$0.epoch] ?? -1, $1.epoch) }
         return Array(found.prefix(Self.readEpochCountMax))
     }
 

@@ -48,6 +48,13 @@ extension ControlGraph {
             log: nodes[number].log, index: Int(nodes[number].sequence))
     }
 
+    /// Whether whoever made an epoch had seen another one.
+    public func saw(_ other: OperationID, in epoch: OperationID) -> Bool {
+        guard let number = numbers[other], let later = numbers[epoch] else { return false }
+        return nodes[later].past.contains(
+            log: nodes[number].log, index: Int(nodes[number].sequence))
+    }
+
     /// The devices that said that they cannot open an epoch, ascending.
     public func faults(on epoch: OperationID) -> [DeviceID] {
         (keys.faults[epoch] ?? []).sorted()
