@@ -2,7 +2,8 @@
 public struct ChangeView: Codable, Equatable, Sendable {
     /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
     /// different), `contact`, `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
-    /// became of one, or goes on, may look different), `typing`, `presence`.
+    /// became of one, or goes on, may look different), `typing`, `presence`, `search` (how far a
+    /// long work on the indexes is).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
     public var conversation: String?
@@ -18,4 +19,6 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var typing: [String]? = nil
     /// Whether a person is there, where that changed: `online`, `away` or `offline`.
     public var presence: String? = nil
+    /// How far a long work on the indexes is, while there is one.
+    public var search: SearchWork? = nil
 }

@@ -201,8 +201,10 @@ extension Node: NodeService {
             if linksChanged { continuation.yield(ChangeView(kind: "link")) }
         }
         let (media, call) = (media, media.listen { continuation.yield($0) })
+        let (watch, work) = (watch, watch.listen { continuation.yield($0) })
         continuation.onTermination = { _ in
             media.unlisten(call)
+            watch.unlisten(work)
             Task { await running.unlisten(id) }
         }
         return stream

@@ -26,6 +26,7 @@ public final class Node: Sendable {
     let home: Home
     let indexer: SearchIndexer
     let desk: SearchDesk
+    let watch = SearchWatch()
     let media: MediaDesk
 
     private init(

@@ -50,7 +50,7 @@ struct ImportCommandTests {
     func progress() {
         let progress = ImportProgress.sample
         #expect(
-            ProgressLine.text(progress, after: .milliseconds(500))
+            progress.text(after: .milliseconds(500))
                 == "25 %  file 1 of 2  1000 lines  2000 lines/s  2004-12-25.log")
     }
 }

@@ -145,6 +145,20 @@ struct SearchTests {
         }
     }
 
+    @Test("tells how far it is while it compares the indexes with what is held")
+    func progress() async throws {
+        try await withMessages(["one fish", "two fish"]) { node, _ in
+            #expect(try await found(node, "fish").count == 2)
+            let changes = try await node.changes()
+            _ = try await node.checkSearch()
+            for await change in changes {
+                guard let work = change.search, work.step == .readingTexts else { continue }
+                #expect(work.done == work.count && work.count > 0)
+                break
+            }
+        }
+    }
+
     @Test("that cannot be read is refused with a hint")
     func refusals() async throws {
         try await withMessages(["one"]) { node, sent in

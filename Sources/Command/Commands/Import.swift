@@ -80,7 +80,9 @@ struct ImportIRC: AsyncParsableCommand {
             World.current.say("made the conversation \(harmless(name))")
         }
         let line = ProgressLine()
-        let importer = Importer(node: node, conversation: name) { line.show($0) }
+        let importer = Importer(node: node, conversation: name) { progress in
+            line.show { progress.text(after: $0) }
+        }
         let summary = try await importer.run(sources)
         line.end()
         return summary

@@ -88,7 +88,9 @@ struct SearchCheck: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let report = try await node.checkSearch()
+        let report = try await SearchProgress.during(node, isShown: !output.json) {
+            try await node.checkSearch()
+        }
         let lines = report.checks.map { check in
             "\(check.isFine ? "✓" : "✗") \(harmless(check.name)): \(harmless(check.detail))"
         }
@@ -118,9 +120,11 @@ struct SearchRebuild: NodeCommand {
     var noWait = false
 
     func run(with node: any NodeService) async throws {
-        try await node.rebuildSearch()
-        if noWait { return World.current.say("parley search stats shows how far it is") }
-        try await SearchProgress.follow(node)
+        try await SearchProgress.during(node, isShown: true) {
+            try await node.rebuildSearch()
+            if noWait { return World.current.say("parley search stats shows how far it is") }
+            try await SearchProgress.follow(node)
+        }
     }
 }
 
@@ -128,6 +132,25 @@ struct SearchRebuild: NodeCommand {
 enum SearchProgress {
     /// How often one looks.
     private static let pause: Duration = .milliseconds(500)
+
+    /// Shows what the node tells of a long work until that is done.
+    static func during<R: Sendable>(
+        _ node: any NodeService, isShown: Bool, _ body: () async throws -> R
+    ) async throws -> R {
+        guard isShown else { return try await body() }
+        let changes = try await node.changes()
+        let line = ProgressLine()
+        let shown = Task {
+            // Taken to the end, for a node lets go of who takes no more.
+            for await change in changes {
+                if let work = change.search { line.show { _ in work.text } }
+            }
+        }
+        defer { shown.cancel() }
+        let result = try await body()
+        line.end()
+        return result
+    }
 
     static func follow(_ node: any NodeService) async throws {
         let world = World.current

@@ -1,6 +1,5 @@
 import Foundation
 import ParleyImporting
-import Synchronization
 
 /// What an import did, as it is shown and as programs get it.
 struct ImportReport: Encodable {
@@ -42,39 +41,5 @@ struct ImportReport: Encodable {
         table.add("repaired", "\(counted(repairedLines, "line")) that were Latin-1")
         table.add("from", "\(counted(files, "whole file")), \(counted(lines, "line"))")
         return table.text
-    }
-}
-
-/// One line that tells how far an import is: written over on a terminal, else once a second.
-final class ProgressLine: Sendable {
-    private let start = ContinuousClock.now
-    private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
-
-    func show(_ progress: ImportProgress) {
-        let now = ContinuousClock.now
-        let world = World.current
-        let pause: Duration = world.isTalkTerminal ? .milliseconds(100) : .seconds(1)
-        let isDue = lastShown.withLock { last in
-            if now - (last ?? start) < pause { return false }
-            last = now
-            return true
-        }
-        guard isDue else { return }
-        let text = Self.text(progress, after: now - start)
-        if world.isTalkTerminal { world.sayInPlace(text) } else { world.say(text) }
-    }
-
-    func end() {
-        if World.current.isTalkTerminal, lastShown.withLock({ $0 != nil }) {
-            World.current.sayInPlace("")
-        }
-    }
-
-    static func text(_ progress: ImportProgress, after time: Duration) -> String {
-        let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        let rate = seconds > 0 ? Int(Double(progress.linesRead) / seconds) : 0
-        let percent = progress.lineCount > 0 ? progress.linesRead * 100 / progress.lineCount : 100
-        return "\(percent) %  file \(progress.fileNumber) of \(progress.fileCount)  "
-            + "\(progress.linesRead) lines  \(rate) lines/s  \(harmless(progress.fileName))"
     }
 }

@@ -79,7 +79,7 @@ extension Node {
             where !known.contains(model.name.bytes) {
                 removed += try await drop(model)
             }
-            removed += try await eachTurn { store, place throws(StoreError) in
+            removed += try await eachTurn(.checkingVectors) { store, place throws(StoreError) in
                 try store.dropStrangeVectors(after: place, operationCount: Int64(Self.turnCount))
             }
             if removed > 0 { await desk.forget() }
@@ -91,6 +91,7 @@ extension Node {
 
     /// Writes turn by turn, until all operations that have vectors were dealt with.
     private func eachTurn(
+        _ step: SearchWork.Step,
         _ body: @escaping @Sendable (SQLiteStore, Int64) throws(StoreError) -> Int
     ) async throws -> Int {
         let last = try await read { try $0.store.lastVector() }
@@ -99,6 +100,8 @@ extension Node {
             count += try await running.transact { store throws(StoreError) in
                 try body(store, place)
             }
+            guard last > 0 else { continue }
+            watch.tell(step, min(Int(last), Int(place) + Self.turnCount), of: Int(last))
         }
         return count
     }
@@ -106,7 +109,7 @@ extension Node {
     /// Forgets a model, its vectors first: a little at a time.
     private func drop(_ model: StoredModel) async throws -> Int {
         let number = model.number
-        let count = try await eachTurn { store, place throws(StoreError) in
+        let count = try await eachTurn(.removingVectors) { store, place throws(StoreError) in
             try store.dropVectors(
                 of: number, after: place, operationCount: Int64(Self.turnCount))
         }
@@ -133,8 +136,10 @@ extension Node {
                 said[Int(text.number.rawValue)] = true
             }
             place = part.through
+            watch.tell(.readingTexts, min(Int(place), Int(through)), of: Int(through))
         }
         for part in 0..<SQLiteStore.wordPartCount {
+            watch.tell(.readingWords, part, of: SQLiteStore.wordPartCount)
             for row in try await read({ try $0.store.wordRows(inPart: part) })
             where found.indices.contains(Int(row)) { found[Int(row)] = true }
         }
@@ -149,6 +154,7 @@ extension Node {
             }
             guard isWrong else { continue }
             if isSaid { missing += 1 } else { strange += 1 }
+            watch.tell(.comparing, index, of: said.count)
         }
         return (missing, strange)
     }

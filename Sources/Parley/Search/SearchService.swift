@@ -133,3 +133,26 @@ public struct SearchStats: Codable, Equatable, Sendable {
     /// The index of words first.
     public var indexes: [Index]
 }
+
+/// How far a long work on the indexes is.
+public struct SearchWork: Codable, Equatable, Sendable {
+    /// What is done at present.
+    public enum Step: String, Codable, Sendable, CaseIterable {
+        /// Vectors that are of no use any more are removed; places of operations are counted.
+        case removingVectors
+        /// Vectors are compared with what is held; places of operations are counted.
+        case checkingVectors
+        /// Texts are read; places of operations are counted.
+        case readingTexts
+        /// The index of words is read; its parts are counted.
+        case readingWords
+        /// What differs is looked at again; places of operations are counted.
+        case comparing
+    }
+    /// What is done at present.
+    public var step: Step
+    /// How much of that is done.
+    public var done: Int
+    /// How much it is in all.
+    public var count: Int
+}
