@@ -200,4 +200,23 @@ struct SearchTests {
                     .filter { $0.state == "on" }.allSatisfy { $0.rows == 4 })
         }
     }
+
+    @Test(
+        "somebody who types is answered at once, and by meaning once that is in memory",
+        .enabled(if: hasModel, "the model is not installed"))
+    func loading() async throws {
+        try await withMessages(["my cat is ill", "buy bread"], models: Self.models) { node, _ in
+            try await node.indexer.followMeaning()
+            for _ in 0..<2 {
+                let first = try await node.search(SearchRequest("cat", isTyping: true))
+                #expect(first.semantic == "loading" && first.hits.map(\.reason) == ["word"])
+                #expect(first.notes.contains { $0.contains("read into memory") })
+                // Who has finished waits for what was begun.
+                #expect(try await node.search(SearchRequest("cat")).semantic == "available")
+                let last = try await node.search(SearchRequest("cat", isTyping: true))
+                #expect(last.semantic == "available" && last.hits.first?.reason == "both")
+                await node.desk.forget()
+            }
+        }
+    }
 }

@@ -12,6 +12,9 @@ struct TypedSearch {
         case letter(String), back, clear, up, down, enter, leave
     }
 
+    /// How many milliseconds one waits before asking again for what is being read into memory.
+    private static let loadingPause: Int32 = 300
+
     func run() async throws {
         let world = World.current
         guard let terminal = RawTerminal() else {
@@ -22,7 +25,15 @@ struct TypedSearch {
         var chosen = 0
         draw(text, reply, chosen)
         var keys = KeyReader()
-        loop: while let key = keys.next(Self.key) {
+        loop: while true {
+            if reply?.semantic == "loading", keys.isQuiet(for: Self.loadingPause) {
+                // What was not in memory before may be by now.
+                reply = try await find(text)
+                chosen = min(chosen, max(0, (reply?.hits.count ?? 0) - 1))
+                draw(text, reply, chosen)
+                continue
+            }
+            guard let key = keys.next(Self.key) else { break }
             switch key {
             case .leave: break loop
             case .letter(let letter): text += letter
@@ -145,10 +156,13 @@ private struct KeyReader {
     private var bytes: [UInt8] = []
 
     /// Whether more waits already.
-    var hasMore: Bool {
-        if !bytes.isEmpty { return true }
+    var hasMore: Bool { !isQuiet(for: 0) }
+
+    /// Whether no key comes for so many milliseconds; waits for that.
+    func isQuiet(for milliseconds: Int32) -> Bool {
+        guard bytes.isEmpty else { return false }
         var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-        return Glibc.poll(&poll, 1, 0) > 0
+        return Glibc.poll(&poll, 1, milliseconds) == 0
     }
 
     /// The next key that means something; nil at the end of the input.

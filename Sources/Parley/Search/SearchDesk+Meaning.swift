@@ -19,6 +19,8 @@ struct Opinions: Sendable {
     var sources: [Int64: [Int64]] = [:]
     /// See ``SearchReply/semantic``.
     var state = "unavailable"
+    /// Whether a model said nothing, being read into memory.
+    var isLoading = false
     var notes: [String] = []
 }
 
@@ -30,9 +32,10 @@ extension SearchDesk {
 
     /// What the installed models say.
     ///
-    /// - Parameter known: a vector by model, where the search is one itself.
+    /// - Parameter isTyping: whether somebody waits at each letter: then nothing waits for what is
+    ///   not in memory yet, which is read meanwhile.
     func opinions(
-        on query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable
+        on query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, isTyping: Bool
     ) async throws -> Opinions {
         var result = Opinions()
         let packages = indexer.shelf.folder.installed
@@ -49,6 +52,10 @@ extension SearchDesk {
         result.state = "not-indexed"
         let held = try await running.read { $0.store.operationCount }
         for package in packages {
+            if isTyping, isBeingLoaded(package) {
+                result.isLoading = true
+                continue
+            }
             let (loaded, model) = try await vectors(of: package)
             if model.through < Int64(held) {
                 let part = 100 * Int(model.through) / max(1, held)
@@ -64,6 +71,10 @@ extension SearchDesk {
             if scan.isRough { scan = try await refined(scan, vector, model) }
             let opinion = Ranking.Opinion(model: package.rawValue, scan: scan)
             try await result.add(opinion, places, running)
+        }
+        if result.isLoading {
+            result.state = "loading"
+            result.notes.append("Found by words so far: what is meant is being read into memory.")
         }
         return result
     }
@@ -95,26 +106,72 @@ extension SearchDesk {
         return scan
     }
 
+    /// Whether the vectors of a model are not in memory and being read, from now on if they were not
+    /// before. Where that failed, who asks next hears why.
+    private func isBeingLoaded(_ package: ModelPackage) -> Bool {
+        guard tables[package] == nil, failed.remove(package) == nil else { return false }
+        _ = load(package)
+        return true
+    }
+
+    /// Reads the vectors of a model into memory; who asks meanwhile waits for the same.
+    private func load(_ package: ModelPackage) -> Task<Void, any Error> {
+        if let load = loads[package] { return load }
+        let round = round
+        let load = Task {
+            defer { loads[package] = nil }
+            do {
+                let loaded = try await begun(package)
+                let (all, _) = try await followed(loaded, package)
+                // Else all was let go of meanwhile, since it may hold something else by now.
+                if round == self.round { tables[package] = all }
+            } catch {
+                failed.insert(package)
+                throw error
+            }
+        }
+        loads[package] = load
+        return load
+    }
+
+    /// No vectors yet, and the model itself, which is read by another thread.
+    private func begun(_ package: ModelPackage) async throws -> LoadedVectors {
+        _ = indexer.takeLate(package)
+        let shelf = indexer.shelf
+        do {
+            try await Task.detached { _ = try shelf.worker(package) }.value
+            return LoadedVectors(
+                table: VectorTable(dimension: package.dimension),
+                worker: try shelf.worker(package))
+        } catch {
+            throw NodeError(
+                "bad-model", "The model \(package.rawValue) cannot be used: \(error).",
+                hint: "parley model remove \(package.rawValue), then parley model install")
+        }
+    }
+
     /// The vectors of a model, with what was stored since they were last used.
     private func vectors(
         of package: ModelPackage
     ) async throws -> (LoadedVectors, StoredModel) {
-        let model = try await SearchIndexer.record(package, running)
-        var loaded: LoadedVectors
-        if let known = tables[package] {
-            loaded = known
-        } else {
-            _ = indexer.takeLate(package)
-            do {
-                loaded = LoadedVectors(
-                    table: VectorTable(dimension: package.dimension),
-                    worker: try indexer.shelf.worker(package))
-            } catch {
-                throw NodeError(
-                    "bad-model", "The model \(package.rawValue) cannot be used: \(error).",
-                    hint: "parley model remove \(package.rawValue), then parley model install")
-            }
+        var known = tables[package]
+        while known == nil {
+            try await load(package).value
+            known = tables[package]
         }
+        guard let known else { preconditionFailure("it was waited for") }
+        let (loaded, model) = try await followed(known, package)
+        failed.remove(package)
+        tables[package] = loaded
+        return (loaded, model)
+    }
+
+    /// Vectors with what was stored since they were read.
+    private func followed(
+        _ known: LoadedVectors, _ package: ModelPackage
+    ) async throws -> (LoadedVectors, StoredModel) {
+        let model = try await SearchIndexer.record(package, running)
+        var loaded = known
         while true {
             let from = loaded.through
             let rows = try await running.read { views in
@@ -136,7 +193,6 @@ extension SearchDesk {
             }
             if let vector { loaded.table.add(vector, of: operation) }
         }
-        tables[package] = loaded
         return (loaded, model)
     }
 

@@ -20,6 +20,11 @@ actor SearchDesk {
     private var places: PlaceTable?
     /// Vectors in memory.
     var tables: [ModelPackage: LoadedVectors] = [:]
+    /// Those that are being read into memory, and those of which that failed.
+    var loads: [ModelPackage: Task<Void, any Error>] = [:]
+    var failed: Set<ModelPackage> = []
+    /// How often all was let go of.
+    private(set) var round = 0
     private var searchCount = 0
 
     init(running: RunningNode, indexer: SearchIndexer) {
@@ -42,7 +47,7 @@ actor SearchDesk {
         let notes = try await settle()
         let places = try await table()
         let filter = try await running.read { try $0.filter(of: query) }
-        let meant = try await opinions(on: query, filter, places)
+        let meant = try await opinions(on: query, filter, places, isTyping: request.isTyping)
         let time = SystemClock.now.wall
         // Where nothing but words counts, those that are shown are enough.
         var wordCount = meant.opinions.isEmpty ? request.limit : Self.wordCount
@@ -206,6 +211,7 @@ actor SearchDesk {
     func forget() {
         places = nil
         tables = [:]
+        round += 1
         let indexer = indexer
         Task { await indexer.letGo() }
     }

@@ -92,8 +92,9 @@ public struct SearchHit: Codable, Equatable, Sendable {
 public struct SearchReply: Codable, Equatable, Sendable {
     /// The best first; the newest first where only words count.
     public var hits: [SearchHit]
-    /// `available`, `unavailable` (no model is installed), `not-indexed` (no vector yet) or
-    /// `not-asked` (something must stand in the text exactly).
+    /// `available`, `unavailable` (no model is installed), `not-indexed` (no vector yet),
+    /// `not-asked` (something must stand in the text exactly), or, where somebody types, `loading`:
+    /// what is meant is being read into memory, so asking again finds more.
     public var semantic: String
     /// What a person should know of this answer, each a sentence.
     public var notes: [String]
