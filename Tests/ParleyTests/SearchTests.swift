@@ -219,4 +219,22 @@ struct SearchTests {
             }
         }
     }
+
+    @Test(
+        "no model is in memory where nothing has to be indexed",
+        .enabled(if: hasModel, "the model is not installed"))
+    func idle() async throws {
+        try await withMessages(["my cat is ill"], models: Self.models) { node, sent in
+            try await node.indexer.followMeaning()
+            #expect(await node.indexer.workerCount > 0)
+            await node.indexer.letGo()
+            try await node.indexer.followMeaning()
+            // Nor for what is no text.
+            _ = try await node.react(message: sent[0].number, emoji: "🔥", on: true)
+            try await node.indexer.followMeaning()
+            #expect(await node.indexer.workerCount == 0)
+            let indexes = try await node.searchStats().indexes
+            #expect(indexes.allSatisfy { $0.indexed == $0.held || $0.name == "words" })
+        }
+    }
 }

@@ -51,6 +51,8 @@ extension SearchDesk {
         }
         result.state = "not-indexed"
         let held = try await running.read { $0.store.operationCount }
+        // Side by side: one model is read while the vectors of another are opened.
+        if !isTyping { for package in packages where tables[package] == nil { _ = load(package) } }
         for package in packages {
             if isTyping, isBeingLoaded(package) {
                 result.isLoading = true

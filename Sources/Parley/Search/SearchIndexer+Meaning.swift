@@ -9,30 +9,36 @@ extension SearchIndexer {
     private static let meaningCount = 64, busyMeaningCount = 16
 
     /// Gives a vector of each installed model to every text that has none, until nothing is left,
-    /// or until it took so long.
+    /// or until it took so long. Where there is no such text, no model is read into memory.
     func followMeaning(atMost limit: Duration? = nil) async throws {
         let start = ContinuousClock.now
         for package in shelf.folder.installed {
-            guard let worker = worker(package) else { continue }
             while !Task.isCancelled {
                 // What came meanwhile is found by its words at once: they cost next to nothing.
                 try await Self.followWords(running)
-                let isDone = try await turn(package, worker)
+                let isDone = try await turn(package)
                 if isDone { break }
                 if let limit, ContinuousClock.now - start > limit { return }
             }
         }
     }
 
-    /// Some texts more. Returns whether none is left.
-    private func turn(_ package: ModelPackage, _ worker: any TextEmbedder) async throws -> Bool {
+    /// Some texts more. Returns whether none is left, or none can be dealt with.
+    private func turn(_ package: ModelPackage) async throws -> Bool {
         let model = try await Self.record(package, running)
         let count = running.isBusy ? Self.busyMeaningCount : Self.meaningCount
         let pending = try await running.read { views in
             try views.store.pendingTexts(for: model, limit: count)
         }
         guard !pending.isEmpty(after: model.through) else { return true }
-        let vectors = worker.embed(pending.texts.map(\.text.text)).map { VectorBytes.pack($0) }
+        let vectors: [[UInt8]]
+        if pending.texts.isEmpty {
+            vectors = []
+        } else {
+            guard let worker = worker(package) else { return true }
+            vectors = worker.embed(pending.texts.map(\.text.text)).map { VectorBytes.pack($0) }
+            noteUse()
+        }
         try await running.transact { store throws(StoreError) in
             try store.keep(vectors, of: pending, for: model)
         }

@@ -23,6 +23,9 @@ actor SearchIndexer {
     /// Models that this thread works with.
     var workers: [ModelPackage: any TextEmbedder] = [:]
     private var broken: Set<ModelPackage> = []
+    /// How often those were used, and what waits until they are used no more.
+    private var useCount = 0
+    private var rest: Task<Void, Never>?
     private let logger: Logger
     private nonisolated let task = Mutex<Task<Void, Never>?>(nil)
     /// Operations that got a vector out of turn: who has read the vectors already lacks them.
@@ -138,6 +141,33 @@ actor SearchIndexer {
         workers = [:]
         late.withLock { $0 = [:] }
         shelf.letGo()
+    }
+
+    /// Models that this thread has in memory.
+    var workerCount: Int { workers.count }
+
+    /// Models are in use: they are let go of some idle minutes later.
+    func noteUse() {
+        useCount += 1
+        guard rest == nil else { return }
+        rest = Task { [weak self] in
+            var before: Int?
+            repeat {
+                before = await self?.useCount
+                // Cancelled only with the process: then there is nothing to let go of.
+                try? await Task.sleep(for: .seconds(SearchDesk.idleSeconds))
+            } while await self?.isInUse(since: before ?? 0) == true
+        }
+    }
+
+    /// Whether models were used meanwhile. Where they were not, this thread lets go of them; who
+    /// searches keeps what it has.
+    private func isInUse(since before: Int) -> Bool {
+        guard useCount == before else { return true }
+        workers = [:]
+        shelf.letGo()
+        rest = nil
+        return false
     }
 
     /// Takes what was erased out of the files of the index as well.
