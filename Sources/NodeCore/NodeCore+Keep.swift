@@ -84,6 +84,8 @@ struct ViewWalk {
         isSettled = first <= whole
         guard carriesAuthority, first > 0, isSettled else { return }
         view = try store.view(at: first - 1, in: log.number)
+        // Below where the log begins by now it may lie above a hole that nobody fills.
+        if first < log.base, view == nil { isSettled = false }
     }
 
     /// The row that holds for the next operation.
@@ -161,17 +163,24 @@ struct ViewWalk {
     ) throws(StoreError) {
         for var row in try store.views(in: log.number, 0...UInt64.max) {
             try store.removeView(at: row.first, in: log.number)
-            // What it had seen where it begins here, the log itself does not tell.
-            guard row.first + 1 == log.base else { continue }
+            // What it had seen where it begins here, or began before, the log itself does not tell.
+            let next = row.first + 1
+            guard row.isSettled, next == log.base || log.spans.contains(where: { $0.first == next })
+            else { continue }
             row.tips = judge.tips([], naming: row.tips) ?? []
             try store.setView(row, in: log.number)
         }
         for span in log.spans {
-            var walk = try ViewWalk(at: span.first, in: log, store)
-            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
-                _ = try walk.step(
-                    VerifiedOperation(stored: stored, tag: log.tag), in: log, judge, store)
-                return true
+            var part = span
+            while part.first <= span.last {
+                part.last = part.first < log.base ? min(span.last, log.base - 1) : span.last
+                var walk = try ViewWalk(at: part.first, in: log, store)
+                _ = try store.eachOperation(of: log, part) { stored throws(StoreError) in
+                    _ = try walk.step(
+                        VerifiedOperation(stored: stored, tag: log.tag), in: log, judge, store)
+                    return true
+                }
+                part.first = part.last + 1
             }
         }
     }
