@@ -45,6 +45,8 @@ extension NodeCore {
         guard presence != desk.presence else { return }
         if desk.presence == .online || presence == .online { desk.lastOnline = now.wall }
         desk.presence = presence
+        // The first are told in this very step: there may be no other one.
+        desk.toldNext = now.monotonic
         try tellPresence(at: now, store, &random, &effects)
         try tellReaders(of: nil, store)
         effects.append(.changed([.presence(identity.person)]))

@@ -213,6 +213,20 @@ struct RelayedPresenceTests {
         #expect(afar.seen(ben, by: ann)?.presence == .offline)
     }
 
+    @Test("a node that goes at once after it said something else still says so")
+    func goes() throws {
+        let afar = try Afar(seed: 67)
+        let (ann, ben) = (afar.ann, afar.ben)
+        try afar.show(.online, of: ann)
+        for presence in [Presence.online, .away, .offline] {
+            _ = try afar.world.perform(.setPresence(presence), on: ben)
+        }
+        // Sooner than the next of many are told.
+        afar.world.run(for: NodeCore.presencePause / 2)
+        #expect(afar.seen(ben, by: ann)?.presence == .offline)
+        #expect(afar.seen(ben, by: ann)?.lastSeen != nil)
+    }
+
     @Test("whose connection to the relay was lost is seen again, and sees the others")
     func reconnected() throws {
         let afar = try Afar(seed: 63)
