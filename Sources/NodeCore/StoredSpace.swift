@@ -7,13 +7,14 @@ public import ParleyWire
 public enum StoredSpace {
     /// Notes what its operations name as seen, and folds its views.
     ///
-    /// - Returns: whether the person belongs to the space; nothing is folded otherwise.
+    /// - Returns: whether the person is in the space or was: who is out keeps what they had. Nothing
+    ///   is folded otherwise.
     public static func fold(
         _ space: SpaceRecord, for person: PersonID, in store: some Store
     ) throws(StoreError) -> Bool {
         var judge = try RosterReader.judge(of: space, in: store)
         let roster = judge.roster
-        guard roster.member(person) != nil else { return false }
+        guard let device = roster.devicesEver(of: person).first else { return false }
         for var log in try store.logs(in: space.number) {
             log.limit = log.lane == .control ? nil : roster.limit(of: log)
             try store.update(log)
@@ -27,9 +28,9 @@ public enum StoredSpace {
                 }
             }
         }
-        let horizon = roster.member(person)?.devices.first?.horizon
+        let horizon = roster.horizon(of: device)
         for log in try store.logs(in: space.number) where log.base > 0 {
-            guard let place = horizon?.place(of: log.device, log.lane) else { continue }
+            guard let place = horizon.place(of: log.device, log.lane) else { continue }
             try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
         }
         try ViewWalk.again(through: space, judge, store)

@@ -67,6 +67,27 @@ struct BackupTests {
         await again.shutdown()
     }
 
+    @Test("of somebody who has left a conversation keeps what they had of it")
+    func left() async throws {
+        let folder = try TemporaryFolder()
+        let (old, code) = try await Node.create(
+            NodeSettings(home: folder.home("old")), name: "ann")
+        _ = try await old.newConversation(name: "trip", members: [])
+        _ = try await old.send(conversation: "trip", texts: ["packed", "gone"], replyTo: nil)
+        try await old.leave(conversation: "trip")
+        let file = folder.path + "/backup"
+        _ = try await old.createBackup(file: file)
+        let digests = try await old.digests().map(\.digest)
+        await old.shutdown()
+        let (new, _) = try await Node.restore(
+            NodeSettings(home: folder.home("new")), backup: file, recoveryCode: code)
+        #expect(try await new.digests().map(\.digest) == digests)
+        let page = try await new.messages(conversation: "trip", before: nil, limit: 9)
+        #expect(page.messages.map(\.text) == ["packed", "gone"])
+        #expect(try await new.doctor().checks.allSatisfy(\.isFine))
+        await new.shutdown()
+    }
+
     @Test("keeps the devices that are named, and none that nobody has")
     func keep() async throws {
         let made = try await Case(messageCount: 1)
