@@ -40,8 +40,7 @@ actor RunningNode {
     private weak var media: MediaDesk?
     private var waiting: [CommandID: CheckedContinuation<CommandReply, any Error>] = [:]
     private var nextCommand: UInt64 = 1
-    private var listeners: [UInt64: @Sendable ([ViewChange], Bool) -> Void] = [:]
-    private var nextListener: UInt64 = 1
+    private var listeners = Listeners<@Sendable ([ViewChange], Bool) -> Void>()
     /// Whether something that this device wrote may not survive a loss of power, as after a sync
     /// that failed, or an end of the process before one: nothing leaves before it does.
     private var owesDurability = true
@@ -327,7 +326,7 @@ actor RunningNode {
             outlet?.send(frames[link] ?? [], on: link)
         }
         guard !changes.isEmpty || linksChanged else { return }
-        for key in listeners.keys.sorted() { listeners[key]?(changes, linksChanged) }
+        for listener in listeners.all { listener(changes, linksChanged) }
     }
 
     private func reply(_ id: CommandID, _ result: Result<CommandReply, CommandRefusal>) {
@@ -348,12 +347,10 @@ actor RunningNode {
 
     /// Calls back after every commit that changed something; returns what ends that.
     func listen(_ body: @escaping @Sendable ([ViewChange], Bool) -> Void) -> UInt64 {
-        defer { nextListener += 1 }
-        listeners[nextListener] = body
-        return nextListener
+        listeners.add(body)
     }
 
-    func unlisten(_ id: UInt64) { listeners[id] = nil }
+    func unlisten(_ id: UInt64) { listeners.remove(id) }
 
     /// Steps what still waits, writes the guard and closes the store.
     func stop() {

@@ -43,14 +43,16 @@ extension ControlGraph {
 
     /// Whether a device has gone on to an epoch of its own since.
     public func hasLeft(_ epoch: OperationID, _ device: DeviceID) -> Bool {
-        guard let number = numbers[epoch], let last = keys.last[device] else { return false }
-        return nodes[last].past.contains(
-            log: nodes[number].log, index: Int(nodes[number].sequence))
+        keys.last[device].map { isInPast(epoch, of: $0) } ?? false
     }
 
     /// Whether whoever made an epoch had seen another one.
     public func saw(_ other: OperationID, in epoch: OperationID) -> Bool {
-        guard let number = numbers[other], let later = numbers[epoch] else { return false }
+        numbers[epoch].map { isInPast(other, of: $0) } ?? false
+    }
+
+    private func isInPast(_ operation: OperationID, of later: Int) -> Bool {
+        guard let number = numbers[operation] else { return false }
         return nodes[later].past.contains(
             log: nodes[number].log, index: Int(nodes[number].sequence))
     }

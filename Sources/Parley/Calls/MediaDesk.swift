@@ -28,8 +28,7 @@ final class MediaDesk: Sendable {
         /// Calls that are over, oldest first.
         var ended: [CallID] = []
         var isClosing = false
-        var listeners: [UInt64: @Sendable (ChangeView) -> Void] = [:]
-        var nextListener: UInt64 = 1
+        var listeners = Listeners<@Sendable (ChangeView) -> Void>()
     }
 
     private let state = Mutex(State())
@@ -158,14 +157,10 @@ final class MediaDesk: Sendable {
 
     /// Calls back with each call that changes; returns what ends that.
     func listen(_ body: @escaping @Sendable (ChangeView) -> Void) -> UInt64 {
-        state.withLock { state in
-            defer { state.nextListener += 1 }
-            state.listeners[state.nextListener] = body
-            return state.nextListener
-        }
+        state.withLock { $0.listeners.add(body) }
     }
 
-    func unlisten(_ id: UInt64) { state.withLock { $0.listeners[id] = nil } }
+    func unlisten(_ id: UInt64) { state.withLock { $0.listeners.remove(id) } }
 
     /// Why the program of a call failed, where it did.
     func failure(of call: CallID) -> String? { state.withLock { $0.entries[call]?.failure } }
@@ -199,7 +194,7 @@ final class MediaDesk: Sendable {
         let listeners = state.withLock { state in
             state.entries[output.call, default: Entry()].view = view
             if view.state == "ended" { forget(output.call, &state) }
-            return state.listeners.sorted { $0.key < $1.key }.map(\.value)
+            return state.listeners.all
         }
         guard view != last else { return }
         let change = ChangeView(kind: "call", conversation: view.conversation, call: view)

@@ -6,8 +6,7 @@ final class SearchWatch: Sendable {
     private static let pause: Duration = .milliseconds(100)
 
     private struct State {
-        var listeners: [UInt64: @Sendable (ChangeView) -> Void] = [:]
-        var nextListener: UInt64 = 1
+        var listeners = Listeners<@Sendable (ChangeView) -> Void>()
         var lastTold: ContinuousClock.Instant?
     }
 
@@ -15,14 +14,10 @@ final class SearchWatch: Sendable {
 
     /// Calls back from time to time while there is such work; returns what ends that.
     func listen(_ body: @escaping @Sendable (ChangeView) -> Void) -> UInt64 {
-        state.withLock { state in
-            defer { state.nextListener += 1 }
-            state.listeners[state.nextListener] = body
-            return state.nextListener
-        }
+        state.withLock { $0.listeners.add(body) }
     }
 
-    func unlisten(_ id: UInt64) { state.withLock { $0.listeners[id] = nil } }
+    func unlisten(_ id: UInt64) { state.withLock { $0.listeners.remove(id) } }
 
     /// So many of all were dealt with.
     func tell(_ step: SearchWork.Step, _ done: Int, of count: Int) {
@@ -30,7 +25,7 @@ final class SearchWatch: Sendable {
         let listeners = state.withLock { state -> [@Sendable (ChangeView) -> Void] in
             if let last = state.lastTold, now - last < Self.pause, done < count { return [] }
             state.lastTold = now
-            return state.listeners.sorted { $0.key < $1.key }.map(\.value)
+            return state.listeners.all
         }
         let work = SearchWork(step: step, done: done, count: count)
         for listener in listeners { listener(ChangeView(kind: "search", search: work)) }
