@@ -140,7 +140,8 @@ extension World {
     }
 
     /// Whether what one of two members of a space has comes to the other, directly or through other
-    /// honest members: nothing passes between those of whom one has blocked the other.
+    /// honest members: nothing passes between those of whom one has blocked the other, nor between
+    /// devices of one person of which one knows that the other is revoked.
     private func hears(
         of one: SimulatedNode, _ other: SimulatedNode, in roster: Roster
     ) throws -> Bool {
@@ -149,9 +150,7 @@ extension World {
         var place = 0
         while place < found.count {
             let near = found[place]
-            let linked = try rest.filter {
-                try !near.keepsAway($0.identity.person) && !$0.keepsAway(near.identity.person)
-            }
+            let linked = try rest.filter { try !near.shuts(out: $0) && !$0.shuts(out: near) }
             if linked.contains(where: { $0 === other }) { return true }
             rest.removeAll { node in linked.contains { $0 === node } }
             found += linked
@@ -313,8 +312,10 @@ extension SimulatedNode {
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isAccepted == true
     }
 
-    /// Whether its person has blocked another.
-    fileprivate func keepsAway(_ person: PersonID) throws(StoreError) -> Bool {
+    /// Whether it links to another no more: a device of a blocked person, or its person's revoked one.
+    fileprivate func shuts(out other: SimulatedNode) throws(StoreError) -> Bool {
+        let person = other.identity.person
+        if person == identity.person { return try knows(thatRevoked: other.identity.device) }
         guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isBlocked == true
     }
