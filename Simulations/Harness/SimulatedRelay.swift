@@ -49,7 +49,7 @@ public final class SimulatedRelay {
         self.index = index
         random = SeededRandom(seed: seed, purpose: "relay \(index)")
         key = DeviceNoiseKey.generate(using: &random).publicKey
-        store = MemoryRelayStore(generation: random.next())
+        store = MemoryRelayStore(start: random.next())
         relay = Relay(policy: RelayPolicy(), at: now)
     }
 

@@ -92,7 +92,7 @@ struct Trace {
         switch news {
         case .opened(let welcome):
             add(1)
-            add(welcome.generation)
+            for start in welcome.starts { add(start.id) }
             add(welcome.newest)
         case .closed: add(2)
         case .answered(let number, let answer):

@@ -52,13 +52,14 @@ extension World {
     /// A relay answers again.
     public func start(_ relay: SimulatedRelay) {
         relay.isDown = false
+        relay.store.restart(relay.random.next())
         relay.relay = Relay(policy: relay.policy, at: Self.epoch + now)
     }
 
     /// A relay is set up anew: it starts again with nothing.
     public func wipe(_ relay: SimulatedRelay) {
         stop(relay)
-        relay.store.wipe(generation: relay.random.next())
+        relay.store = MemoryRelayStore(start: relay.random.next())
         start(relay)
     }
 
@@ -170,7 +171,7 @@ extension World {
             relay.callers[connection] = SimulatedRelay.Caller(node: node, life: life)
             carryOut(relay.relay.handle(.opened(connection, origin: []), at: time), of: relay)
             let welcome = Relay.welcome(
-                generation: relay.store.generation, newest: relay.store.newest,
+                starts: relay.store.starts, newest: relay.store.newest,
                 policy: relay.policy, at: time)
             tell(.opened(welcome), on: connection, of: relay)
         case .request(let connection, let request):

@@ -257,10 +257,10 @@ extension NodeCore {
         effects.append(.linksChanged)
         let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
-            generation: welcome.generation, newest: welcome.newest,
+            start: welcome.starts.first?.id ?? 0, newest: welcome.newest,
             day: known?.day ?? welcome.day)
         if let known {
-            if known.generation != welcome.generation || welcome.newest < known.newest {
+            if welcome.hasLost(known.newest, toldIn: known.start) {
                 try forget(relay, store)
                 for space in try store.spaces() {
                     miss(space.number, heldBy: nil, at: now, &effects)
@@ -278,8 +278,10 @@ extension NodeCore {
         }
     }
 
-    /// Forgets what was read at a relay and put there.
+    /// Forgets what was read at a relay and put there. Which relay took a welcome is not known, so all
+    /// that nobody has acknowledged go again.
     private func forget(_ relay: NoiseKey, _ store: some Store) throws(StoreError) {
+        for (key, _) in try store.values(.welcome) { try store.setValue(nil, .welcome, key) }
         for table in [ValueTable.cursor, .outbox] {
             for (key, _) in try store.values(table) where key.starts(with: relay.bytes) {
                 try store.setValue(nil, table, key)

@@ -252,16 +252,17 @@ struct RelayLine: Sendable {
     }
 }
 
-/// What was last known of a relay's store: another generation, or a lesser counter, and it has
-/// forgotten what it had taken.
+/// What was last known of a relay's store.
 struct RelayRecord: Equatable {
-    var generation: UInt64
+    /// Its newest start.
+    var start: UInt64
+    /// The greatest counter that it told.
     var newest: UInt64
     /// The relay's day when its mailboxes were last read.
     var day: UInt32
 
-    init(generation: UInt64, newest: UInt64, day: UInt32) {
-        self.generation = generation
+    init(start: UInt64, newest: UInt64, day: UInt32) {
+        self.start = start
         self.newest = newest
         self.day = day
     }
@@ -269,7 +270,7 @@ struct RelayRecord: Equatable {
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         do {
-            generation = try reader.uint64()
+            start = try reader.uint64()
             newest = try reader.uint64()
             day = try reader.uint32()
             try reader.finish()
@@ -278,7 +279,7 @@ struct RelayRecord: Equatable {
 
     var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 20)
-        writer.uint64(generation)
+        writer.uint64(start)
         writer.uint64(newest)
         writer.uint32(day)
         return writer.bytes

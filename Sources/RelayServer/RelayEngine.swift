@@ -29,7 +29,7 @@ final class RelayEngine: @unchecked Sendable {
 
     /// What a client that calls now is told, and what is told to who watches.
     struct Snapshot {
-        var generation: UInt64
+        let starts: [RelayStart]
         var newest: UInt64
         var counters = RelayCounters()
         var load: (connections: Int, subscriptions: Int, pipes: Int) = (0, 0, 0)
@@ -65,15 +65,14 @@ final class RelayEngine: @unchecked Sendable {
         self.now = now
         self.report = report
         relay = Relay(policy: policy, at: now())
-        told = Mutex(Snapshot(generation: store.generation, newest: store.newest))
+        told = Mutex(Snapshot(starts: store.starts, newest: store.newest))
     }
 
     var snapshot: Snapshot { told.withLock { $0 } }
 
     var welcome: RelayWelcome {
-        let (generation, newest) = told.withLock { ($0.generation, $0.newest) }
-        return Relay.welcome(
-            generation: generation, newest: newest, policy: policy, at: now())
+        let (starts, newest) = told.withLock { ($0.starts, $0.newest) }
+        return Relay.welcome(starts: starts, newest: newest, policy: policy, at: now())
     }
 
     /// Lets time pass from here on.

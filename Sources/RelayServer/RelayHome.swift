@@ -64,7 +64,7 @@ public struct RelayHome: Sendable {
     public func store(byteCountMax: Int64 = 16 << 30) throws -> SQLiteRelayStore {
         var random = SystemRandom()
         return try SQLiteRelayStore(
-            path: storeFile, generation: random.next(), byteCountMax: byteCountMax)
+            path: storeFile, start: random.next(), byteCountMax: byteCountMax)
     }
 }
 

@@ -8,8 +8,8 @@ public import ParleyWire
 /// A batch of orders is one transaction with `synchronous=FULL`: many envelopes, one fsync. What is
 /// deleted is overwritten. Not to be shared between threads.
 public final class SQLiteRelayStore: RelayStore {
-    /// See ``ParleyRelaying/RelayStore/generation``.
-    public let generation: UInt64
+    /// See ``ParleyRelaying/RelayStore/starts``.
+    public let starts: [RelayStart]
     /// See ``ParleyRelaying/RelayStore/newest``.
     public private(set) var newest: UInt64
     /// Bytes of envelopes and chunks that are kept.
@@ -27,13 +27,13 @@ public final class SQLiteRelayStore: RelayStore {
     /// Opens the store of this file, or makes it.
     ///
     /// - Parameters:
-    ///   - generation: what names a new store; of one that is there, its own holds.
+    ///   - start: a random number, which names this start.
     ///   - byteCountMax: bytes of envelopes and chunks that are kept at most.
     public init(
-        path: String, generation: UInt64, byteCountMax: Int64 = 16 << 30
+        path: String, start: UInt64, byteCountMax: Int64 = 16 << 30
     ) throws(RelayStoreFailure) {
         self.byteCountMax = byteCountMax
-        (queue, self.generation, newest, byteCount) = try Self.telling("opening the store") {
+        (queue, starts, newest, byteCount) = try Self.telling("opening the store") {
             // The file must be its owner's alone from the first moment.
             _ = Foundation.close(Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
             let queue = try DatabaseQueue(path: path, configuration: RelaySchema.configuration)
@@ -42,20 +42,33 @@ public final class SQLiteRelayStore: RelayStore {
             }
             return try queue.write { db in
                 try db.execute(sql: RelaySchema.tables)
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO store (id, generation, newest) VALUES (1, ?, 0)",
-                    arguments: [Int64(bitPattern: generation)])
-                let row = try Row.fetchOne(db, sql: "SELECT generation, newest FROM store")
-                let kept: Int64 = row?["generation"] ?? 0
-                let newest: Int64 = row?["newest"] ?? 0
+                try db.execute(sql: "INSERT OR IGNORE INTO store (id, newest) VALUES (1, 0)")
+                let newest = try Int64.fetchOne(db, sql: "SELECT newest FROM store") ?? 0
+                let starts = try Self.add(start, at: newest, db)
                 let sum = try Int64.fetchOne(
                     db,
                     sql: """
                         SELECT (SELECT ifnull(sum(byte_count), 0) FROM mailboxes)
                             + (SELECT ifnull(sum(length(bytes)), 0) FROM chunks)
                         """)
-                return (queue, UInt64(bitPattern: kept), UInt64(newest), sum ?? 0)
+                return (queue, starts, UInt64(newest), sum ?? 0)
             }
+        }
+    }
+
+    /// Notes a start of the store, and gives the last ones.
+    private static func add(_ start: UInt64, at newest: Int64, _ db: Database) throws -> [RelayStart] {
+        try db.execute(
+            sql: "INSERT INTO starts (id, newest) VALUES (?, ?)",
+            arguments: [Int64(bitPattern: start), newest])
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT number, id, newest FROM starts ORDER BY number DESC LIMIT ?",
+            arguments: [RelayWelcome.startCountMax])
+        let oldest: Int64 = rows.last?["number"] ?? 0
+        try db.execute(sql: "DELETE FROM starts WHERE number < ?", arguments: [oldest])
+        return rows.map { row in
+            let (id, newest): (Int64, Int64) = (row["id"], row["newest"])
+            return RelayStart(id: UInt64(bitPattern: id), newest: UInt64(newest))
         }
     }
 
@@ -202,7 +215,11 @@ enum RelaySchema {
     static let tables = """
         CREATE TABLE IF NOT EXISTS store (
             id INTEGER PRIMARY KEY CHECK (id = 1),
-            generation INTEGER NOT NULL,
+            newest INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE IF NOT EXISTS starts (
+            number INTEGER PRIMARY KEY,
+            id INTEGER NOT NULL,
             newest INTEGER NOT NULL
         ) STRICT;
         CREATE TABLE IF NOT EXISTS mailboxes (

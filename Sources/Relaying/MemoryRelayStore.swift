@@ -27,8 +27,8 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         let came: UInt64
     }
 
-    /// See ``RelayStore/generation``.
-    public private(set) var generation: UInt64
+    /// See ``RelayStore/starts``.
+    public private(set) var starts: [RelayStart] = []
     /// See ``RelayStore/newest``.
     public private(set) var newest: UInt64 = 0
     private var mailboxes: [MailboxID: Mailbox] = [:]
@@ -37,10 +37,15 @@ public struct MemoryRelayStore: RelayStore, Sendable {
     private var tickets: [Digest: UInt64] = [:]
 
     /// An empty store.
-    public init(generation: UInt64) { self.generation = generation }
+    ///
+    /// - Parameter start: names its first start.
+    public init(start: UInt64) { restart(start) }
 
-    /// Loses everything, as a relay does that is set up anew.
-    public mutating func wipe(generation: UInt64) { self = Self(generation: generation) }
+    /// Is opened again, as by a relay that starts.
+    public mutating func restart(_ start: UInt64) {
+        starts.insert(RelayStart(id: start, newest: newest), at: 0)
+        starts.removeLast(max(0, starts.count - RelayWelcome.startCountMax))
+    }
 
     /// Loses what is kept of one mailbox, and says nothing of it.
     public mutating func lose(_ mailbox: MailboxID) {

@@ -158,15 +158,14 @@ public struct Relay: Sendable {
     /// What is told to a client that calls now.
     ///
     /// - Parameters:
-    ///   - generation: the store's.
+    ///   - starts: the store's.
     ///   - newest: the store's.
     ///   - now: Unix milliseconds.
     public static func welcome(
-        generation: UInt64, newest: UInt64, policy: RelayPolicy, at now: UInt64
+        starts: [RelayStart], newest: UInt64, policy: RelayPolicy, at now: UInt64
     ) -> RelayWelcome {
         RelayWelcome(
-            day: day(at: now), generation: generation, newest: newest,
-            needsTicket: policy.needsTicket)
+            day: day(at: now), newest: newest, needsTicket: policy.needsTicket, starts: starts)
     }
 
     /// How many connections, subscriptions and pipes there are.

@@ -9,8 +9,9 @@ public import ParleyWire
 /// that was set back, wherever the store can help it: ``RelayCounter`` bases it on the time.
 /// A store decides nothing that a relay could: quotas, expiry and who may write are told to it.
 public protocol RelayStore {
-    /// Drawn when the store was made.
-    var generation: UInt64 { get }
+    /// When it was opened last, the newest first, this time included; as many as a
+    /// ``ParleyWire/RelayWelcome`` holds.
+    var starts: [RelayStart] { get }
     /// The greatest counter that any envelope got.
     var newest: UInt64 { get }
 

@@ -121,16 +121,21 @@ extension RelayServerFrame {
 }
 
 extension RelayWelcome {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
-    /// `u8 1 ‖ u32 day ‖ u64 generation ‖ u64 newest ‖ flags`; bit 0 of which asks for tickets.
+    /// `u8 2 ‖ u32 day ‖ u64 newest ‖ flags ‖ list of starts`; bit 0 of the flags asks for tickets.
+    /// `start = u64 id ‖ u64 newest`.
     public var encoded: [UInt8] {
-        var writer = ByteWriter(capacity: Self.byteCount)
+        var writer = ByteWriter(capacity: Self.byteCountMax)
         writer.byte(Self.version)
         writer.uint32(day)
-        writer.uint64(generation)
         writer.uint64(newest)
         writer.byte(needsTicket ? 1 : 0)
+        writer.number(UInt64(starts.count))
+        for start in starts {
+            writer.uint64(start.id)
+            writer.uint64(start.newest)
+        }
         return writer.bytes
     }
 
@@ -140,11 +145,14 @@ extension RelayWelcome {
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }
         day = try reader.uint32()
-        generation = try reader.uint64()
         newest = try reader.uint64()
         let flags = try reader.byte()
         guard flags <= 1 else { throw .unknownFlags(flags) }
         needsTicket = flags == 1
+        starts = []
+        for _ in 0..<(try reader.count("starts", atMost: Self.startCountMax)) {
+            starts.append(RelayStart(id: try reader.uint64(), newest: try reader.uint64()))
+        }
         try reader.finish()
     }
 }

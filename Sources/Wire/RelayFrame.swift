@@ -31,24 +31,49 @@ public enum RelayServerFrame: Equatable, Sendable {
 
 /// What the relay tells of itself, in the handshake.
 public struct RelayWelcome: Equatable, Sendable {
-    /// How many bytes it has.
-    public static let byteCount = 22
+    /// How many bytes it has at most.
+    public static let byteCountMax = 15 + 16 * startCountMax
+    /// How many starts are told at most.
+    public static let startCountMax = 8
     /// The relay's day, in days since 1970: mailboxes of epochs are named by it.
     public var day: UInt32
-    /// Drawn at random when the relay's store was made: another one means that all is gone.
-    public var generation: UInt64
-    /// The counter of the newest envelope of the whole store: one that is lower than a counter
-    /// that was told before means that the store was set back.
+    /// The counter of the newest envelope of the whole store.
     public var newest: UInt64
     /// Whether a mailbox is only made for a ticket.
     public var needsTicket: Bool
+    /// The last starts of the relay, the newest first: one to ``startCountMax``.
+    public var starts: [RelayStart]
 
     /// A welcome with these fields.
-    public init(day: UInt32, generation: UInt64, newest: UInt64, needsTicket: Bool) {
+    public init(day: UInt32, newest: UInt64, needsTicket: Bool, starts: [RelayStart]) {
         self.day = day
-        self.generation = generation
         self.newest = newest
         self.needsTicket = needsTicket
+        self.starts = starts
+    }
+
+    /// Whether the store does not hold any more, or may not, what it had when it told a counter: it
+    /// is another one, or was set back, however much it has taken since.
+    ///
+    /// - Parameter start: the newest start that was told together with the counter.
+    public func hasLost(_ counter: UInt64, toldIn start: UInt64) -> Bool {
+        guard let place = starts.firstIndex(where: { $0.id == start }) else { return true }
+        // What it held when that start was over, the next one says.
+        return counter > (place == 0 ? newest : starts[place - 1].newest)
+    }
+}
+
+/// A start of a relay, kept in its store.
+public struct RelayStart: Equatable, Sendable {
+    /// Drawn at random.
+    public var id: UInt64
+    /// The greatest counter of the store then.
+    public var newest: UInt64
+
+    /// A start with these fields.
+    public init(id: UInt64, newest: UInt64) {
+        self.id = id
+        self.newest = newest
     }
 }
 

@@ -19,7 +19,10 @@ extension Decoder {
             name: "welcome of a relay", sources: [:],
             inputs: {
                 [true, false].map {
-                    RelayWelcome(day: 20_000, generation: 1, newest: .max, needsTicket: $0).encoded
+                    RelayWelcome(
+                        day: 20_000, newest: .max, needsTicket: $0,
+                        starts: [RelayStart(id: 1, newest: 0)]
+                    ).encoded
                 }
             },
             decode: { bytes in (try? RelayWelcome(bytes: bytes))?.encoded }),

@@ -152,7 +152,9 @@ struct PassingTests {
         }
         #expect(ann.core.passing.waiting[pair.relay.key]?.count == 32)
         let welcome = RelayNews.opened(
-            RelayWelcome(day: 20_454, generation: 1, newest: .max, needsTicket: false))
+            RelayWelcome(
+                day: 20_454, newest: .max, needsTicket: false,
+                starts: [RelayStart(id: 1, newest: 0)]))
         var later = ann
         ann.now.monotonic += 9_000
         #expect(try ann.hear(welcome, of: pair.relay).passed.count == 32)

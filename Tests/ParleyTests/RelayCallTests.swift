@@ -38,7 +38,8 @@ struct RelayCallTests {
     func late() {
         let (call, driver) = (RelayCall(), Self.driver())
         call.abandon()
-        let welcome = RelayWelcome(day: 20_000, generation: 1, newest: 0, needsTicket: false)
+        let welcome = RelayWelcome(
+            day: 20_000, newest: 0, needsTicket: false, starts: [RelayStart(id: 1, newest: 0)])
         let isWanted = call.tell(.opened(welcome), of: driver) { _ in
             Issue.record("the core was told")
         }

@@ -44,12 +44,13 @@ struct RelayProcessTests {
         let transport = Transport()
         let drop = RelayServerTests.access()
         let ledger = Ledger()
-        var generation: UInt64?
+        var told: RelayWelcome?
         for round in 0..<4 {
             let relay = try await RelayProcess(home: folder.path + "/relay")
             let first = try await RelayCaller.call(relay.key, at: relay.endpoint, over: transport)
-            #expect(generation ?? first.welcome?.generation == first.welcome?.generation)
-            generation = first.welcome?.generation
+            let welcome = try #require(first.welcome)
+            if let told { #expect(!welcome.hasLost(told.newest, toldIn: told.starts[0].id)) }
+            told = welcome
             let opened = try await first.ask(.open(writer: nil, ticket: nil), as: drop)
             if case .opened = opened {} else { Issue.record("\(opened)") }
             try await check(ledger, drop, first)

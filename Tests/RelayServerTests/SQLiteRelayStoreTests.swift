@@ -37,7 +37,7 @@ struct SQLiteRelayStoreTests {
 
     func open(_ byteCountMax: Int64 = 1 << 30) throws -> SQLiteRelayStore {
         try SQLiteRelayStore(
-            path: folder.path + "/relay.sqlite", generation: 5, byteCountMax: byteCountMax)
+            path: folder.path + "/relay.sqlite", start: 5, byteCountMax: byteCountMax)
     }
 
     @Test("gives the disk back what has expired")
@@ -85,8 +85,9 @@ struct SQLiteRelayStoreTests {
         let counter = try RelayStoreContract.stored(
             &store, RelayStoreContract.put(1, RelayStoreContract.envelope(1)))
         try store.close()
-        var opened = try SQLiteRelayStore(path: folder.path + "/relay.sqlite", generation: 6)
-        #expect(opened.generation == 5)
+        var opened = try SQLiteRelayStore(path: folder.path + "/relay.sqlite", start: 6)
+        #expect(
+            opened.starts == [RelayStart(id: 6, newest: counter), RelayStart(id: 5, newest: 0)])
         #expect(opened.newest == counter)
         #expect(try RelayStoreContract.all(&opened, 1) == [RelayStoreContract.envelope(1)])
     }

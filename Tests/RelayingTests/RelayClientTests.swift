@@ -12,7 +12,7 @@ struct RelayClientTests {
         var client: RelayClient
         var relay: RelayLink
         static let welcome = RelayWelcome(
-            day: 20_778, generation: 42, newest: 9, needsTicket: true)
+            day: 20_778, newest: 9, needsTicket: true, starts: [RelayStart(id: 42, newest: 3)])
 
         init() {
             let key = DeviceNoiseKey.generate(using: &random)

@@ -304,7 +304,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
 struct MemoryRelayStoreTests {
     @Test("keeps the contract of stores", arguments: RelayStoreContract.allCases)
     func contract(story: RelayStoreContract) throws {
-        var box = Box(MemoryRelayStore(generation: 1))
+        var box = Box(MemoryRelayStore(start: 1))
         let same = box
         try story.run(&box) { same.value.issue($0, byteCountMax: $1) }
     }
@@ -313,7 +313,7 @@ struct MemoryRelayStoreTests {
     final class Box: RelayStore {
         var value: MemoryRelayStore
         init(_ value: MemoryRelayStore) { self.value = value }
-        var generation: UInt64 { value.generation }
+        var starts: [RelayStart] { value.starts }
         var newest: UInt64 { value.newest }
         func perform(
             _ orders: [RelayOrder], at now: UInt64

@@ -217,24 +217,45 @@ struct RelayTests {
     }
 
     @Test(
-        "tells by its generation that all is gone, and by its newest counter that it was set back")
+        "tells by its starts that it was set back, however much it took since, and that all is gone")
     func setBack() throws {
         var world = RelayWorld()
         let drop = world.access()
         let ada = try world.connect()
         _ = try world.ask(Self.open, as: drop, by: ada)
         let old = world.store
+        let told = try #require(world.clients[ada]?.welcome?.starts.first?.id)
         let stored = try world.ask(.put(envelope: world.envelope()), as: drop, by: ada)
         let counter = try #require(stored.counter)
+        func hasLost(_ client: RelayConnection) throws -> Bool {
+            try #require(world.clients[client]?.welcome).hasLost(counter, toldIn: told)
+        }
+        world.store.restart(43)
+        #expect(try !hasLost(world.connect()), "it kept what it had")
         world.store = old
+        #expect(try hasLost(world.connect()), "even with its memory")
+        world.store.restart(44)
         let ben = try world.connect()
-        let welcome = try #require(world.clients[ben]?.welcome)
-        #expect(welcome.generation == 42 && welcome.newest < counter)
+        #expect(try hasLost(ben))
         world.now += 1
         let again = try world.ask(.put(envelope: world.envelope()), as: drop, by: ben)
         #expect(try #require(again.counter) > counter, "no cursor hides what comes now")
-        world.store.wipe(generation: 43)
-        let cleo = try world.connect()
-        #expect(world.clients[cleo]?.welcome?.generation == 43)
+        #expect(try hasLost(world.connect()), "though its newest counter is a greater one by now")
+        world.store = MemoryRelayStore(start: 45)
+        #expect(try hasLost(world.connect()), "another store")
+    }
+
+    @Test("is taken for another one by who was not there for more starts than it tells")
+    func manyStarts() throws {
+        var world = RelayWorld()
+        let ada = try world.connect()
+        let told = try #require(world.clients[ada]?.welcome?.starts.first?.id)
+        for count in 1...UInt64(RelayWelcome.startCountMax) {
+            world.store.restart(100 + count)
+            let client = try world.connect()
+            let welcome = try #require(world.clients[client]?.welcome)
+            #expect(welcome.starts.count == min(Int(count) + 1, RelayWelcome.startCountMax))
+            #expect(welcome.hasLost(0, toldIn: told) == (count == RelayWelcome.startCountMax))
+        }
     }
 }

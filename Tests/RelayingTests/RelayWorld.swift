@@ -9,7 +9,7 @@ import Testing
 struct RelayWorld {
     var random = SplitMix(seed: 7)
     var now: UInt64 = 1_790_000_000_000
-    var store = MemoryRelayStore(generation: 42)
+    var store = MemoryRelayStore(start: 42)
     var relay: Relay
     let policy: RelayPolicy
     let key: DeviceNoiseKey
@@ -44,7 +44,7 @@ struct RelayWorld {
         doors[connection] = RelayDoor(
             key: key,
             welcome: Relay.welcome(
-                generation: store.generation, newest: store.newest, policy: policy, at: now),
+                starts: store.starts, newest: store.newest, policy: policy, at: now),
             network: .main, using: &random)
         clients[connection] = RelayClient(
             to: key.publicKey, network: .main, at: now, using: &random)

@@ -28,7 +28,7 @@ public struct RelayLink: Sendable {
     /// The pattern byte of this handshake.
     public static let pattern: UInt8 = 5
     private static let firstByteCount = 48
-    private static let secondByteCount = 48 + RelayWelcome.byteCount
+    private static let secondByteCount = 48 + RelayWelcome.byteCountMax
 
     private let network: NetworkID
     /// The relay's.
