@@ -156,7 +156,8 @@ struct NaiveModel: Equatable {
 
     private mutating func foldName(_ acts: [Act], isGroup: Bool) {
         let names = acts.filter {
-            $0.kind == 32 && $0.lane == .shared
+            // A liar may have kept its payload from everybody.
+            $0.kind == 32 && $0.lane == .shared && $0.operation.operation.payload != nil
                 && $0.author.role >= (isGroup ? .admin : .member)
         }
         let replaced = names.flatMap(\.operation.operation.header.references)

@@ -31,13 +31,25 @@ extension NodeCore {
     /// Asks soon, if something is missing.
     mutating func askForBodies(at now: Instant, _ effects: inout [Effect]) {
         guard hasMissingBodies else { return }
-        set(.bodies, in: Self.bodyPatience << min(fruitlessBodyCount, 6), at: now, &effects)
+        let time = now.monotonic + Self.bodyPatience << min(fruitlessBodyCount, 6)
+        if let bodiesDue, bodiesDue <= time { return }
+        bodiesDue = time
+        effects.append(.timer(.bodies, at: time))
+    }
+
+    /// Somebody new is there, who may have what those did not bring that were asked.
+    mutating func askAnewForBodies(at now: Instant, _ effects: inout [Effect]) {
+        fruitlessBodyCount = 0
+        askForBodies(at: now, &effects)
     }
 
     /// Looks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func wantBodies(
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
+        // An earlier time took the place of this one.
+        guard let due = bodiesDue, due <= now.monotonic else { return }
+        bodiesDue = nil
         var wanted: [SpaceNumber: [Want.Range]] = [:]
         hasMissingBodies = false
         for (key, _) in try store.values(.missingBody) {

@@ -115,7 +115,7 @@ extension NodeCore {
         let outputs = try session.open(hello, sharing: shared, store: store)
         links[id]?.session = session
         try perform(outputs, on: id, at: now, store, &random, &effects)
-        askForBodies(at: now, &effects)
+        askAnewForBodies(at: now, &effects)
         try tellPresence(on: id, at: now, store, &random, &effects)
     }
 

@@ -63,6 +63,8 @@ public struct NodeCore: Sendable {
     var hasMissingBodies = false
     /// How often in a row payloads were asked for and none came.
     var fruitlessBodyCount: UInt64 = 0
+    /// When they are asked for next.
+    var bodiesDue: UInt64?
     /// What is known of the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.

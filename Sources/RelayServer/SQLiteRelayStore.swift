@@ -57,7 +57,9 @@ public final class SQLiteRelayStore: RelayStore {
     }
 
     /// Notes a start of the store, and gives the last ones.
-    private static func add(_ start: UInt64, at newest: Int64, _ db: Database) throws -> [RelayStart] {
+    private static func add(_ start: UInt64, at newest: Int64, _ db: Database) throws
+        -> [RelayStart]
+    {
         try db.execute(
             sql: "INSERT INTO starts (id, newest) VALUES (?, ?)",
             arguments: [Int64(bitPattern: start), newest])

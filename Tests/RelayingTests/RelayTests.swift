@@ -217,7 +217,8 @@ struct RelayTests {
     }
 
     @Test(
-        "tells by its starts that it was set back, however much it took since, and that all is gone")
+        "tells by its starts that it was set back, however much it took since, and that all is gone"
+    )
     func setBack() throws {
         var world = RelayWorld()
         let drop = world.access()

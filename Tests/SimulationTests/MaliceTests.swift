@@ -180,6 +180,27 @@ struct MaliceTests {
         #expect(quartet.jury.verdict == nil)
     }
 
+    @Test("who comes back is asked at once for payloads that others have kept back for an hour")
+    func strippedForLong() throws {
+        let quartet = try Quartet(seed: 111)
+        let (world, eve) = (quartet.world, quartet.eve)
+        let (ann, ben) = (quartet.honest[0], quartet.honest[1])
+        world.stripBodies(eve)
+        world.cut(ann, ben)
+        world.cut(ben, quartet.honest[2])
+        try world.type("a word of ann", on: ann, in: quartet.group)
+        world.run(for: 3_600_000)
+        #expect(try ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
+        world.heal()
+        let honest = [ann, quartet.honest[2]].map(\.identity.device)
+        try world.runUntil(within: .seconds(600)) {
+            ben.core.linkedPeers.contains { honest.contains($0.device) }
+        }
+        // After 2 s, 4 s and 8 s; some of that goes to the liar.
+        world.run(for: 15_000)
+        #expect(try !ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
+    }
+
     @Test("who lies about one's own logs stops nobody from writing for more than ten seconds")
     func ownClaims() throws {
         let quartet = try Quartet(seed: 120)
