@@ -13,6 +13,7 @@ extension NodeCore {
         try loadAwaited(store)
         try finishRejoin(store)
         askForBodies(at: now, &effects)
+        try loadRepairs(at: now, store, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log
         } else {

@@ -61,7 +61,7 @@ extension NodeCore {
         let devices = judges[number]?.graph.devicesEver ?? []
         for device in devices where device.prefix == envelope.sender {
             guard var chain = try chain(of: device, in: &drop, store) else {
-                miss(number, heldBy: device, at: now, &effects)
+                try miss(number, heldBy: device, at: now, store, &effects)
                 continue
             }
             let content: [UInt8]
@@ -71,7 +71,7 @@ extension NodeCore {
                 switch error {
                 // One's own, or one that was read before.
                 case .chain where device == identity.device: return
-                case .chain: miss(number, heldBy: device, at: now, &effects)
+                case .chain: try miss(number, heldBy: device, at: now, store, &effects)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
                     try count(.envelope, store)
                 }
@@ -178,7 +178,7 @@ extension NodeCore {
         for entry in frontier.entries {
             let log = try store.agreedLog(entry.tag, in: space.number)
             if entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
-                return miss(space.number, heldBy: device, at: now, &effects)
+                return try miss(space.number, heldBy: device, at: now, store, &effects)
             }
         }
     }

@@ -217,17 +217,43 @@ extension NodeCore {
 
     /// Something of a space is missing that came, or should have come, through a relay.
     mutating func miss(
-        _ space: SpaceNumber, heldBy device: DeviceID?, at now: Instant,
+        _ space: SpaceNumber, heldBy device: DeviceID?, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
-    ) {
+    ) throws(StoreError) {
         var repair = repairs[space] ?? Repair()
         if let device, device != identity.device {
             repair.holders.removeAll { $0 == device }
             repair.holders.append(device)
             if repair.holders.count > 8 { repair.holders.removeFirst() }
         }
-        repairs[space] = repair
+        try keep(repair, of: space, store)
         set(.repair(space), in: repair.delay, at: now, &effects)
+    }
+
+    /// Goes on after a restart: what showed that something is missing does not come again.
+    mutating func loadRepairs(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (key, holder) in try store.values(.repair) {
+            var reader = ByteReader(key)
+            guard let number = try? reader.uint64() else { continue }
+            try miss(
+                SpaceNumber(Int64(bitPattern: number)), heldBy: DeviceID(holder), at: now,
+                store, &effects)
+        }
+    }
+
+    /// Notes a repair, or that there is none any more.
+    private mutating func keep(
+        _ repair: Repair?, of space: SpaceNumber, _ store: some Store
+    ) throws(StoreError) {
+        let before = repairs[space].map { $0.holders.last?.bytes ?? [] }
+        let holder = repair.map { $0.holders.last?.bytes ?? [] }
+        repairs[space] = repair
+        guard holder != before else { return }
+        var key = ByteWriter(capacity: 8)
+        key.uint64(UInt64(bitPattern: space.rawValue))
+        try store.setValue(holder, .repair, key.bytes)
     }
 
     /// Asks for what is missing, unless a link is there: on that it comes by itself.
@@ -238,10 +264,7 @@ extension NodeCore {
         guard var repair = repairs[number], let space = try store.space(number),
             let roster = try roster(of: space, store), belongs(to: roster),
             !links.values.contains(where: { $0.session?.shares(number) == true })
-        else {
-            repairs[number] = nil
-            return
-        }
+        else { return try keep(nil, of: number, store) }
         let isReady = lines.values.contains { $0.phase == .open && $0.isDrained }
         var asked: [DeviceID] = repair.holders.last.map { [$0] } ?? []
         if asked.isEmpty || repair.count > 0 {
@@ -264,11 +287,10 @@ extension NodeCore {
                     &effects) || isAsked
         }
         repair.count += 1
-        repairs[number] = repair
+        try keep(repair, of: number, store)
         // Where nobody is known to hold more, one question is enough; an answer may bring another.
         if isAsked, repair.holders.isEmpty || repair.count > 8 {
-            repairs[number] = nil
-            return
+            return try keep(nil, of: number, store)
         }
         set(.repair(number), in: repair.delay, at: now, &effects)
     }
@@ -283,7 +305,7 @@ extension NodeCore {
                 return
             }
         }
-        repairs[space.number] = nil
+        try keep(nil, of: space.number, store)
     }
 
     // MARK: Reading

@@ -150,13 +150,19 @@ extension NodeCore {
         about space: SpaceRecord, from holder: DeviceID, isDisconnected: Bool, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        let hasHole = try hasHole(space.number, store)
-        guard isDisconnected || hasHole else { return }
+        let leavesOut = try leavesOut(space.number, store)
+        guard isDisconnected || leavesOut else { return }
         guard isBeingRead(space.number) else {
-            return miss(space.number, heldBy: holder, at: now, &effects)
+            return try miss(space.number, heldBy: holder, at: now, store, &effects)
         }
         let was = doubts[space.number]?.isDisconnected == true
         doubts[space.number] = Doubt(holder: holder, isDisconnected: isDisconnected || was)
+    }
+
+    /// Whether what is held of a space, or waits, has causes that did not come.
+    private func leavesOut(_ space: SpaceNumber, _ store: some Store) throws(StoreError) -> Bool {
+        if waiting.lacksControl(of: space) { return true }
+        return try hasHole(space, store)
     }
 
     /// All of a space was read: what is missing now is asked for.
@@ -165,9 +171,9 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let doubt = doubts[space], !isBeingRead(space) else { return }
         doubts[space] = nil
-        let hasHole = try hasHole(space, store)
-        guard doubt.isDisconnected || hasHole else { return }
-        miss(space, heldBy: doubt.holder, at: now, &effects)
+        let leavesOut = try leavesOut(space, store)
+        guard doubt.isDisconnected || leavesOut else { return }
+        try miss(space, heldBy: doubt.holder, at: now, store, &effects)
     }
 
     /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.

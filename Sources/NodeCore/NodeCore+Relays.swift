@@ -263,7 +263,7 @@ extension NodeCore {
             if welcome.hasLost(known.newest, toldIn: known.start) {
                 try forget(relay, store)
                 for space in try store.spaces() {
-                    miss(space.number, heldBy: nil, at: now, &effects)
+                    try miss(space.number, heldBy: nil, at: now, store, &effects)
                 }
             } else {
                 record.newest = known.newest

@@ -41,6 +41,9 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case awaitedLog = 15
     /// Tickets that pay for mailboxes and were not spent, by relay and ticket.
     case ticket = 16
+    /// Who is asked through relays for what is missing of a space, by the space's number; empty where
+    /// everybody is.
+    case repair = 17
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

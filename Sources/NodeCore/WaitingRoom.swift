@@ -54,6 +54,11 @@ struct WaitingRoom: Sendable {
 
     func holds(_ space: SpaceNumber) -> Bool { runs.contains { $0.space == space } }
 
+    /// Whether something waits for lane 0 of a space.
+    func lacksControl(of space: SpaceNumber) -> Bool {
+        runs.contains { $0.space == space && !$0.waiter.isPatient }
+    }
+
     /// When the first of those that wait is overdue, or nil.
     var nextDue: UInt64? {
         runs.filter(\.waiter.isPatient).map { $0.waiter.since + Self.patience }

@@ -48,6 +48,28 @@ struct RelayLossTests {
         try expectAll(pair)
     }
 
+    @Test("a relay that was set back, and has taken more since than it lost, is found out")
+    func setBackLongAgo() throws {
+        let pair = try away(seed: 12) { _ in }
+        let world = pair.world
+        let others = try ["cara", "dan"].map { try world.addNode($0) }
+        for node in others { try world.use(pair.relay, by: node) }
+        let space = try world.introduce(others[0], others[1])
+        world.stopProcess(of: pair.ann)
+        world.rollBack(pair.relay)
+        world.run(for: 60_000)
+        world.cut(others[0], others[1])
+        for count in 0..<20 { try world.type("\(count)", on: others[0], in: space) }
+        world.run(for: 60_000)
+        world.start(pair.ann)
+        world.run(for: 60_000)
+        #expect(try pair.states(of: pair.ann).allSatisfy { $0 == .relayed })
+        world.stopProcess(of: pair.ann)
+        world.start(pair.ben)
+        world.run(for: 60_000)
+        #expect(try pair.ben.texts(in: pair.space).count == 10)
+    }
+
     @Test("a message on a relay that lost it is not said to be there")
     func honest() throws {
         let pair = try away(seed: 5) { $0.world.wipe($0.relay) }
@@ -74,6 +96,26 @@ struct RelayLossTests {
         try pair.say("and this shows it", by: pair.ann)
         pair.world.run(for: 5_000)
         pair.world.startAll()
+        pair.world.run(for: 300_000)
+        try expectAll(pair, count: 12)
+    }
+
+    @Test("what was found to be missing is asked for after a restart, too")
+    func forgetful() throws {
+        let pair = try away(seed: 13) { pair in
+            pair.relay.lossEvery = 1
+            try pair.say("this takes all along", by: pair.ann)
+            pair.world.run(for: 5_000)
+            pair.relay.lossEvery = 0
+        }
+        try pair.say("and this shows it", by: pair.ann)
+        pair.world.run(for: 5_000)
+        pair.world.startAll()
+        // It has read what there is, and has not asked yet.
+        pair.world.run(for: 1_000)
+        #expect(try pair.ben.texts(in: pair.space).count < 12)
+        pair.world.stopProcess(of: pair.ben)
+        pair.world.start(pair.ben)
         pair.world.run(for: 300_000)
         try expectAll(pair, count: 12)
     }
