@@ -100,11 +100,10 @@ final class AcknowledgedIsDurable: Checker {
             where mark.actor == actor {
                 let log = logs.first { $0.tag == mark.tag }
                 if let log, liars.contains(log.device) { continue }
-                // What lies beyond a cut nobody brings back to who forgot it.
-                if forgetful.contains(node.identity.device), let bound = log?.bound,
-                    bound.sequence <= mark.sequence
-                {
-                    continue
+                // What lies beyond a cut nobody brings back to who forgot it, and nothing to who is out.
+                if forgetful.contains(node.identity.device) {
+                    if let bound = log?.bound, bound.sequence <= mark.sequence { continue }
+                    guard try node.belongs(to: space) else { continue }
                 }
                 checkCount += 1
                 guard let log, holds(node, log, mark.sequence) else {

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
@@ -8,6 +9,7 @@ import ParleyWire
 ///
 /// What a device held once counts for ever, though it may have lost it since with an old copy of its
 /// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
+/// Who came back later than others know is believed to have been there all the time until they hear.
 final class DeliveredIsHeld: Checker {
     static let invariant = "I17"
     /// Of a conversation the newest messages are looked at: of those before, this was done.
@@ -54,15 +56,24 @@ final class DeliveredIsHeld: Checker {
             space: space, tag: message.reference.tag, sequence: message.reference.sequence)
         guard !seen.contains(place) else { return }
         checkCount += 1
+        let roster = try node.store.space(space).flatMap { try node.roster(of: $0) }
         for other in world.nodes where other.identity.person != node.identity.person {
             if forgetful.contains(other.identity.device) || other.refusal != nil {
                 seen.insert(place)
                 return
             }
             guard let record = try other.store.space(space),
-                let log = try other.store.log(place.tag, in: record.number),
-                try other.store.operation(at: place.sequence, in: log.number) != nil
+                let log = try other.store.log(place.tag, in: record.number)
             else { continue }
+            let known = roster?.horizon(of: other.identity.device).place(of: log.device, log.lane)
+            if let floor = log.floor?.sequence, floor > place.sequence,
+                floor > known.map({ $0.sequence + 1 }) ?? 0
+            {
+                return
+            }
+            guard try other.store.operation(at: place.sequence, in: log.number) != nil else {
+                continue
+            }
             seen.insert(place)
             return
         }

@@ -183,9 +183,9 @@ struct MessageStates {
     ) throws(StoreError) {
         self.relayed = relayed
         var authors: [LogTag: DeviceID] = [:]
-        for device in roster.member(ownPerson)?.devices ?? [] {
-            let log = OperationHash.log(space: space.id, device: device.device, lane: .content)
-            authors[LogTag(log)] = device.device
+        for device in roster.devicesEver(of: ownPerson) {
+            let log = OperationHash.log(space: space.id, device: device, lane: .content)
+            authors[LogTag(log)] = device
         }
         func first(of tag: LogTag, for device: DeviceID) -> UInt64 {
             guard let author = authors[tag] else { return 0 }
