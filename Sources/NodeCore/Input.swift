@@ -102,6 +102,8 @@ public enum TimerID: Hashable, Sendable {
     case outbox
     /// Asks through a relay for what is missing of a space.
     case repair(SpaceNumber)
+    /// Tells through relays what some seem not to hold of a space.
+    case reminder(SpaceNumber)
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
 }

@@ -14,6 +14,7 @@ extension NodeCore {
         try finishRejoin(store)
         askForBodies(at: now, &effects)
         try loadRepairs(at: now, store, &effects)
+        try loadReminders(at: now, store, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log
         } else {

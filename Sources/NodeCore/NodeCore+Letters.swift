@@ -235,11 +235,8 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for (key, holder) in try store.values(.repair) {
-            var reader = ByteReader(key)
-            guard let number = try? reader.uint64() else { continue }
-            try miss(
-                SpaceNumber(Int64(bitPattern: number)), heldBy: DeviceID(holder), at: now,
-                store, &effects)
+            guard let space = SpaceNumber(key: key) else { continue }
+            try miss(space, heldBy: DeviceID(holder), at: now, store, &effects)
         }
     }
 
@@ -250,10 +247,7 @@ extension NodeCore {
         let before = repairs[space].map { $0.holders.last?.bytes ?? [] }
         let holder = repair.map { $0.holders.last?.bytes ?? [] }
         repairs[space] = repair
-        guard holder != before else { return }
-        var key = ByteWriter(capacity: 8)
-        key.uint64(UInt64(bitPattern: space.rawValue))
-        try store.setValue(holder, .repair, key.bytes)
+        if holder != before { try store.setValue(holder, .repair, space.key) }
     }
 
     /// Asks for what is missing, unless a link is there: on that it comes by itself.

@@ -94,7 +94,7 @@ extension NodeCore {
     }
 
     /// Where own logs end that are acknowledged on links.
-    private func ownTips(
+    func ownTips(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [LogTag: UInt64] {
         var ends: [LogTag: UInt64] = [:]
@@ -135,7 +135,7 @@ extension NodeCore {
     }
 
     /// The place after the last that a device said it holds of own logs, by device and log.
-    private func acknowledgedEnds(
+    func acknowledgedEnds(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [DeviceID: [LogTag: UInt64]] {
         var ends: [DeviceID: [LogTag: UInt64]] = [:]
@@ -264,6 +264,7 @@ extension NodeCore {
         effects.append(.changed([.receipts(number)]))
         // There is room for the next.
         outboxDue.insert(number)
+        try remindLater(of: number, at: now, store, &effects)
     }
 
     /// Adds what this device holds on its disk, and how far it is.

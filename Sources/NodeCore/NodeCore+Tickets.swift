@@ -77,7 +77,9 @@ extension NodeCore {
         if !unpaid.isEmpty { try dueEverywhere(store) }
         // What was written to this device meanwhile went nowhere.
         guard wasUnpaid else { return }
-        for space in try store.spaces() { try miss(space.number, heldBy: nil, at: now, store, &effects) }
+        for space in try store.spaces() {
+            try miss(space.number, heldBy: nil, at: now, store, &effects)
+        }
     }
 
     /// A mailbox was refused: the next ticket is shown, if there is one.

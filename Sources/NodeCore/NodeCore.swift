@@ -87,6 +87,8 @@ public struct NodeCore: Sendable {
     var doubts: [SpaceNumber: Doubt] = [:]
     /// What is missing of spaces that is asked for through relays.
     var repairs: [SpaceNumber: Repair] = [:]
+    /// How often others were told of what was put last, for whoever is to be told again.
+    var reminders: [SpaceNumber: UInt64] = [:]
     /// The letters that came last: a relay may bring one again and again, and a question that was
     /// answered costs nothing the second time.
     var lastLetters: [Digest] = []
@@ -202,6 +204,7 @@ public struct NodeCore: Sendable {
         case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
         case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
+        case .reminder(let space): try remind(space, at: now, store, &random, &effects)
         case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
         }
     }

@@ -44,6 +44,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     /// Who is asked through relays for what is missing of a space, by the space's number; empty where
     /// everybody is.
     case repair = 17
+    /// How often those were told who seem to lack what was put last, by the space's number.
+    case reminder = 18
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
@@ -68,6 +70,21 @@ extension NodeStore {
         var writer = ByteWriter()
         writer.uint64(number)
         try setValue(writer.bytes, table, key)
+    }
+}
+
+extension SpaceNumber {
+    /// What names the space in a table of this store.
+    var key: [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.uint64(UInt64(bitPattern: rawValue))
+        return writer.bytes
+    }
+
+    init?(key: [UInt8]) {
+        var reader = ByteReader(key)
+        guard let number = try? reader.uint64() else { return nil }
+        self.init(Int64(bitPattern: number))
     }
 }
 

@@ -130,8 +130,12 @@ struct MembershipTests {
         try say("they are back")
         try village.remove(village.ben, by: village.ann)
         village.settle()
-        let states = try village.ann.messages(in: village.group).map(\.state)
-        #expect(states == [.saved, .delivered])
+        func states() throws -> [MessageState?] {
+            try village.ann.messages(in: village.group).map(\.state)
+        }
+        #expect(try states() == [.saved, .delivered])
+        _ = try village.perform(.leave(village.group), village.ann)
+        #expect(try states() == [.saved, .delivered], "who leaves knows no more than before")
     }
 
     /// Who is removed is told lane 0 up to places that others named, which may lie anywhere.

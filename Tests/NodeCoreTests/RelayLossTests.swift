@@ -100,6 +100,35 @@ struct RelayLossTests {
         try expectAll(pair, count: 12)
     }
 
+    @Test("the last that was said, which a relay loses in silence, is told of and comes")
+    func lostLast() throws {
+        let pair = try away(seed: 14) { pair in
+            pair.relay.lossEvery = 1
+            try pair.say("this takes all along, and itself", by: pair.ann)
+            pair.world.run(for: 5_000)
+            pair.relay.lossEvery = 0
+        }
+        pair.world.startAll()
+        pair.world.run(for: 300_000)
+        #expect(try pair.ben.texts(in: pair.space).isEmpty)
+        pair.world.run(for: 600_000)
+        try expectAll(pair, count: 11)
+    }
+
+    @Test("who does not come is told ever more rarely")
+    func neverThere() throws {
+        let pair = try away(seed: 15) { _ in }
+        let day: UInt64 = 86_400_000
+        pair.world.run(for: 2 * day)
+        let before = pair.relay.contents.count
+        pair.world.run(for: 3 * day)
+        // Each envelope has its hash, its bytes and its mailbox there.
+        #expect(pair.relay.contents.count <= before + 3 * 4, "\(before)")
+        pair.world.startAll()
+        pair.world.run(for: 120_000)
+        try expectAll(pair)
+    }
+
     @Test("what was found to be missing is asked for after a restart, too")
     func forgetful() throws {
         let pair = try away(seed: 13) { pair in

@@ -97,7 +97,10 @@ extension Scenario {
     /// Others have none such: fresh seeds are to find what is new, and of these not all hold yet.
     private mutating func drawRelaysOnly() {
         var random = SeededRandom(seed: seed, purpose: "relays only")
-        if random.next() % 2 == 0 { relaysOnly = true }
+        guard random.next() % 2 == 0 else { return }
+        relaysOnly = true
+        // What a relay lost without a word is told of ever more rarely, and at least once a day.
+        phases[phases.count - 1].for = .hours(26)
     }
 
     /// What was drawn, in one line.

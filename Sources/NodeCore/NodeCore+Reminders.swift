@@ -1,0 +1,106 @@
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleyWire
+
+/// A relay may lose something without a word, and where nothing new is said, nothing shows it. So who
+/// put something tells those who have not said that they hold it how far it is.
+/// Source: `Protocol/06-relay.md`, "Reminders".
+extension NodeCore {
+    /// This long after something was put the first are told; then 8 and 64 times as long after that, then
+    /// once a day. In milliseconds.
+    static let reminderDelay: UInt64 = 600_000
+    /// How often in all, unless something new is put: about as many days as relays keep it.
+    static let reminderCountMax: UInt64 = 30
+    /// So many devices are told at a time.
+    static let remindedDeviceCountMax = 3
+
+    /// Something of a space was put.
+    mutating func remindLater(
+        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try setReminder(of: space, count: 0, at: now, store, &effects)
+    }
+
+    /// Goes on after a restart.
+    mutating func loadReminders(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (key, _) in try store.values(.reminder) {
+            guard let space = SpaceNumber(key: key), let count = try store.number(.reminder, key)
+            else { continue }
+            reminders[space] = count
+            try setReminder(of: space, count: count, at: now, store, &effects)
+        }
+    }
+
+    /// Notes how often others were told, and tells them again; nil ends that.
+    private mutating func setReminder(
+        of space: SpaceNumber, count: UInt64?, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        if reminders[space] != count {
+            reminders[space] = count
+            if let count {
+                try store.setNumber(count, .reminder, space.key)
+            } else {
+                try store.setValue(nil, .reminder, space.key)
+            }
+        }
+        guard let count else { return }
+        // Not for all spaces at once, nor by all devices.
+        let draw = identity.device.prefix &+ UInt64(bitPattern: space.rawValue) &* 7_919
+        let delay = Self.reminderDelay + draw % (Self.reminderDelay / 4)
+        set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), at: now, &effects)
+    }
+
+    /// Tells devices that seem to lack some of the own logs, and asks them for what is missing here.
+    mutating func remind(
+        _ number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let count = reminders[number] else { return }
+        guard rejoin == nil, lines.values.contains(where: { $0.phase == .open && $0.isDrained })
+        else {
+            return try setReminder(of: number, count: count, at: now, store, &effects)
+        }
+        let behind = try devicesBehind(in: number, store)
+        guard !behind.isEmpty, let space = try store.space(number) else {
+            return try setReminder(of: number, count: nil, at: now, store, &effects)
+        }
+        let acknowledged = try acknowledgedEnds(in: space, store)
+        let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
+        let start = Int((identity.device.prefix &+ 3 * count) % UInt64(behind.count))
+        for (device, person) in (behind[start...] + behind[..<start]).prefix(
+            Self.remindedDeviceCountMax)
+        {
+            if acknowledged[device] == nil {
+                // It may not know the space at all.
+                try store.setValue(nil, .welcome, space.id.bytes + device.bytes)
+                outboxDue.insert(number)
+            }
+            _ = try send(
+                [.frontier(frontier)], to: device, of: person, at: now, store, &random, &effects)
+        }
+        let next = count + 1 < Self.reminderCountMax ? count + 1 : nil
+        try setReminder(of: number, count: next, at: now, store, &effects)
+    }
+
+    /// Who may be told: devices that are not linked and have not acknowledged all of the own logs.
+    private mutating func devicesBehind(
+        in number: SpaceNumber, _ store: some Store
+    ) throws(StoreError) -> [(DeviceID, PersonID)] {
+        guard let space = try store.space(number), let roster = try roster(of: space, store),
+            belongs(to: roster),
+            try store.agreedLogs(in: number).count <= Self.toldLogCountMax
+        else { return [] }
+        let linked = Set(
+            links.values.filter { $0.session?.shares(number) == true }.map(\.peer.device))
+        let own = try ownTips(in: space, store)
+        let acknowledged = try acknowledgedEnds(in: space, store)
+        return roster.devices.map(\.device).filter { device in
+            device != identity.device && !linked.contains(device)
+                && own.contains { acknowledged[device]?[$0.key] ?? 0 < $0.value }
+        }.compactMap { device in roster.person(of: device).map { (device, $0) } }
+    }
+}
