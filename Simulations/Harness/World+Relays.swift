@@ -126,14 +126,12 @@ extension World {
         relay.callers.filter { $0.value.node == index }.keys.sorted().last
     }
 
-    /// - Parameter isOrderly: what was sent before comes before the end.
-    private func hangUp(
-        _ connection: RelayConnection, of relay: SimulatedRelay, isOrderly: Bool = false
-    ) {
+    /// What was sent before comes before the end: a node is told of no connection that has ended.
+    private func hangUp(_ connection: RelayConnection, of relay: SimulatedRelay) {
         guard let caller = relay.callers.removeValue(forKey: connection) else { return }
         carryOut(relay.relay.handle(.closed(connection), at: Self.epoch + now), of: relay)
         guard nodes[caller.node].life == caller.life else { return }
-        let end = isOrderly ? max(now, relay.lastArrivals[connection] ?? 0) : now
+        let end = max(now, relay.lastArrivals.removeValue(forKey: connection) ?? 0)
         schedule(.relay(relay.key, .closed), for: caller.node, at: end + 1)
     }
 
@@ -201,7 +199,7 @@ extension World {
                         tell(news, on: connection, of: relay)
                     }
                 }
-            case .close(let connection, _): hangUp(connection, of: relay, isOrderly: true)
+            case .close(let connection, _): hangUp(connection, of: relay)
             case .pause: break
             case .perform(let number, let order):
                 guard let outcome = outcome(of: order, at: relay) else { continue }
