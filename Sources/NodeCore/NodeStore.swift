@@ -82,9 +82,8 @@ extension SpaceNumber {
     }
 
     init?(key: [UInt8]) {
-        var reader = ByteReader(key)
-        guard let number = try? reader.uint64() else { return nil }
-        self.init(Int64(bitPattern: number))
+        guard key.count == 8 else { return nil }
+        self.init(Int64(bitPattern: key.reduce(0) { $0 << 8 | UInt64($1) }))
     }
 }
 
