@@ -35,6 +35,42 @@ extension NodeCore {
         return try awaits(space, from: person, store)
     }
 
+    /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
+    /// itself in; and before this device is, from who may introduce it.
+    mutating func mayBring(
+        _ operations: Operations, _ peer: Bringer, to space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let roster = try roster(of: space, store)
+        if roster?.member(with: peer.device)?.person == peer.person { return true }
+        guard let roster, belongs(to: roster) else {
+            return try mayIntroduce(space.id, peer.person, store)
+        }
+        if letsItselfIn(peer.device, of: peer.person, to: roster) { return true }
+        return try undoesLeaving(operations, of: peer.person, in: space, store)
+    }
+
+    /// Whether a person who is out is in by what they bring: a device left for them, and they have
+    /// revoked it before they heard of that. They believe themselves members, so nobody else need
+    /// know of it; and who is in by their own word alone gets nothing more to be kept by this.
+    private func undoesLeaving(
+        _ operations: Operations, of person: PersonID, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard var graph = judges[space.number]?.graph else { return false }
+        let leavers = graph.leavers(of: person)
+        guard !leavers.isEmpty else { return false }
+        for run in operations.runs where run.lane == .control {
+            guard run.operations.contains(where: { $0.revokes(oneOf: leavers) }) else { continue }
+            let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
+            let log = try store.log(LogTag(name), in: space.number)
+            // What cannot be verified says nothing here; it is not counted twice.
+            let pieces = try? Self.verify(run, in: space.id, against: log, limit: nil)
+            for operation in (pieces ?? []).flatMap(\.operations) {
+                graph.add(operation, by: run.device)
+            }
+        }
+        return graph.roster().member(person) != nil
+    }
+
     /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it.
     mutating func adopt(
         _ id: SpaceID, from run: Run, by peer: Bringer, _ store: some Store
@@ -67,5 +103,16 @@ extension NodeCore {
         if roster.kind == .own, ownSpace == nil { ownSpace = space }
         judges[space.number] = Judge(ControlGraph(space: id))
         return true
+    }
+}
+
+extension Operation {
+    /// Whether it takes one of these devices out for good.
+    fileprivate func revokes(oneOf devices: Set<DeviceID>) -> Bool {
+        guard header.kind == .ident, let payload,
+            // What does not parse changes no roster.
+            case .revoke(let device, _)? = try? Ident(payload: payload).change
+        else { return false }
+        return devices.contains(device)
     }
 }

@@ -65,7 +65,7 @@ extension NodeCore {
             watchDevices(at: now, &effects)
         }
         guard let space = try store.space(operations.space),
-            try mayBring(peer, to: space, store)
+            try mayBring(operations, peer, to: space, store)
         else {
             return try count(.foreignSpace, store)
         }
@@ -94,19 +94,6 @@ extension NodeCore {
         try wonder(
             about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
             store, &effects)
-    }
-
-    /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
-    /// itself in; and before this device is, from who may introduce it.
-    private mutating func mayBring(
-        _ peer: Bringer, to space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        let roster = try roster(of: space, store)
-        if roster?.member(with: peer.device)?.person == peer.person { return true }
-        if belongs(to: roster) {
-            return roster.map { letsItselfIn(peer.device, of: peer.person, to: $0) } ?? false
-        }
-        return try mayIntroduce(space.id, peer.person, store)
     }
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.

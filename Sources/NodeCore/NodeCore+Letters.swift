@@ -257,9 +257,8 @@ extension NodeCore {
     ) throws(StoreError) {
         guard var repair = repairs[number], let space = try store.space(number),
             let roster = try roster(of: space, store), belongs(to: roster),
-            !links.values.contains(where: { $0.session?.shares(number) == true })
+            devicesLinked(in: number).isEmpty
         else { return try keep(nil, of: number, store) }
-        let isReady = lines.values.contains { $0.phase == .open && $0.isDrained }
         var asked: [DeviceID] = repair.holders.last.map { [$0] } ?? []
         if asked.isEmpty || repair.count > 0 {
             let others = roster.devices.map(\.device).filter {
@@ -270,7 +269,9 @@ extension NodeCore {
             let turned = others[start...] + others[..<start]
             asked += turned.prefix(Self.askedDeviceCountMax - asked.count)
         }
-        guard isReady else { return set(.repair(number), in: 10_000, at: now, &effects) }
+        guard lines.values.contains(where: \.isOpenAndDrained) else {
+            return set(.repair(number), in: 10_000, at: now, &effects)
+        }
         let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
         var isAsked = false
         for device in asked {

@@ -1,7 +1,7 @@
-import ParleyRoster
 import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
+import ParleyRoster
 import ParleySealing
 import ParleyWire
 
@@ -195,6 +195,11 @@ extension NodeCore {
         case .failure(.overCredit):
             try breach(.overCredit, .overCredit, on: id, store, &effects)
         }
+    }
+
+    /// The devices that a space is shared with now.
+    func devicesLinked(in space: SpaceNumber) -> Set<DeviceID> {
+        Set(links.values.filter { $0.session?.shares(space) == true }.map(\.peer.device))
     }
 
     /// Ends a link. It is forgotten once the shell says that it is closed; until then it counts as

@@ -152,7 +152,7 @@ extension NodeCore {
     mutating func noteDrained(
         _ relay: NoiseKey, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let line = lines[relay], line.phase == .open, line.isDrained else { return }
+        guard let line = lines[relay], line.isOpenAndDrained else { return }
         effects.append(.linksChanged)
         try dueEverywhere(store)
         guard line.isReading,

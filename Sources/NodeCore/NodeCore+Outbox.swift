@@ -54,8 +54,7 @@ extension NodeCore {
         else { return }
         let others = roster.devices.map(\.device).filter { $0 != identity.device }
         guard !others.isEmpty else { return }
-        let linked = Set(
-            links.values.filter { $0.session?.shares(number) == true }.map(\.peer.device))
+        let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
             outboxWaiting.insert(number)
             set(.outbox, in: Self.linkedPatience, at: now, &effects)

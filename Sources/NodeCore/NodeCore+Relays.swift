@@ -257,7 +257,7 @@ extension NodeCore {
         effects.append(.linksChanged)
         let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
-            start: welcome.starts.first?.id ?? 0, newest: welcome.newest,
+            start: welcome.starts[0].id, newest: welcome.newest,
             day: known?.day ?? welcome.day)
         if let known {
             if welcome.hasLost(known.newest, toldIn: known.start) {

@@ -15,6 +15,14 @@ extension NodeCore {
     /// So many devices are told at a time.
     static let remindedDeviceCountMax = 3
 
+    /// A device that has not acknowledged all of the own logs.
+    private struct Behind {
+        let device: DeviceID
+        let person: PersonID
+        /// Whether it has acknowledged anything.
+        let hasAcknowledged: Bool
+    }
+
     /// Something of a space was put.
     mutating func remindLater(
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
@@ -60,27 +68,25 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let count = reminders[number] else { return }
-        guard rejoin == nil, lines.values.contains(where: { $0.phase == .open && $0.isDrained })
-        else {
+        guard rejoin == nil, lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, at: now, store, &effects)
         }
         let behind = try devicesBehind(in: number, store)
         guard !behind.isEmpty, let space = try store.space(number) else {
             return try setReminder(of: number, count: nil, at: now, store, &effects)
         }
-        let acknowledged = try acknowledgedEnds(in: space, store)
         let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
         let start = Int((identity.device.prefix &+ 3 * count) % UInt64(behind.count))
-        for (device, person) in (behind[start...] + behind[..<start]).prefix(
-            Self.remindedDeviceCountMax)
-        {
-            if acknowledged[device] == nil {
+        let turned = behind[start...] + behind[..<start]
+        for one in turned.prefix(Self.remindedDeviceCountMax) {
+            if !one.hasAcknowledged {
                 // It may not know the space at all.
-                try store.setValue(nil, .welcome, space.id.bytes + device.bytes)
+                try store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
                 outboxDue.insert(number)
             }
             _ = try send(
-                [.frontier(frontier)], to: device, of: person, at: now, store, &random, &effects)
+                [.frontier(frontier)], to: one.device, of: one.person, at: now, store, &random,
+                &effects)
         }
         let next = count + 1 < Self.reminderCountMax ? count + 1 : nil
         try setReminder(of: number, count: next, at: now, store, &effects)
@@ -89,18 +95,21 @@ extension NodeCore {
     /// Who may be told: devices that are not linked and have not acknowledged all of the own logs.
     private mutating func devicesBehind(
         in number: SpaceNumber, _ store: some Store
-    ) throws(StoreError) -> [(DeviceID, PersonID)] {
+    ) throws(StoreError) -> [Behind] {
         guard let space = try store.space(number), let roster = try roster(of: space, store),
             belongs(to: roster),
             try store.agreedLogs(in: number).count <= Self.toldLogCountMax
         else { return [] }
-        let linked = Set(
-            links.values.filter { $0.session?.shares(number) == true }.map(\.peer.device))
+        let linked = devicesLinked(in: number)
         let own = try ownTips(in: space, store)
         let acknowledged = try acknowledgedEnds(in: space, store)
-        return roster.devices.map(\.device).filter { device in
-            device != identity.device && !linked.contains(device)
-                && own.contains { acknowledged[device]?[$0.key] ?? 0 < $0.value }
-        }.compactMap { device in roster.person(of: device).map { (device, $0) } }
+        return roster.devices.map(\.device).compactMap { device in
+            guard device != identity.device, !linked.contains(device),
+                own.contains(where: { acknowledged[device]?[$0.key] ?? 0 < $0.value }),
+                let person = roster.person(of: device)
+            else { return nil }
+            return Behind(
+                device: device, person: person, hasAcknowledged: acknowledged[device] != nil)
+        }
     }
 }

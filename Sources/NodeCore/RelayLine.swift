@@ -187,6 +187,9 @@ struct RelayLine: Sendable {
     /// Whether everything that was there has been taken.
     var isDrained: Bool { !isReading || queues.isEmpty }
 
+    /// Whether it stands and everything that was there has been taken.
+    var isOpenAndDrained: Bool { phase == .open && isDrained }
+
     /// Bytes of envelopes that wait for their turn.
     var waitingByteCount: Int { mailboxes.values.reduce(0) { $0 + $1.waitingByteCount } }
 
@@ -317,7 +320,7 @@ extension NodeCore {
         lines.sorted { $0.key < $1.key }.map { relay, line in
             RelayState(
                 relay: relay, addresses: line.addresses, isConnected: line.phase == .open,
-                isDrained: line.phase == .open && line.isDrained,
+                isDrained: line.isOpenAndDrained,
                 lacksTicket: line.lacksTicket, failureCount: line.failureCount)
         }
     }

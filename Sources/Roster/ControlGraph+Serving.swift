@@ -34,6 +34,15 @@ extension ControlGraph {
         set(of: ControlTips(reasons(against: device, person))).map(places) ?? []
     }
 
+    /// The devices that have left for a person, by what holds.
+    public func leavers(of person: PersonID) -> Set<DeviceID> {
+        let index = authorities.index
+        let left = nodes.compactMap(\.authority).filter {
+            index[$0].deed == .leave && index[$0].author == person && authorities.whole.holds($0)
+        }
+        return Set(left.map { index[$0].device })
+    }
+
     /// What voids those admissions of a device that do not hold.
     private func reasons(against device: DeviceID, _ person: PersonID) -> [LogTip] {
         let (index, whole) = (authorities.index, authorities.whole)

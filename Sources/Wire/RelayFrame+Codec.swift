@@ -153,6 +153,7 @@ extension RelayWelcome {
         for _ in 0..<(try reader.count("starts", atMost: Self.startCountMax)) {
             starts.append(RelayStart(id: try reader.uint64(), newest: try reader.uint64()))
         }
+        guard !starts.isEmpty else { throw .forbidden(field: "starts") }
         try reader.finish()
     }
 }

@@ -345,4 +345,45 @@ struct DeviceTests {
         try ben.store.commit()
         #expect(effects.contains { if case .hangUp(_, .revoked) = $0 { true } else { false } })
     }
+
+    @Test(
+        "undo by their revocation that one left a group for all, and not that they were removed",
+        arguments: [true, false])
+    func left(hasLeft: Bool) throws {
+        let (home, ben, _) = try Household.withBen(seed: 16)
+        let (world, laptop, phone) = (home.world, home.laptop, home.phone)
+        let people = [laptop.identity.person]
+        _ = try world.perform(.createGroup(name: "trip", members: people), on: ben)
+        let group = try #require(try ben.store.spaces().first { $0.kind == .group })
+        world.run(for: 10_000)
+        world.partition([laptop], [phone, ben])
+        _ =
+            hasLeft
+            ? try world.perform(.leave(group.id), on: phone)
+            : try world.perform(.removeMember(group.id, laptop.identity.person), on: ben)
+        world.run(for: 10_000)
+        let heldCount = try ben.logEnds(of: laptop, in: group)
+        try home.revokePhone()
+        world.run(for: 1_000)
+        world.heal()
+        world.run(for: 700_000)
+        if hasLeft {
+            try world.type("still here", on: laptop, in: group.id)
+            world.run(for: 5_000)
+            #expect(try ben.texts(in: group.id) == ["still here"])
+            #expect(try ben.digest(of: group.id) == laptop.digest(of: group.id))
+        } else {
+            #expect(throws: CommandRefusal.notMember) {
+                try world.type("still here", on: laptop, in: group.id)
+            }
+            #expect(try ben.logEnds(of: laptop, in: group) == heldCount)
+        }
+    }
+}
+
+extension SimulatedNode {
+    /// How much of the logs of another's device this one holds.
+    fileprivate func logEnds(of other: SimulatedNode, in space: SpaceRecord) throws -> [UInt64] {
+        try store.logs(in: space.number).filter { $0.device == other.identity.device }.map(\.end)
+    }
 }

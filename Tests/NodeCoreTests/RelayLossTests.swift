@@ -23,6 +23,16 @@ struct RelayLossTests {
         return pair
     }
 
+    /// The relay has lost all that lay there, in silence, and its counters stay.
+    private func awayAndLost(seed: UInt64) throws -> Pair {
+        try away(seed: seed) { pair in
+            pair.relay.lossEvery = 1
+            try pair.say("this takes all along, and itself", by: pair.ann)
+            pair.world.run(for: 5_000)
+            pair.relay.lossEvery = 0
+        }
+    }
+
     private func expectAll(_ pair: Pair, count: Int = 10) throws {
         #expect(try pair.ben.texts(in: pair.space).count == count)
         #expect(try pair.states(of: pair.ann).allSatisfy { $0 == .delivered })
@@ -86,13 +96,7 @@ struct RelayLossTests {
 
     @Test("a relay that loses in silence costs a question, and no message")
     func losing() throws {
-        let pair = try away(seed: 6) { pair in
-            // All that lies there goes; the counters stay.
-            pair.relay.lossEvery = 1
-            try pair.say("this takes all along", by: pair.ann)
-            pair.world.run(for: 5_000)
-            pair.relay.lossEvery = 0
-        }
+        let pair = try awayAndLost(seed: 6)
         try pair.say("and this shows it", by: pair.ann)
         pair.world.run(for: 5_000)
         pair.world.startAll()
@@ -102,12 +106,7 @@ struct RelayLossTests {
 
     @Test("the last that was said, which a relay loses in silence, is told of and comes")
     func lostLast() throws {
-        let pair = try away(seed: 14) { pair in
-            pair.relay.lossEvery = 1
-            try pair.say("this takes all along, and itself", by: pair.ann)
-            pair.world.run(for: 5_000)
-            pair.relay.lossEvery = 0
-        }
+        let pair = try awayAndLost(seed: 14)
         pair.world.startAll()
         pair.world.run(for: 300_000)
         #expect(try pair.ben.texts(in: pair.space).isEmpty)
@@ -131,12 +130,7 @@ struct RelayLossTests {
 
     @Test("what was found to be missing is asked for after a restart, too")
     func forgetful() throws {
-        let pair = try away(seed: 13) { pair in
-            pair.relay.lossEvery = 1
-            try pair.say("this takes all along", by: pair.ann)
-            pair.world.run(for: 5_000)
-            pair.relay.lossEvery = 0
-        }
+        let pair = try awayAndLost(seed: 13)
         try pair.say("and this shows it", by: pair.ann)
         pair.world.run(for: 5_000)
         pair.world.startAll()

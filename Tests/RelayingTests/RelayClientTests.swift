@@ -113,12 +113,17 @@ struct RelayClientTests {
         #expect(sizes[0] == sizes[1] && sizes[2] > sizes[0] && sizes[3] == sizes[0])
     }
 
-    @Test("learns the relay's day and generation in the handshake")
+    @Test("learns the relay's day and starts in the handshake, of which there is one at least")
     func welcome() throws {
         var line = Line()
         _ = try line.up()
         #expect(line.client.welcome == Line.welcome)
         #expect(line.client.handshakeHash == line.relay.handshakeHash)
+        var silent = Line.welcome
+        silent.starts = []
+        #expect(throws: DecodingFailure.forbidden(field: "starts")) {
+            try RelayWelcome(bytes: silent.encoded)
+        }
     }
 
     @Test("signs what it asked before the connection stood, for this connection alone")

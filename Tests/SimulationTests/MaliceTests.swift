@@ -38,6 +38,16 @@ struct Quartet {
 
     var honest: [SimulatedNode] { world.honestNodes }
 
+    /// For so long one hears of another through the liar alone, who keeps payloads back.
+    func hearThroughEve(
+        _ listener: SimulatedNode, _ text: String, of speaker: SimulatedNode, for time: UInt64
+    ) throws {
+        world.stripBodies(eve)
+        for other in honest where other !== listener { world.cut(other, listener) }
+        try world.type(text, on: speaker, in: group)
+        world.run(for: time)
+    }
+
     /// Some minutes of talk, in which the liar does something now and then.
     func live(_ lie: (Int) throws -> Void) throws {
         for round in 0..<12 {
@@ -162,14 +172,8 @@ struct MaliceTests {
     @Test("payloads that a member leaves out are fetched from another")
     func strippedBodies() throws {
         let quartet = try Quartet(seed: 110)
-        let (world, eve) = (quartet.world, quartet.eve)
-        let (ann, ben) = (quartet.honest[0], quartet.honest[1])
-        world.stripBodies(eve)
-        // Ben hears of ann through eve alone.
-        world.cut(ann, ben)
-        world.cut(ben, quartet.honest[2])
-        try world.type("a word of ann", on: ann, in: quartet.group)
-        world.run(for: 60_000)
+        let (world, ann, ben) = (quartet.world, quartet.honest[0], quartet.honest[1])
+        try quartet.hearThroughEve(ben, "a word of ann", of: ann, for: 60_000)
         #expect(try !ben.texts(in: quartet.group).contains("a word of ann"))
         #expect(try ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
         world.heal()
@@ -183,13 +187,8 @@ struct MaliceTests {
     @Test("who comes back is asked at once for payloads that others have kept back for an hour")
     func strippedForLong() throws {
         let quartet = try Quartet(seed: 111)
-        let (world, eve) = (quartet.world, quartet.eve)
-        let (ann, ben) = (quartet.honest[0], quartet.honest[1])
-        world.stripBodies(eve)
-        world.cut(ann, ben)
-        world.cut(ben, quartet.honest[2])
-        try world.type("a word of ann", on: ann, in: quartet.group)
-        world.run(for: 3_600_000)
+        let (world, ann, ben) = (quartet.world, quartet.honest[0], quartet.honest[1])
+        try quartet.hearThroughEve(ben, "a word of ann", of: ann, for: 3_600_000)
         #expect(try ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
         world.heal()
         let honest = [ann, quartet.honest[2]].map(\.identity.device)
