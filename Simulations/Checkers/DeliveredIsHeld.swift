@@ -9,7 +9,8 @@ import ParleyWire
 ///
 /// What a device held once counts for ever, though it may have lost it since with an old copy of its
 /// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
-/// Who came back later than others know is believed to have been there all the time until they hear.
+/// Who came back later than others know is believed to have been there all the time until they hear,
+/// and so is who came back by a word that fell since: a receipt says up to where, not from where.
 final class DeliveredIsHeld: Checker {
     static let invariant = "I17"
     /// Of a conversation the newest messages are looked at: of those before, this was done.
@@ -23,6 +24,8 @@ final class DeliveredIsHeld: Checker {
     }
 
     private var seen: Set<Place> = []
+    /// The highest place that logs of content have begun at for a device.
+    private var floors: [DeviceID: [LogTag: UInt64]] = [:]
     /// Devices that have had more than they have now.
     private var forgetful: Set<DeviceID> = []
 
@@ -35,6 +38,7 @@ final class DeliveredIsHeld: Checker {
 
     func looked(at world: World) throws {
         guard world.liars.isEmpty else { return }
+        for node in world.nodes { try noteFloors(of: node) }
         for node in world.nodes where !forgetful.contains(node.identity.device) {
             for space in try node.store.spaces() {
                 guard
@@ -45,6 +49,17 @@ final class DeliveredIsHeld: Checker {
                 for message in messages where message.state ?? .saved >= .delivered {
                     try look(at: message, of: node, in: space.id, world)
                 }
+            }
+        }
+    }
+
+    private func noteFloors(of node: SimulatedNode) throws {
+        let device = node.identity.device
+        for space in try node.store.spaces() {
+            for log in try node.store.logs(in: space.number) where log.lane == .content {
+                guard let floor = log.floor?.sequence else { continue }
+                let known = floors[device]?[log.tag] ?? 0
+                floors[device, default: [:]][log.tag] = max(known, floor)
             }
         }
     }
@@ -66,7 +81,7 @@ final class DeliveredIsHeld: Checker {
                 let log = try other.store.log(place.tag, in: record.number)
             else { continue }
             let known = roster?.horizon(of: other.identity.device).place(of: log.device, log.lane)
-            if let floor = log.floor?.sequence, floor > place.sequence,
+            if let floor = floors[other.identity.device]?[log.tag], floor > place.sequence,
                 floor > known.map({ $0.sequence + 1 }) ?? 0
             {
                 return

@@ -220,6 +220,8 @@ extension World {
             // A newcomer's log begins later and ends alike.
             let (left, right) = (log.agreed, held?.agreed)
             if left.end == right?.end ?? 0, left.end == 0 || left.tip == right?.tip { continue }
+            // Nobody is reminded of receipts: those that a relay loses come with the next word.
+            if log.lane == .receipts, needsRelay(node.index, other.index) { continue }
             // Whoever left may have told a newcomer how far they had come, and nobody what they wrote.
             let longer = left.end > right?.end ?? 0 ? left : right
             if longer?.base == longer?.end,

@@ -192,20 +192,30 @@ struct MessageStates {
             return roster.horizon(of: device).place(of: author, .content).map { $0.sequence + 1 }
                 ?? 0
         }
-        for mark in try store.marks(.read, in: space.number)
-        where mark.actor != Digest(reinterpreting: ownPerson) {
-            let devices = roster.devicesEver(of: PersonID(reinterpreting: mark.actor))
-            let first = devices.map { first(of: mark.tag, for: $0) }.min() ?? 0
-            Self.add(mark, from: first, to: &read)
-        }
+        var held: [PersonID: [LogTag: UInt64]] = [:]
         for kind in [MarkKind.delivered, .acknowledged] {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
                 guard let person = roster.person(of: device), person != ownPerson else {
                     continue
                 }
+                held[person, default: [:]][mark.tag] = max(
+                    held[person]?[mark.tag] ?? 0, mark.sequence)
                 Self.add(mark, from: first(of: mark.tag, for: device), to: &delivered)
             }
+        }
+        let saysDelivered = roster.members.count <= Receipts.deliveryMemberCountMax
+        for var mark in try store.marks(.read, in: space.number)
+        where mark.actor != Digest(reinterpreting: ownPerson) {
+            let person = PersonID(reinterpreting: mark.actor)
+            if saysDelivered {
+                // Who reads the newest may lack some before it, and has not read those.
+                guard let held = held[person]?[mark.tag] else { continue }
+                mark.sequence = min(mark.sequence, held)
+            }
+            let devices = roster.devicesEver(of: person)
+            let first = devices.map { first(of: mark.tag, for: $0) }.min() ?? 0
+            Self.add(mark, from: first, to: &read)
         }
     }
 

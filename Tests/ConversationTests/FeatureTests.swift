@@ -167,9 +167,28 @@ struct FeatureTests {
             in: cast.dan.replica.store)
         try cast.dan.write(Receipts(read: rest).draft())
         #expect(try cast.dan.replica.unreadCount() == 0)
+    }
+
+    @Test("who reads the newest has read what they hold below it, and nothing else")
+    func readAboveAHole() throws {
+        func states() throws -> [MessageState?] {
+            try cast.ann.replica.messages().sorted { $0.order < $1.order }.map(\.state)
+        }
+        let first = try cast.ann.say("one")
+        let second = try cast.ann.say("two")
+        func progress(_ message: OperationReference) -> Receipts.Progress {
+            Receipts.Progress(tag: message.tag, sequence: message.sequence)
+        }
         try cast.meet()
-        let read = try cast.ann.replica.messages().first { $0.text == "one" }
-        #expect(read?.state == .read)
+        try cast.dan.write(Receipts(read: [progress(second)]).draft())
+        try cast.meet()
+        #expect(try states() == [.saved, .saved])
+        try cast.dan.write(Receipts(delivered: [progress(first)]).draft())
+        try cast.meet()
+        #expect(try states() == [.read, .saved])
+        try cast.dan.write(Receipts(delivered: [progress(second)]).draft())
+        try cast.meet()
+        #expect(try states() == [.read, .read])
     }
 
     @Test("operations under another authority, in another lane, or that nobody knows, do nothing")

@@ -10,6 +10,9 @@ extension OperationKind {
 
 /// The payload of receipts: only what grew.
 public struct Receipts: Equatable, Sendable {
+    /// Nobody says in larger spaces what they received: such receipts would grow with its square.
+    public static let deliveryMemberCountMax = 64
+
     /// How far the author is with one log.
     public struct Progress: Equatable, Sendable {
         /// The log.
