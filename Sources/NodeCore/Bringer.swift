@@ -9,6 +9,8 @@ struct Bringer {
     let link: LinkID?
     /// Whether what came before it is still to be read, and will be.
     var isAhead = false
+    /// Whether they have told everybody who is not linked what they bring.
+    var hasToldAll = false
 
     init(person: PersonID, device: DeviceID) {
         self.person = person

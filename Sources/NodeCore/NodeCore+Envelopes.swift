@@ -175,11 +175,21 @@ extension NodeCore {
         guard device != identity.device, try roster(of: space, store)?.contains(device) == true
         else { return }
         try compareOwn(frontier, of: space, by: device, at: now, store, &effects)
+        try missTips(frontier, of: space, by: device, at: now, store, &effects)
+    }
+
+    /// What a device has of a space that is not here is missing.
+    mutating func missTips(
+        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var ends: [LogTag: UInt64] = [:]
         for entry in frontier.entries {
             let log = try store.agreedLog(entry.tag, in: space.number)
-            if entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
-                return try miss(space.number, heldBy: device, at: now, store, &effects)
-            }
+            guard entry.sequence >= log?.end ?? 0, log?.endsAtBound != true else { continue }
+            ends[entry.tag] = entry.sequence + 1
         }
+        guard !ends.isEmpty else { return }
+        try miss(space.number, heldBy: device, ends, at: now, store, &effects)
     }
 }

@@ -11,6 +11,9 @@ import ParleyWire
 /// each node has of its branch stays and is shown; nothing more of any branch is taken.
 /// Source: `Protocol/03-operations.md`, "Forks".
 extension NodeCore {
+    /// Proofs that go along with an answer by letter.
+    private static let toldForkCountMax = 16
+
     /// A signature shows that the peer's branch of a log is another: where do they part?
     mutating func suspectFork(
         of log: LogRecord, at place: UInt64, through last: UInt64, on id: LinkID,
@@ -21,13 +24,13 @@ extension NodeCore {
         send(outputs, on: id, &effects)
     }
 
-    /// A proof came, or was put together from answers. Returns whether the link goes on.
+    /// A proof came, or was put together from what somebody brought.
     mutating func learned(
-        _ proof: ForkProof, from id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ proof: ForkProof, by peer: Bringer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let peer = links[id]?.peer.device, let space = try store.space(proof.space),
-            let roster = try roster(of: space, store), roster.contains(peer),
+        guard let space = try store.space(proof.space),
+            let roster = try roster(of: space, store), roster.contains(peer.device),
             roster.person(of: proof.left.device) != nil
         else { return }
         let name = OperationHash.log(
@@ -36,6 +39,7 @@ extension NodeCore {
         // Known costs nothing: it comes once from every peer.
         if let fork = known?.proven, fork.sequence <= proof.left.first { return }
         guard let evidence = ForkEvidence(proof) else {
+            guard let id = peer.link else { return try count(.unprovenOperations, store) }
             return try breach(.unproven, .unprovenOperations, on: id, store, &effects)
         }
         let log =
@@ -47,6 +51,7 @@ extension NodeCore {
             }
         if let place = try difference(of: log, from: evidence, store) {
             // A third branch, which parts lower: what proves that is still to be asked for.
+            guard let id = peer.link else { return }
             return suspectFork(
                 of: log, at: place, through: evidence.sequence - 1, on: id, &effects)
         }
@@ -54,11 +59,14 @@ extension NodeCore {
         try count(.forkedLog, store)
         effects.append(.linksChanged)
         spread(evidence, in: space, &effects)
+        if !peer.hasToldAll {
+            try tellAbsent(evidence, in: space, roster, at: now, store, &random, &effects)
+        }
         if log.lane == .control {
             // What stands above is in no past any more: everything that hung on it is judged anew.
             try judgeAnew(space, at: now, store, &effects)
         }
-        try admit(in: space, from: id, at: now, store, &effects)
+        try admit(in: space, from: peer.link, at: now, store, &effects)
     }
 
     /// The place below a fork where this node holds another history than both branches, or nil.
@@ -127,6 +135,30 @@ extension NodeCore {
             links[id]?.session?.provedMore(in: space.number)
             effects.append(.send(id, bytes))
         }
+    }
+
+    /// Tells by letter those members who are not linked.
+    private mutating func tellAbsent(
+        _ evidence: ForkEvidence, in space: SpaceRecord, _ roster: Roster, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let linked = devicesLinked(in: space.number)
+        let absent = roster.devices.map(\.device).filter {
+            $0 != identity.device && !linked.contains($0)
+        }
+        guard absent.count <= Self.toldLogCountMax else { return }
+        for device in absent {
+            guard let person = roster.person(of: device) else { continue }
+            _ = try send(
+                [.fork(evidence.proof)], to: device, of: person, at: now, store, &random, &effects)
+        }
+    }
+
+    /// What is proven of the logs of a space, for who asks by letter what they lack.
+    func proofs(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> [Frame] {
+        try store.forks().filter { $0.proof.space == space.id }.prefix(Self.toldForkCountMax)
+            .map { .fork($0.proof) }
     }
 
     /// Tells a peer what is proven of the logs of spaces whose lane 0 it holds by now: before, it

@@ -19,6 +19,8 @@ struct Ingested {
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
     var endsWaiting = false
+    /// Proofs that what was brought is of another branch than what is held.
+    var proofs: [ForkProof] = []
     /// Whether the causes of what is applied are still to be read.
     var isAhead = false
     /// From which place on nobody serves the logs of those who are out; once it was asked for.
@@ -28,8 +30,6 @@ struct Ingested {
 }
 
 extension NodeCore {
-    /// Delivery receipts are off in larger spaces: their number would grow with its square.
-    static let receiptMemberCountMax = 64
     /// Receipts go out so long after the first message that they cover.
     static let receiptDelay: UInt64 = 100
     /// Logs that grew through others are announced after so long.
@@ -90,6 +90,9 @@ extension NodeCore {
         }
         try admitWaiting(in: space, store, &ingested)
         try settle(ingested, in: space, from: peer.link, at: now, store, &effects)
+        for proof in ingested.proofs {
+            try learned(proof, by: peer, at: now, store, &random, &effects)
+        }
         guard peer.link == nil, !peer.isAhead else { return }
         try wonder(
             about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
@@ -114,6 +117,10 @@ extension NodeCore {
             if pieces.isEmpty {
                 if let id = peer.link {
                     suspectFork(of: log, at: place, through: run.last, on: id, &effects)
+                } else if let proof = try ForkProof.found(
+                    in: run, against: log, of: space.id, store: store)
+                {
+                    ingested.proofs.append(proof)
                 }
                 return true
             }
@@ -307,7 +314,7 @@ extension NodeCore {
             try grew(ingested.grown, in: space, isOwn: false, from: id, at: now, store, &effects)
             let roster = judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,
-                roster?.members.count ?? 0 <= Self.receiptMemberCountMax
+                roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
             {
                 unreceipted.insert(space.number)
                 set(.receipts, in: Self.receiptDelay, at: now, &effects)

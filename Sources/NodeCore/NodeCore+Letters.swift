@@ -5,16 +5,6 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What is missing of a space and nobody who is linked can send.
-struct Repair: Sendable {
-    /// Devices that said they hold it, the last one last; empty where everybody is asked.
-    var holders: [DeviceID] = []
-    var count: UInt64 = 0
-
-    /// 2 s, 30 s, 1 min … 1 h.
-    var delay: UInt64 { count == 0 ? 2_000 : min(3_600_000, 30_000 << min(count - 1, 7)) }
-}
-
 /// What seems to be missing of a space, as long as not all of it was read.
 struct Doubt: Sendable {
     let holder: DeviceID
@@ -50,13 +40,24 @@ struct Welcome {
     }
 }
 
+/// Letters that wait until their relay is connected. They are sealed only then.
+struct WaitingLetter: Sendable {
+    let frames: [Frame]
+    let device: DeviceID
+    let person: PersonID
+    /// On the monotonic clock.
+    let since: UInt64
+    let byteCount: Int
+}
+
 /// What goes to one device through its inbox: a space that it has not heard of, questions about what
 /// is missing, and the answers. Source: `Protocol/06-relay.md`, "Repair".
 extension NodeCore {
     /// A device that does not answer is told of a space again after so long.
     static let welcomeInterval: UInt64 = 7 * day
-    /// Devices that are asked at a time where nobody is known to hold what is missing.
-    static let askedDeviceCountMax = 3
+    /// Letters wait so long for a relay, in milliseconds, and so many bytes of them for each.
+    private static let letterPatience: UInt64 = 300_000
+    private static let waitingLetterByteCountMax = 256 << 10
     /// Letters that are known again.
     static let letterMemory = 256
     /// Runs in answer to one question.
@@ -66,7 +67,8 @@ extension NodeCore {
 
     // MARK: Writing
 
-    /// Puts letters into the inbox of a device. Returns whether there is one that can be reached.
+    /// Puts letters into the inbox of a device. Where its relays are not connected they are called, and
+    /// the letters wait for that. Returns whether one is.
     mutating func send(
         _ frames: [Frame], to device: DeviceID, of person: PersonID, on only: NoiseKey? = nil,
         for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
@@ -77,6 +79,7 @@ extension NodeCore {
             let prekey = part.prekeys.last,
             let own = try CardReader.own(of: identity, store)
         else { return false }
+        var called: [NoiseKey] = []
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
             guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: now) else { continue }
             if lines[mailbox.relay] == nil {
@@ -84,6 +87,7 @@ extension NodeCore {
             }
             guard lines[mailbox.relay]?.phase == .open else {
                 call(mailbox.relay, at: now, &effects)
+                called.append(mailbox.relay)
                 continue
             }
             let presented = Frame.introduce(
@@ -105,7 +109,44 @@ extension NodeCore {
             effects.append(.commitFully)
             return true
         }
+        for relay in called { keep(frames, to: device, of: person, for: relay, at: now) }
         return false
+    }
+
+    /// Keeps letters until a relay is connected: as many as there is room for, the first ones first.
+    private mutating func keep(
+        _ frames: [Frame], to device: DeviceID, of person: PersonID, for relay: NoiseKey,
+        at now: Instant
+    ) {
+        var letters = (lines[relay]?.letters ?? []).filter {
+            now.monotonic < $0.since + Self.letterPatience
+        }
+        var room = Self.waitingLetterByteCountMax - letters.reduce(0) { $0 + $1.byteCount }
+        let before = room
+        let kept = frames.prefix {
+            room -= $0.encoded().count
+            return room >= 0
+        }
+        guard !kept.isEmpty else { return }
+        letters.append(
+            WaitingLetter(
+                frames: Array(kept), device: device, person: person, since: now.monotonic,
+                byteCount: before - max(room, 0)))
+        lines[relay]?.letters = letters
+    }
+
+    /// A relay is connected: the letters that waited for it go out.
+    mutating func sendWaiting(
+        to relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let letters = lines[relay]?.letters ?? []
+        lines[relay]?.letters = []
+        for letter in letters where now.monotonic < letter.since + Self.letterPatience {
+            _ = try send(
+                letter.frames, to: letter.device, of: letter.person, on: relay, at: now, store,
+                &random, &effects)
+        }
     }
 
     /// Whether a device has an inbox on a relay, as far as is known.
@@ -213,96 +254,6 @@ extension NodeCore {
         return frames
     }
 
-    // MARK: Repair
-
-    /// Something of a space is missing that came, or should have come, through a relay.
-    mutating func miss(
-        _ space: SpaceNumber, heldBy device: DeviceID?, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        var repair = repairs[space] ?? Repair()
-        if let device, device != identity.device {
-            repair.holders.removeAll { $0 == device }
-            repair.holders.append(device)
-            if repair.holders.count > 8 { repair.holders.removeFirst() }
-        }
-        try keep(repair, of: space, store)
-        set(.repair(space), in: repair.delay, at: now, &effects)
-    }
-
-    /// Goes on after a restart: what showed that something is missing does not come again.
-    mutating func loadRepairs(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (key, holder) in try store.values(.repair) {
-            guard let space = SpaceNumber(key: key) else { continue }
-            try miss(space, heldBy: DeviceID(holder), at: now, store, &effects)
-        }
-    }
-
-    /// Notes a repair, or that there is none any more.
-    private mutating func keep(
-        _ repair: Repair?, of space: SpaceNumber, _ store: some Store
-    ) throws(StoreError) {
-        let before = repairs[space].map { $0.holders.last?.bytes ?? [] }
-        let holder = repair.map { $0.holders.last?.bytes ?? [] }
-        repairs[space] = repair
-        if holder != before { try store.setValue(holder, .repair, space.key) }
-    }
-
-    /// Asks for what is missing, unless a link is there: on that it comes by itself.
-    mutating func repair(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard var repair = repairs[number], let space = try store.space(number),
-            let roster = try roster(of: space, store), belongs(to: roster),
-            devicesLinked(in: number).isEmpty
-        else { return try keep(nil, of: number, store) }
-        var asked: [DeviceID] = repair.holders.last.map { [$0] } ?? []
-        if asked.isEmpty || repair.count > 0 {
-            let others = roster.devices.map(\.device).filter {
-                $0 != identity.device && !asked.contains($0)
-            }
-            // Others in turn: who was asked before may be gone.
-            let start = others.isEmpty ? 0 : Int(repair.count) % others.count
-            let turned = others[start...] + others[..<start]
-            asked += turned.prefix(Self.askedDeviceCountMax - asked.count)
-        }
-        guard lines.values.contains(where: \.isOpenAndDrained) else {
-            return set(.repair(number), in: 10_000, at: now, &effects)
-        }
-        let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
-        var isAsked = false
-        for device in asked {
-            guard let person = roster.person(of: device) else { continue }
-            isAsked =
-                try send(
-                    [.frontier(frontier)], to: device, of: person, at: now, store, &random,
-                    &effects) || isAsked
-        }
-        repair.count += 1
-        try keep(repair, of: number, store)
-        // Where nobody is known to hold more, one question is enough; an answer may bring another.
-        if isAsked, repair.holders.isEmpty || repair.count > 8 {
-            return try keep(nil, of: number, store)
-        }
-        set(.repair(number), in: repair.delay, at: now, &effects)
-    }
-
-    /// Ends a repair once nothing is missing any more of what a device said it holds.
-    private mutating func settleRepair(
-        of space: SpaceRecord, by frontier: Frontier, _ store: some Store
-    ) throws(StoreError) {
-        for entry in frontier.entries {
-            let log = try store.agreedLog(entry.tag, in: space.number)
-            guard let log, log.isWhole, log.endsAtBound || entry.sequence < log.end else {
-                return
-            }
-        }
-        try keep(nil, of: space.number, store)
-    }
-
     // MARK: Reading
 
     /// A letter came: who wrote it presents their card in it, or it is not read.
@@ -339,6 +290,10 @@ extension NodeCore {
                 try ingest(
                     operations, by: Bringer(person: person, device: sender), at: now, store,
                     &random, &effects)
+            case .fork(let proof):
+                var bringer = Bringer(person: person, device: sender)
+                bringer.hasToldAll = true
+                try learned(proof, by: bringer, at: now, store, &random, &effects)
             case .frontier(let frontier):
                 try asked(frontier, by: peer, at: now, store, &random, &effects)
             default: try count(.envelope, store)
@@ -371,6 +326,11 @@ extension NodeCore {
         if scope.isEverything {
             try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
             try settleRepair(of: space, by: frontier, store)
+        } else if frontier.asksForMissing,
+            judges[space.number]?.roster.contains(peer.device) == true
+        {
+            // They take this device for a member: what says so may not have come.
+            try missTips(frontier, of: space, by: peer.device, at: now, store, &effects)
         }
         guard frontier.asksForMissing else { return }
         if let last = answeredAt[peer.device], now.monotonic < last + Self.answerInterval {
@@ -382,8 +342,9 @@ extension NodeCore {
             lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
             runCountMax: Self.answerRunCountMax, in: store)
         let own = try Catchup.frontier(of: space, scope, asks: false, in: store)
+        let proofs = scope.isEverything ? try proofs(in: space, store) : []
         _ = try send(
-            frames(of: runs, space) + [.frontier(own)], to: peer.device, of: peer.person,
+            frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,
             at: now, store, &random, &effects)
     }
 }

@@ -260,7 +260,9 @@ extension NodeCore {
             case .answered(let space):
                 try fillHoles(of: space, from: id, at: now, store, &effects)
             case .forked(let proof):
-                try learned(proof, from: id, at: now, store, &effects)
+                guard let peer = links[id]?.peer else { break }
+                try learned(
+                    proof, by: Bringer(peer, link: id), at: now, store, &random, &effects)
             case .refused:
                 break
             case .ended:

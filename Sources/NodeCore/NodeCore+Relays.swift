@@ -271,6 +271,7 @@ extension NodeCore {
         }
         try store.setValue(record.bytes, .relay, relay.bytes)
         try passWaiting(to: relay, at: now, store, &random, &effects)
+        try sendWaiting(to: relay, at: now, store, &random, &effects)
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
         try dueEverywhere(store)
         if lines[relay]?.isReading == false {

@@ -176,6 +176,8 @@ struct RelayLine: Sendable {
     var absence: UInt64?
     /// Something was refused that is to be tried again.
     var isOwed = false
+    /// Letters that wait for the connection, the oldest first.
+    var letters: [WaitingLetter] = []
     /// When something was last asked, on the monotonic clock.
     var usedAt: UInt64 = 0
 

@@ -41,13 +41,17 @@ public enum Catchup {
         var found: [Run] = []
         let logs = try scope.logs(of: space.number, in: store)
         for log in logs.sorted(by: { ($0.lane, $0.tag) < ($1.lane, $1.tag) }) {
-            var next = max(ends[log.tag] ?? 0, scope.first(of: log.tag), log.base)
-            while next < log.end, found.count < runCountMax,
-                let run = try RunReader.forward(
-                    log, from: next, room: room, bringsAnchor: true, store: store)
-            {
-                found.append(run)
-                next = run.last + 1
+            let first = max(ends[log.tag] ?? 0, scope.first(of: log.tag), log.base)
+            // What is missing here as well keeps nobody from what lies above it.
+            for span in log.spans {
+                var next = max(first, span.first)
+                while next <= span.last, found.count < runCountMax,
+                    let run = try RunReader.forward(
+                        log, from: next, room: room, bringsAnchor: true, store: store)
+                {
+                    found.append(run)
+                    next = run.last + 1
+                }
             }
         }
         return found

@@ -1,5 +1,5 @@
-import ParleyLedger
-import ParleyWire
+public import ParleyLedger
+public import ParleyWire
 
 /// Finds, by questions to a peer, the first place at which two branches of a log differ, and then
 /// the operations that prove it.
@@ -128,12 +128,62 @@ struct ForkSearch: Sendable {
         return .proven(proof)
     }
 
+    /// The proof that a run of another branch brings along, where it shows where they part.
+    fileprivate static func proof(
+        in run: Run, against log: LogRecord, of space: SpaceID, store: some LogStore
+    ) throws(StoreError) -> ForkProof? {
+        guard let place = try parting(run, log, store: store) else { return nil }
+        var search = ForkSearch(
+            log.tag, above: place, differsAt: place, heldThrough: run.last)
+        var rest = run
+        rest.first = place
+        rest.operations.removeFirst(Int(place - run.first))
+        rest.heads.removeAll { $0.sequence < place }
+        search.pieces = [rest]
+        guard case .proven(let proof) = try search.climb(log, of: space, store: store) else {
+            return nil
+        }
+        return proof
+    }
+
+    /// The first place of a run at which it differs from what is held, where it follows that.
+    private static func parting(
+        _ run: Run, _ log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> UInt64? {
+        var previous = OperationID(reinterpreting: log.id)
+        if run.first > 0 {
+            guard let anchor = run.anchor,
+                try store.operation(at: run.first - 1, in: log.number)?.id == anchor
+            else { return nil }
+            previous = anchor
+        }
+        for (index, operation) in run.operations.enumerated() {
+            let place = run.first + UInt64(index)
+            guard let held = try store.operation(at: place, in: log.number)?.id else { return nil }
+            previous = OperationHash.operation(operation, after: previous)
+            if previous != held { return place }
+        }
+        return nil
+    }
+
     private func anchor(
         _ log: LogRecord, store: some LogStore
     ) throws(StoreError) -> OperationID? {
         guard differsAt > 0 else { return nil }
         if let span = log.spans.first(where: { $0.first == differsAt }) { return span.anchor }
         return try store.operation(at: differsAt - 1, in: log.number)?.id
+    }
+}
+
+extension ForkProof {
+    /// The proof that a run brings which is of another branch than what is held of its log: nil where
+    /// it does not show where they part, as an answer to questions on a link would.
+    ///
+    /// - Parameter log: the log of the run, as it is held.
+    public static func found(
+        in run: Run, against log: LogRecord, of space: SpaceID, store: some LogStore
+    ) throws(StoreError) -> ForkProof? {
+        try ForkSearch.proof(in: run, against: log, of: space, store: store)
     }
 }
 

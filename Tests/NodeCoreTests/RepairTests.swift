@@ -1,0 +1,77 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@Suite("What relays did not bring")
+struct RepairTests {
+    /// Ann reads at one relay and ben at another, which loses in silence what ann said last.
+    private func lostFarAway(seed: UInt64) throws -> Pair {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        let second = world.addRelay("second")
+        try world.use(second, by: pair.ben)
+        try world.use(pair.relay, by: pair.ben, until: 1)
+        world.run(for: 60_000)
+        world.keepToRelays()
+        world.stopProcess(of: pair.ben)
+        second.lossEvery = 1
+        try pair.say("lost", by: pair.ann)
+        world.run(for: 20_000)
+        second.lossEvery = 0
+        world.start(pair.ben)
+        world.run(for: 100_000)
+        #expect(try pair.ben.texts(in: pair.space).isEmpty)
+        return pair
+    }
+
+    @Test("is told of by letters that wait until their relay is connected", arguments: [1, 2])
+    func idleRelay(seed: UInt64) throws {
+        let pair = try lostFarAway(seed: seed)
+        // By then ann has left ben's relay, to which nothing had to go.
+        pair.world.run(for: 900_000)
+        #expect(try pair.ben.texts(in: pair.space) == ["lost"])
+        #expect(try pair.states(of: pair.ann) == [.delivered])
+    }
+
+    @Test("is asked for though somebody is linked, who lacks it too", arguments: [3, 4])
+    func bothLack(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        let phone = try world.addDevice("phone", of: pair.ben)
+        world.run(for: 60_000)
+        world.keepToRelays()
+        for node in [pair.ben, phone] { world.stopProcess(of: node) }
+        pair.relay.lossEvery = 1
+        try pair.say("lost", by: pair.ann)
+        world.run(for: 5_000)
+        pair.relay.lossEvery = 0
+        world.startAll()
+        world.run(for: 60_000)
+        #expect(try pair.ben.texts(in: pair.space).isEmpty)
+        try pair.say("this shows it", by: pair.ann)
+        world.run(for: 300_000)
+        for node in [pair.ben, phone] {
+            #expect(try node.texts(in: pair.space) == ["lost", "this shows it"], "\(node.name)")
+        }
+    }
+
+    @Test("is what proves a fork, too: it comes by letter", arguments: [5, 6])
+    func forks(seed: UInt64) throws {
+        let village = try Village(seed: seed)
+        let (world, cara) = (village.world, village.cara)
+        let relay = world.addRelay("relay")
+        for node in village.nodes { try world.use(relay, by: node) }
+        world.run(for: 60_000)
+        world.partition([cara], [village.ann, village.ben, village.dora])
+        world.run(for: 100_000)
+        #expect(try world.equivocate(village.dora, in: village.group))
+        world.run(for: 60_000)
+        for node in [village.ann, village.ben, cara] {
+            let count = try node.store.forks().count
+            #expect(count == 1, "\(node.name)")
+        }
+    }
+}
