@@ -19,11 +19,17 @@ extension CheckersCanFailTests {
                 space: trial.trip, device: trial.ann.identity.device, lane: .content))
         try trial.meddle(with: trial.ann) { store, space in
             let log = try #require(try store.log(tag, in: space.number))
-            let ben = Digest(reinterpreting: trial.ben.identity.person)
-            try store.raise(
-                Mark(
-                    space: space.number, kind: .read, actor: ben, tag: tag,
-                    sequence: log.end - 1))
+            let ben = trial.ben.identity
+            let marks: [(MarkKind, Digest)] = [
+                (.delivered, Digest(reinterpreting: ben.device)),
+                (.read, Digest(reinterpreting: ben.person)),
+            ]
+            for (kind, actor) in marks {
+                try store.raise(
+                    Mark(
+                        space: space.number, kind: kind, actor: actor, tag: tag,
+                        sequence: log.end - 1))
+            }
         }
         trial.isBroken(isSettled: false)
     }
