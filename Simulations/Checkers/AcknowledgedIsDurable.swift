@@ -103,7 +103,8 @@ final class AcknowledgedIsDurable: Checker {
                 // What lies beyond a cut nobody brings back to who forgot it, and nothing to who is out.
                 if forgetful.contains(node.identity.device) {
                     if let bound = log?.bound, bound.sequence <= mark.sequence { continue }
-                    guard try node.belongs(to: space) else { continue }
+                    guard try node.belongs(to: space), try isHeld(mark, of: space.id, beside: node)
+                    else { continue }
                 }
                 checkCount += 1
                 guard let log, holds(node, log, mark.sequence) else {
@@ -113,6 +114,19 @@ final class AcknowledgedIsDurable: Checker {
                 }
             }
         }
+    }
+
+    /// Whether somebody else has what a device says it received: where all have forgotten it who had
+    /// it, nobody brings it back.
+    private func isHeld(
+        _ mark: Mark, of space: SpaceID, beside node: SimulatedNode
+    ) throws -> Bool {
+        try node.world?.nodes.contains { other in
+            guard other !== node, let record = try other.store.space(space),
+                let log = try other.store.log(mark.tag, in: record.number)
+            else { return false }
+            return log.holds(mark.sequence)
+        } ?? false
     }
 
     /// The highest place of each log is all that need be remembered.

@@ -75,10 +75,12 @@ extension NodeCore {
         for run in operations.runs where run.lane == .control {
             guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
         }
-        try admitWaiting(in: space, store, &ingested)
-        try follow(space, at: now, store, &effects)
-        ingested.closedLogs = nil
-        try openEpochs(in: space, at: now, store, &effects)
+        if operations.runs.contains(where: { $0.lane == .control }) {
+            try admitWaiting(in: space, store, &ingested)
+            try follow(space, at: now, store, &effects)
+            ingested.closedLogs = nil
+            try openEpochs(in: space, at: now, store, &effects)
+        }
         let roster = judges[space.number]?.roster
         let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
         for run in operations.runs where run.lane != .control {
