@@ -42,12 +42,12 @@ struct Welcome {
 
 /// Letters that wait until their relay is connected. They are sealed only then.
 struct WaitingLetter: Sendable {
-    let frames: [Frame]
     let device: DeviceID
     let person: PersonID
     /// On the monotonic clock.
     let since: UInt64
-    let byteCount: Int
+    var frames: [Frame] = []
+    var byteCount = 0
 }
 
 /// What goes to one device through its inbox: a space that it has not heard of, questions about what
@@ -109,7 +109,10 @@ extension NodeCore {
             effects.append(.commitFully)
             return true
         }
-        for relay in called { keep(frames, to: device, of: person, for: relay, at: now) }
+        // What is for one relay alone is made anew once that is connected.
+        for relay in called where only == nil {
+            keep(frames, to: device, of: person, for: relay, at: now)
+        }
         return false
     }
 
@@ -121,17 +124,15 @@ extension NodeCore {
         var letters = (lines[relay]?.letters ?? []).filter {
             now.monotonic < $0.since + Self.letterPatience
         }
-        var room = Self.waitingLetterByteCountMax - letters.reduce(0) { $0 + $1.byteCount }
-        let before = room
-        let kept = frames.prefix {
-            room -= $0.encoded().count
-            return room >= 0
+        let room = Self.waitingLetterByteCountMax - letters.reduce(0) { $0 + $1.byteCount }
+        var letter = WaitingLetter(device: device, person: person, since: now.monotonic)
+        for frame in frames {
+            let byteCount = letter.byteCount + frame.encoded().count
+            guard byteCount <= room else { break }
+            letter.frames.append(frame)
+            letter.byteCount = byteCount
         }
-        guard !kept.isEmpty else { return }
-        letters.append(
-            WaitingLetter(
-                frames: Array(kept), device: device, person: person, since: now.monotonic,
-                byteCount: before - max(room, 0)))
+        if !letter.frames.isEmpty { letters.append(letter) }
         lines[relay]?.letters = letters
     }
 
