@@ -118,8 +118,7 @@ public enum Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         var progress: [Receipts.Progress] = []
-        for log in try store.agreedLogs(in: space.number)
-        where log.lane == .content && log.end > 0 {
+        for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
             guard let person = roster.person(of: log.device), person != ownPerson else {
                 continue
             }

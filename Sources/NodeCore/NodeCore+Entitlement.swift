@@ -51,7 +51,7 @@ extension NodeCore {
 
     /// Whether a person who is out is in by what they bring: a device left for them, and they have
     /// revoked it before they heard of that. They believe themselves members, so nobody else need
-    /// know of it; and who is in by their own word alone gets nothing more to be kept by this.
+    /// know of it. Where they are still out by it, nothing of it is kept.
     private func undoesLeaving(
         _ operations: Operations, of person: PersonID, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
