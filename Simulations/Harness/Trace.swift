@@ -109,7 +109,7 @@ struct Trace {
             add(mailbox.bytes)
         case .day(let day):
             add(6)
-            add(UInt64(day))
+            add(day.value)
         case .leaving(let delay):
             add(8)
             add(UInt64(delay))

@@ -59,12 +59,13 @@ extension NodeCore {
         prekeys: [PrekeyCertificate]? = nil, at now: Instant, _ store: some Store
     ) throws(StoreError) {
         let known = try CardReader.kept(of: identity.person, store)
-        // Above those of all devices: the name is that of the part with the highest version. And
-        // above those that a store which was set back has forgotten: two of one version are a fork.
-        let version = max(known?.parts.map(\.version).max() ?? 0, now.wall)
         let own = known?.parts.first { $0.device == identity.device }
+        // By the clock, too: above those that a store which was set back has forgotten. Two
+        // different parts of one version are a fork.
+        let version = CardVersion.next(
+            after: own?.version, besides: known?.parts.map(\.version) ?? [], at: now.wall)
         let part = CardPart.make(
-            version: version + 1, noiseKey: identity.noiseKey, name: name,
+            version: version, noiseKey: identity.noiseKey, name: name,
             addresses: addresses, mailboxes: mailboxes ?? own?.mailboxes ?? [],
             prekeys: prekeys ?? own?.prekeys ?? [], key: identity.key)
         let fresh = Card(

@@ -14,7 +14,7 @@ extension NodeCore {
     /// Mailboxes that are read on one connection; of more the newest.
     static let readMailboxCountMax = 1_000
     /// Mailboxes of days before today that are looked into.
-    static let readDayCountMax: UInt32 = 31
+    static let readDayCountMax: UInt64 = 31
 
     /// Subscribes to the mailboxes that are not read on this connection yet, and asks for what they
     /// hold.
@@ -28,8 +28,7 @@ extension NodeCore {
         guard let line = lines[relay], line.phase == .open, line.isReading else { return }
         let record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         let since = min(record?.day ?? line.day, line.day)
-        let oldest = max(since, Self.readDayCountMax) - 1
-        let first = max(oldest, line.day - min(line.day, Self.readDayCountMax))
+        let first = max(since.previous, line.day.lowered(by: Self.readDayCountMax))
         let own = try ownRelays(store)
         if own.contains(where: { $0.relay == relay }) {
             let keys = try inboxKeys(on: relay, store, &random)
@@ -43,24 +42,25 @@ extension NodeCore {
             }
             if line.mailboxes[keys.inbox] == nil {
                 try watch(
-                    keys.inbox, .inbox, keys.owner, day: .max, isLive: true, on: relay, at: now,
+                    keys.inbox, .inbox, keys.owner, day: .greatest, isLive: true, on: relay,
+                    at: now,
                     store, &effects)
             }
         }
         // The oldest day first: what comes later hangs on what came before.
         var drops:
             [(
-                day: UInt32, age: Int, space: SpaceNumber, epoch: OperationID, keys: EpochKeys,
+                day: RelayDay, age: Int, space: SpaceNumber, epoch: OperationID, keys: EpochKeys,
                 isLive: Bool
             )] = []
         for space in try store.spaces() where spaces?.contains(space.number) ?? true {
             guard belongs(to: try roster(of: space, store)) else { continue }
             for (place, (epoch, kept)) in try newestEpochs(of: space, store).enumerated() {
-                let opened = UInt32(clamping: kept.openedAt / Self.day)
+                let opened = RelayDay(at: kept.openedAt)
                 // A clock that was ahead of the relay's says nothing of when it came.
-                let start = opened > line.day ? first : max(first, opened - min(opened, 1))
-                for day in start...(line.day + 1) {
-                    let isLive = place < Self.subscribedEpochCountMax && day + 1 >= line.day
+                let start = opened > line.day ? first : max(first, opened.previous)
+                for day in start.through(line.day.next) {
+                    let isLive = place < Self.subscribedEpochCountMax && day.next >= line.day
                     drops.append((day, place, space.number, epoch, kept.keys, isLive))
                 }
             }
@@ -88,7 +88,7 @@ extension NodeCore {
         let free = max(0, Self.readMailboxCountMax - line.mailboxes.count)
         guard free < wanted else { return wanted }
         let done = line.mailboxes.filter {
-            $0.value.isRead && $0.value.day < line.day - min(line.day, 1)
+            $0.value.isRead && $0.value.day < line.day.previous
         }
         .sorted { ($0.value.day, $0.key) < ($1.value.day, $1.key) }
         .prefix(wanted - free)
@@ -132,7 +132,7 @@ extension NodeCore {
     }
 
     private mutating func watch(
-        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: UInt32,
+        _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: RelayDay,
         isLive: Bool, on relay: NoiseKey, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {

@@ -34,11 +34,11 @@ struct Passing: Sendable {
 struct PassingContent: Equatable {
     private static let version: UInt8 = 1
 
-    let sent: UInt64
+    let sent: WallTime
     let person: PersonID
     let signal: [UInt8]
 
-    init(sent: UInt64, person: PersonID, signal: [UInt8]) {
+    init(sent: WallTime, person: PersonID, signal: [UInt8]) {
         self.sent = sent
         self.person = person
         self.signal = signal
@@ -146,7 +146,8 @@ extension NodeCore {
             !isAbsent(mailbox.inbox, on: mailbox.relay, at: now)
         else { return }
         let content = PassingContent(
-            sent: waiting.since.wall, person: identity.person, signal: waiting.signal)
+            sent: WallTime(clamping: waiting.since.wall), person: identity.person,
+            signal: waiting.signal)
         guard
             let letter = Letter.seal(
                 content.bytes, as: .passing, to: prekey.key, inbox: mailbox.inbox,
@@ -184,7 +185,7 @@ extension NodeCore {
         else { return try count(.envelope, store) }
         // Not counted: a relay or a bad line may be slow.
         let bound = Self.passingTime + Self.passingSkewMax
-        guard now.wall < content.sent + bound, content.sent < now.wall + bound else { return }
+        guard content.sent.distance(to: WallTime(clamping: now.wall)) < bound else { return }
         guard let peer = try passer(sender, content.person, store) else {
             return try count(.stranger, store)
         }

@@ -17,7 +17,7 @@ public enum RelayNews: Sendable {
     /// Envelopes came that were not told.
     case missed(MailboxID)
     /// The relay's day is another one now.
-    case day(UInt32)
+    case day(RelayDay)
     /// The relay goes away, and may be back after so many milliseconds.
     case leaving(retryAfter: UInt32)
 }
@@ -67,7 +67,7 @@ struct OpenMailbox: Sendable {
     let use: MailboxUse
     let key: DeviceSigningKey
     /// The day that its drop is of; the last there is for an inbox.
-    let day: UInt32
+    let day: RelayDay
     /// Everything up to this counter was taken.
     var cursor: UInt64
     var stage = Stage.unknown
@@ -80,7 +80,7 @@ struct OpenMailbox: Sendable {
     /// It is asked to push only after what was there was asked for.
     var isSubscribedLate = false
 
-    init(use: MailboxUse, key: DeviceSigningKey, day: UInt32, cursor: UInt64) {
+    init(use: MailboxUse, key: DeviceSigningKey, day: RelayDay, cursor: UInt64) {
         self.use = use
         self.key = key
         self.day = day
@@ -141,7 +141,7 @@ struct RelayLine: Sendable {
     var isReading: Bool
     var phase = Phase.idle
     var failureCount: UInt64 = 0
-    var day: UInt32 = 0
+    var day = RelayDay.zero
     var lastNumber: UInt64 = 0
     var questions: [UInt64: AskedQuestion] = [:]
     var mailboxes: [MailboxID: OpenMailbox] = [:]
@@ -163,7 +163,7 @@ struct RelayLine: Sendable {
     /// This device's inbox.
     var inbox: MailboxID?
     /// The day on which this device's inbox was opened last.
-    var inboxDay: UInt32?
+    var inboxDay: RelayDay?
     /// Up to where own logs are on their way, by space and log.
     var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Inboxes that take nothing until these moments of the monotonic clock.
@@ -264,9 +264,9 @@ struct RelayRecord: Equatable {
     /// The greatest counter that it told.
     var newest: UInt64
     /// The relay's day when its mailboxes were last read.
-    var day: UInt32
+    var day: RelayDay
 
-    init(start: UInt64, newest: UInt64, day: UInt32) {
+    init(start: UInt64, newest: UInt64, day: RelayDay) {
         self.start = start
         self.newest = newest
         self.day = day

@@ -141,7 +141,7 @@ public struct Relay: Sendable {
     var lastPipe: UInt32 = 0
     /// How many subscriptions there are.
     var subscriptionCount = 0
-    private var day: UInt32
+    private var day: RelayDay
     private var sweepAt: UInt64
     private var upkeepAt: UInt64
     /// What it has done.
@@ -173,7 +173,7 @@ public struct Relay: Sendable {
         (clients.count, subscriptionCount, pipes.count)
     }
 
-    static func day(at now: UInt64) -> UInt32 { UInt32(clamping: now / RelayPolicy.day) }
+    static func day(at now: UInt64) -> RelayDay { RelayDay(at: now) }
 
     /// Takes one input and says what follows. Effects are carried out in their turn, before the
     /// next input but for outcomes of the store, which come when they come.

@@ -59,7 +59,7 @@ public enum RelayEvent: Equatable, Sendable {
     /// A pipe is over.
     case ended(UInt32)
     /// The relay's day, since 1970, is another one now.
-    case day(UInt32)
+    case day(RelayDay)
     /// The relay goes away, and may be back after so many milliseconds.
     case leaving(retryAfter: UInt32)
 }

@@ -16,8 +16,8 @@ public struct CardPart: Equatable, Sendable {
 
     /// The device.
     public let device: DeviceID
-    /// Grows by one with each change.
-    public let version: UInt64
+    /// Grows with each change.
+    public let version: CardVersion
     /// The device's key for links.
     public let noiseKey: NoiseKey
     /// What the person is called.
@@ -33,7 +33,7 @@ public struct CardPart: Equatable, Sendable {
 
     /// Signs a part. What does not fit the limits is left out from the end.
     public static func make(
-        version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
+        version: CardVersion, noiseKey: NoiseKey, name: String, addresses: [String],
         mailboxes: [CardMailbox] = [], prekeys: [PrekeyCertificate] = [], key: DeviceSigningKey
     ) -> CardPart {
         var writer = ByteWriter(capacity: 256)
@@ -62,7 +62,8 @@ public struct CardPart: Equatable, Sendable {
     }
 
     private init(
-        device: DeviceID, version: UInt64, noiseKey: NoiseKey, name: String, addresses: [String],
+        device: DeviceID, version: CardVersion, noiseKey: NoiseKey, name: String,
+        addresses: [String],
         mailboxes: [CardMailbox], prekeys: [PrekeyCertificate], bytes: [UInt8]
     ) {
         self.device = device

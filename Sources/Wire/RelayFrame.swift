@@ -21,8 +21,8 @@ public enum RelayServerFrame: Equatable, Sendable {
     case missed(MailboxID)
     /// About a pipe through the relay.
     case pipe(PipeFrame)
-    /// The relay's day has changed: days since 1970.
-    case day(UInt32)
+    /// The relay's day has changed.
+    case day(RelayDay)
     /// The answer to a ping.
     case pong
     /// The relay closes in good order; it may be back after so many milliseconds.
@@ -35,8 +35,8 @@ public struct RelayWelcome: Equatable, Sendable {
     public static let byteCountMax = 15 + 16 * startCountMax
     /// How many starts are told at most.
     public static let startCountMax = 8
-    /// The relay's day, in days since 1970: mailboxes of epochs are named by it.
-    public var day: UInt32
+    /// The relay's day: mailboxes of epochs are named by it.
+    public var day: RelayDay
     /// The counter of the newest envelope of the whole store.
     public var newest: UInt64
     /// Whether a mailbox is only made for a ticket.
@@ -45,7 +45,7 @@ public struct RelayWelcome: Equatable, Sendable {
     public var starts: [RelayStart]
 
     /// A welcome with these fields.
-    public init(day: UInt32, newest: UInt64, needsTicket: Bool, starts: [RelayStart]) {
+    public init(day: RelayDay, newest: UInt64, needsTicket: Bool, starts: [RelayStart]) {
         self.day = day
         self.newest = newest
         self.needsTicket = needsTicket

@@ -134,7 +134,8 @@ struct PassingTests {
         let took = ben.core.passedCount
         // A key of nobody, in the name of somebody who is known, and in one's own.
         for person in [pair.ann.identity.person, pair.ben.identity.person] {
-            let content = PassingContent(sent: ben.now.wall, person: person, signal: [1])
+            let content = PassingContent(
+                sent: WallTime(clamping: ben.now.wall), person: person, signal: [1])
             let letter = Letter.seal(
                 content.bytes, as: .passing, to: prekey.key, inbox: inbox,
                 by: .generate(using: &random), using: &random)

@@ -22,8 +22,8 @@ struct RelayCallTests {
     @Test("passes on what its connection tells, in order, until it is given up, and nothing then")
     func abandoned() {
         let (call, driver) = (RelayCall(), Self.driver())
-        let days = Mutex<[UInt32]>([])
-        let tell = { (day: UInt32) in
+        let days = Mutex<[RelayDay]>([])
+        let tell = { (day: RelayDay) in
             call.tell(.day(day), of: driver) { news in
                 if case .day(let day) = news { days.withLock { $0.append(day) } }
             }

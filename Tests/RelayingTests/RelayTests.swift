@@ -210,10 +210,10 @@ struct RelayTests {
         let ada = try world.connect()
         let today = try #require(world.clients[ada]?.welcome?.day)
         _ = world.told(ada)
-        world.now = (UInt64(today) + 1) * RelayPolicy.day
+        world.now = today.next.value * RelayPolicy.day
         try world.say(.ping(ada))
         try world.tick()
-        #expect(world.told(ada) == [.day(today + 1)])
+        #expect(world.told(ada) == [.day(today.next)])
     }
 
     @Test(

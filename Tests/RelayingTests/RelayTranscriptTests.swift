@@ -11,7 +11,7 @@ struct RelayTranscriptTests {
         let network: String
         let relayKey, clientEphemeral, relayEphemeral, mailboxSeed: String
         let writer, ticket, envelope, mailbox, ticketHash, envelopeHash: String
-        let day: UInt32
+        let day: UInt64
         let newest, expires, counter: UInt64
         let starts: [[UInt64]]
         let opening, answer, handshakeHash: String
@@ -51,7 +51,7 @@ struct RelayTranscriptTests {
         let key = DeviceNoiseKey(scalar: Secret(try hex(test.relayKey)))
         let network = NetworkID(named: test.network)
         let welcome = RelayWelcome(
-            day: test.day, newest: test.newest, needsTicket: true,
+            day: RelayDay(clamping: test.day), newest: test.newest, needsTicket: true,
             starts: test.starts.map { RelayStart(id: $0[0], newest: $0[1]) })
         var fixed = FixedRandom(bytes: try hex(test.clientEphemeral)[...])
         var client = RelayClient(to: key.publicKey, network: network, at: 0, using: &fixed)

@@ -159,7 +159,7 @@ struct IdentityLogTests {
 @Suite("Cards")
 struct CardTests {
     private func part(
-        _ device: TestDevice, version: UInt64 = 1, name: String = "Ada"
+        _ device: TestDevice, version: CardVersion = 1, name: String = "Ada"
     ) -> CardPart {
         CardPart.make(
             version: version, noiseKey: device.noiseKey.publicKey, name: name,

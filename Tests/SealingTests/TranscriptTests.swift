@@ -114,7 +114,8 @@ struct TranscriptTests {
         #expect(code.revealed() == test.recoveryCode)
         #expect(code.rootKey.device.bytes == test.recoveryRoot.bytes)
         let part = CardPart.make(
-            version: test.cardVersion, noiseKey: noise.publicKey, name: test.cardName,
+            version: try #require(CardVersion(exactly: test.cardVersion)),
+            noiseKey: noise.publicKey, name: test.cardName,
             addresses: test.cardAddresses, key: device)
         let card = Card(person: log.person, identity: log.encoded, parts: [part])
         #expect(card.encoded == test.card.bytes)

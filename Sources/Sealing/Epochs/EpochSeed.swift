@@ -52,10 +52,11 @@ public struct EpochKeys: Equatable, Sendable {
 
     /// The mailbox of a day, counted from 1970 by the relay, with the key that everybody of the
     /// epoch reads and writes it with.
-    public func mailbox(ofDay day: UInt32) -> (id: MailboxID, key: DeviceSigningKey) {
-        let context = withUnsafeBytes(of: day.bigEndian) { Array($0) }
+    public func mailbox(ofDay day: RelayDay) -> (id: MailboxID, key: DeviceSigningKey) {
+        var context = ByteWriter(capacity: 4)
+        context.uint32(day)
         let key = DeviceSigningKey(
-            seed: deriveSecret(key: mailboxes, .mailboxSeed, context: context))
+            seed: deriveSecret(key: mailboxes, .mailboxSeed, context: context.bytes))
         return (MailboxID(key: key.device), key)
     }
 }

@@ -1,0 +1,61 @@
+/// See ``WallTime``.
+public enum WallTimeField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "time"
+    /// The greatest there is.
+    public static let greatest = Limits.wallClockMax - 1
+}
+
+/// A moment of somebody's wall clock, in Unix milliseconds below 2^43 (the year 2248).
+public typealias WallTime = Bounded<WallTimeField>
+
+/// See ``RelayDay``.
+public enum RelayDayField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "day"
+    /// The greatest there is.
+    public static let greatest = (Limits.wallClockMax - 1) / RelayDay.milliseconds
+}
+
+/// A day as a relay counts them since 1970, up to the one in which the greatest ``WallTime`` lies.
+public typealias RelayDay = Bounded<RelayDayField>
+
+extension Bounded where Field == RelayDayField {
+    /// A day in milliseconds.
+    public static var milliseconds: UInt64 { 24 * 3_600_000 }
+
+    /// The day in which this moment lies, in Unix milliseconds.
+    public init(at time: UInt64) { self.init(clamping: time / Self.milliseconds) }
+}
+
+/// See ``CardVersion``.
+public enum CardVersionField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "version"
+    /// The greatest there is.
+    public static let greatest: UInt64 = (1 << 62) - 1
+}
+
+/// How new a part of a card is, below 2^62: of two parts of one device the greater one counts.
+/// Source: `Protocol/05-identity.md`, "Cards".
+public typealias CardVersion = Bounded<CardVersionField>
+
+extension Bounded where Field == CardVersionField {
+    /// The version of a device's next part: greater than that of its last one, than its clock, and
+    /// than those of its person's other devices, so that the newest name counts.
+    ///
+    /// Versions of others from 2^43 are not followed: no honest clock reaches them. So a stolen
+    /// device that takes the greatest version keeps nobody from publishing a next part.
+    ///
+    /// - Parameters:
+    ///   - own: of the device's last part.
+    ///   - others: of the parts of the person's other devices.
+    ///   - time: now, in Unix milliseconds.
+    public static func next(
+        after own: CardVersion?, besides others: some Sequence<CardVersion>, at time: UInt64
+    ) -> CardVersion {
+        let followed = others.filter { $0.value < Limits.wallClockMax }
+        let clock = CardVersion(clamping: WallTime(clamping: time).value)
+        return followed.reduce(max(own ?? .zero, clock), max).next
+    }
+}
