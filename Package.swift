@@ -46,6 +46,7 @@ let targets: [Target] = [
         providers: [.apt(["libzstd-dev"])]),
     .target(name: "CKernels", path: "Sources/CKernels"),
     .target(name: "CTunnel", path: "Sources/CTunnel"),
+    .target(name: "CProcess", path: "Sources/CProcess"),
     room("Wire", ["CZstd"]),
     room("Words", []),
     .target(
@@ -135,7 +136,8 @@ let targets: [Target] = [
     .executableTarget(
         name: "parley",
         dependencies: [
-            "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport", "Parley",
+            "CProcess", "ParleyWire", "ParleySealing", "ParleyRelaying", "ParleyTransport",
+            "Parley",
             "ParleySearch", "ParleyLocalAPI", "ParleyImporting", "ParleyBench",
             "ParleyRelayServer",
             "ParleySimulate", "ParleyReal", arguments, logging,
@@ -206,6 +208,7 @@ let targets: [Target] = [
         [
             "Parley", "ParleyWire", "ParleySealing", "ParleySignalling", "ParleyNodeCore",
             "ParleySearch", "ParleyTransport", "ParleyRelaying", "ParleyRelayServer",
+            "ParleyLedger", "ParleyStorage", logging,
         ]),
     tests("LocalAPI", ["Parley", "ParleyLocalAPI", "ParleyTransport"]),
     tests("Importing", ["Parley", "ParleyImporting", "LocalAPITests"]),

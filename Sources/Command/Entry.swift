@@ -1,4 +1,5 @@
 import ArgumentParser
+import CProcess
 import Foundation
 import Parley
 
@@ -8,8 +9,17 @@ enum Entry {
     static func main() async {
         // A reader that leaves, as `head` does, must not kill us in the middle of a transaction.
         signal(SIGPIPE, SIG_IGN)
+        forbidDumps()
         let status = await run(Array(CommandLine.arguments.dropFirst()))
         exit(status)
+    }
+
+    /// Memory holds keys and messages in clear: a crash must not write them to a disk.
+    private static func forbidDumps() {
+        let failure = parley_process_forbid_dumps()
+        guard failure != 0 else { return }
+        let reason = String(cString: strerror(failure))
+        World.current.say("parley: warning: core dumps cannot be turned off (\(reason))")
     }
 
     /// Runs a command line. Returns its exit status: 0 done, 1 failed, 64 misused.

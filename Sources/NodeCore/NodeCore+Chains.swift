@@ -52,23 +52,29 @@ extension NodeCore {
         try store.setSecret(nil, .seed, epoch.bytes, in: space.number)
     }
 
-    /// Lets go of the chains of devices that have gone on to an epoch of their own a day ago.
+    /// Erases the chains of devices that went on to an epoch of their own a day ago, and in all
+    /// others the keys of skipped steps that are older than a day. An envelope erases such keys of
+    /// its own chain alone, and whoever withholds envelopes decides when the next one comes.
     func dropChains(
         _ graph: ControlGraph, _ opened: [OperationID: UInt64], in space: SpaceRecord,
         at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
         var didDrop = false
-        for (name, _) in try store.secrets(.chain, in: space.number) {
-            guard let epoch = OperationID(name.prefix(32)),
+        for (name, secret) in try store.secrets(.chain, in: space.number) {
+            if let epoch = OperationID(name.prefix(32)),
                 let device = DeviceID(name.dropFirst(32)),
                 graph.hasLeft(epoch, device),
                 graph.epochs.contains(where: { newer in
                     newer.author == device && newer.id != epoch
                         && opened[newer.id].map { now.wall > $0 + Self.day } == true
                 })
-            else { continue }
-            try store.setSecret(nil, .chain, name, in: space.number)
-            didDrop = true
+            {
+                try store.setSecret(nil, .chain, name, in: space.number)
+                didDrop = true
+            } else if var chain = Chain(stored: secret), chain.eraseExpiredKeys(now: now.wall) {
+                try store.setSecret(chain.stored, .chain, name, in: space.number)
+                didDrop = true
+            }
         }
         return didDrop
     }

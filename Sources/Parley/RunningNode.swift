@@ -50,6 +50,7 @@ actor RunningNode {
     private var isGuardDue = false
     private(set) var lastFailure: StoreError?
     private var renewal = VaultRenewal()
+    private var logErasure = LogErasure()
 
     init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
         self.core = core
@@ -263,6 +264,11 @@ actor RunningNode {
         }
         if store.rejoin != nil, !core.isBehind { endRejoin(in: store) }
         if isIdle { renewal.tend(store, at: time, logger) }
+        if let wait = logErasure.tend(store, at: time, logger) {
+            executor.queue.asyncAfter(deadline: .now() + .milliseconds(Int(wait))) { [weak self] in
+                self?.assumeIsolated { $0.drain() }
+            }
+        }
         if isGuardStale, isIdle, !isGuardDue {
             isGuardDue = true
             let wait = DispatchTimeInterval.milliseconds(Int(Self.guardInterval))

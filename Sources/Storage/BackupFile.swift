@@ -23,7 +23,9 @@ public final class BackupWriter {
         self.sealer = sealer
         opener = sealer.opener
         try Self.checkPlace(path)
-        descriptor = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // What a backup that was cut off left.
+        unlink(temporary)
+        descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: path) }
         try write(sealer.header)
         waiting.reserveCapacity(2 * BackupFormat.chunkByteCount)

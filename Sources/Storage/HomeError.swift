@@ -18,6 +18,12 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case databaseOfAnotherNode
         /// The folder or a file in it may not be written.
         case readOnly
+        /// The folder or a file in it belongs to another user of this machine.
+        case foreignOwner
+        /// Other users of this machine may change the folder, or read or change a file in it.
+        case openToOthers
+        /// A file in the folder is a symbolic link, which could lead anywhere.
+        case symbolicLink
         /// There is no room left.
         case diskFull
         /// A newer version of this program wrote the database.
@@ -54,6 +60,9 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .keystoreBroken: "\(path) is damaged or is no keystore (\(detail))"
         case .databaseOfAnotherNode: "\(path) belongs to another node: its keys are not here"
         case .readOnly: "\(path) cannot be written\(said)"
+        case .foreignOwner: "\(path) belongs to another user"
+        case .openToOthers: "other users may reach \(path)\(said)"
+        case .symbolicLink: "\(path) is a symbolic link"
         case .diskFull: "the disk that holds \(path) is full"
         case .newerSchema: "\(path) was written by a newer version of parley"
         case .locked(let process?): "\(path) is in use by process \(process)"
@@ -73,6 +82,9 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .keystoreBroken: "put the keystore back from a backup of the same home"
         case .databaseOfAnotherNode: "keep database and keystore of one home together"
         case .readOnly: "check the owner and the permissions of the folder"
+        case .foreignOwner: "run parley as that user, or use a folder of your own"
+        case .openToOthers: "if nobody else has used it: chmod go-rwx '\(path)'"
+        case .symbolicLink: "put the file itself there"
         case .diskFull: "make room; nothing that was saved is lost"
         case .newerSchema: "install the newer version again; nothing was changed"
         case .locked: "stop the other node, or use another home"

@@ -26,16 +26,40 @@ struct MachineDisk: HomeDisk {
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw HomeError(.other, path: path, detail: "it is not a folder")
         }
+        // Who may write into the folder can put other files in place of ours.
+        try Self.checkOwner(status, allowing: 0o755, path)
         guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 
+    /// Refuses a file or folder of another user, or one with more permissions than allowed.
+    private static func checkOwner(
+        _ status: stat, allowing mode: mode_t, _ path: String
+    ) throws(HomeError) {
+        guard status.st_uid == geteuid() else { throw HomeError(.foreignOwner, path: path) }
+        let excess = status.st_mode & 0o777 & ~mode
+        guard excess == 0 else {
+            let shown = String(status.st_mode & 0o777, radix: 8)
+            throw HomeError(.openToOthers, path: path, detail: "its mode is \(shown)")
+        }
+    }
+
+    /// Refuses an open file that others may read or change.
+    fileprivate static func checkOwner(
+        of descriptor: Int32, _ path: String
+    ) throws(HomeError) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw HomeError(errno: errno, path: path) }
+        try checkOwner(status, allowing: 0o600, path)
+    }
+
     func read(_ file: String, atMost limit: Int) throws(HomeError) -> [UInt8]? {
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
             throw HomeError(errno: errno, path: file)
         }
         defer { close(descriptor) }
+        try Self.checkOwner(of: descriptor, file)
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -54,7 +78,10 @@ struct MachineDisk: HomeDisk {
 
     func replace(_ file: String, with bytes: [UInt8]) throws(HomeError) {
         let temporary = file + ".new"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        // What a crash left goes; what is there then is ours, and leads nowhere else.
+        unlink(temporary)
+        let descriptor = open(
+            temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: file) }
         do throws(HomeError) {
             defer { close(descriptor) }
@@ -80,9 +107,10 @@ struct MachineDisk: HomeDisk {
         let isNew = !exists(file)
         if !isNew, access(file, W_OK) != 0 { throw HomeError(errno: errno, path: file) }
         // Every file that SQLite makes beside the database gets the database's permissions.
-        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: file) }
-        close(descriptor)
+        defer { close(descriptor) }
+        try Self.checkOwner(of: descriptor, file)
         if isNew { try synchronizeFolder(of: file) }
     }
 
@@ -119,6 +147,7 @@ extension HomeError {
             switch number {
             case EROFS, EACCES, EPERM: .readOnly
             case ENOSPC, EDQUOT: .diskFull
+            case ELOOP: .symbolicLink
             // The system's numbers are not ours: whatever else it says is one case.
             default: .other
             }
@@ -133,7 +162,7 @@ final class HomeLock {
     private let descriptor: Int32
 
     init(_ home: Home) throws(HomeError) {
-        descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: home.lock) }
         guard Self.take(descriptor) else {
             let number = errno

@@ -147,6 +147,7 @@ extension SQLiteStore {
         for stored in try operations(in: log, point.sequence...UInt64.max, limit: Int.max) {
             try forgetSearch(of: stored)
         }
+        erases()
         for statement in [statements.deleteOperationsFrom, statements.deleteHeadsFrom] {
             statement.bind(1, log.rawValue)
             statement.bind(2, Int64(clamping: point.sequence))

@@ -122,7 +122,7 @@ extension SQLiteStore {
 
     /// Forgets the payload of an operation, for good.
     public func erase(_ number: OperationNumber, commitment: Digest) throws(StoreError) {
-        writes()
+        erases()
         if let stored = try self.operation(number) { try forgetSearch(of: stored) }
         try setTail(commitment.bytes, number)
     }

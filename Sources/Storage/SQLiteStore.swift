@@ -40,6 +40,9 @@ public final class SQLiteStore: TransactionalStore {
     private var nextOperationBefore: Int64 = 1
     private var nextValueBefore: Int64 = 1
     private var durability: Durability = .full
+    /// Whether the log of changes may still hold rows, or keys of rows, that were erased: only
+    /// emptying it takes them from the disk. After a start nobody knows what an earlier run left.
+    public private(set) var mayHoldErasedRows = true
     /// Whether the disk failed, and something that waited for a sync may never have been written.
     private var isDoubtful = false
     private var checkpointPageCount = Pragma.checkpointPageCount
@@ -156,6 +159,12 @@ public final class SQLiteStore: TransactionalStore {
         return try body()
     }
 
+    /// Notes that the transaction erases something for good.
+    func erases() {
+        writes()
+        mayHoldErasedRows = true
+    }
+
     /// Checks that a write belongs to a transaction.
     @inline(__always)
     func writes() {
@@ -192,7 +201,10 @@ public final class SQLiteStore: TransactionalStore {
     public func checkpoint() throws(StoreError) -> Bool {
         let statement = try connection.prepare("PRAGMA wal_checkpoint(TRUNCATE)")
         defer { statement.reset() }
-        return try statement.step("moving changes into the database") && statement.integer(0) == 0
+        let isEmpty =
+            try statement.step("moving changes into the database") && statement.integer(0) == 0
+        if isEmpty { mayHoldErasedRows = false }
+        return isEmpty
     }
 
     /// Leaves everything in the database file alone, as before a shutdown. The store is done with

@@ -35,6 +35,31 @@ struct KeyUpkeepTests {
         #expect((2...7).contains(try KeyUser(ann).secretCount(.prekey, in: nil)))
     }
 
+    @Test("Attack 90: keys of skipped steps are erased after a day, whatever a relay withholds")
+    func skippedKeys90() throws {
+        let trio = try Trio(seed: 4)
+        trio.world.pass(days: 1)
+        var author = KeyUser(trio.ann)
+        var envelopes: [RecordedEnvelope] = []
+        for number in 0..<5 {
+            envelopes.append(try author.seal("text \(number)", in: trio.group))
+        }
+        // Only the last one arrives.
+        var reader = KeyUser(trio.ben, at: World.epoch + trio.world.now)
+        #expect(try reader.open(envelopes[4]) == "text 4")
+        func skippedKeyCount() throws -> Int {
+            let space = try KeyUser(trio.ben).space(trio.group)
+            return try trio.ben.store.secrets(.chain, in: space.number)
+                .compactMap { Chain(stored: $0.secret)?.skippedCount }.reduce(0, +)
+        }
+        #expect(try skippedKeyCount() == 4)
+        trio.world.run(for: 26 * 3_600_000)
+        #expect(try skippedKeyCount() == 0)
+        // Who takes the store then and turns the clock back opens nothing.
+        var thief = try KeyUser(copyOf: trio.ben)
+        #expect(try thief.open(envelopes[1]) == nil)
+    }
+
     @Test("leaves are renewed each week and dropped once everybody has seen the next one")
     func leaves() throws {
         let trio = try Trio(seed: 2)

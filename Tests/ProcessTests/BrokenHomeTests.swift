@@ -63,6 +63,10 @@ struct BrokenHomeTests {
         try FileManager.default.removeItem(at: file)
         #expect(try await refusal(settings).code == "key-missing")
         try whole.write(to: file)
+        // As a copy by hand often leaves it.
+        let told = try await refusal(settings)
+        #expect(told.code == "open-to-others" && told.hint?.contains("chmod") == true)
+        chmod(file.path, 0o600)
         try await examine(settings)
     }
 

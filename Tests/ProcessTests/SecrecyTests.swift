@@ -5,6 +5,24 @@ import ParleyTransport
 import Synchronization
 import Testing
 
+@Suite("A process of the program", .timeLimit(.minutes(1)))
+struct DumpTests {
+    @Test("Attack 94: may write no core dump")
+    func noDump94() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("relay")
+        let program = try Program(["relay", "run", "--home", home, "--listen", "127.0.0.1:0"])
+        defer { program.signal(SIGKILL) }
+        try await program.says("127.0.0.1:")
+        let limits = try String(
+            contentsOfFile: "/proc/\(program.processID)/limits", encoding: .utf8)
+        let line = try #require(limits.split(separator: "\n").first { $0.contains("core file") })
+        #expect(line.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+        // The kernel shows what a process that may not be dumped has open to nobody but root.
+        if geteuid() != 0 { #expect(access("/proc/\(program.processID)/fd", R_OK) != 0) }
+    }
+}
+
 /// Stands between two nodes, passes everything on, and keeps a copy.
 final class RecordingProxy: Sendable {
     private let transport = Transport(threadCount: 1)

@@ -97,7 +97,7 @@ struct ChainTests {
         let day = Chain.skippedLifetime
         _ = try chain.messageKey(at: 4000, now: day - 1)
         #expect(throws: ChainRefusal.gone(4000)) { try chain.messageKey(at: 4000, now: day) }
-        chain.forget(now: day)
+        chain.eraseExpiredKeys(now: day)
         #expect(chain.skippedCount == 0)
     }
 
@@ -109,9 +109,9 @@ struct ChainTests {
             chain.use(step, now: 1000 * Self.hour)
         }
         #expect(chain.skippedCount == 256)
-        chain.forget(now: Self.hour)
+        chain.eraseExpiredKeys(now: Self.hour)
         #expect(chain.skippedCount == 256)
-        chain.forget(now: 25 * Self.hour)
+        chain.eraseExpiredKeys(now: 25 * Self.hour)
         #expect(chain.skippedCount == 0)
         #expect(Chain(stored: Secret([2] + [UInt8](repeating: 0, count: 36))) == nil)
         #expect(Chain(stored: Secret([UInt8](repeating: 1, count: 36))) == nil)

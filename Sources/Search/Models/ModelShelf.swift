@@ -19,6 +19,7 @@ public final class ModelShelf: Sendable {
     /// A worker that runs a model.
     public func worker(_ model: ModelPackage) throws(ModelError) -> any TextEmbedder {
         if let known = loaded.withLock({ $0[model] }) { return Self.worker(known) }
+        try folder.verify(model)
         let path = folder.folder(of: model)
         let made: Loaded =
             switch model {

@@ -11,6 +11,9 @@ public enum SHA256 {
         return finish(&state)
     }
 
+    /// The hash of some bytes in hex.
+    public static func hexHash(_ bytes: [UInt8]) -> String { hex(hash(bytes)) }
+
     /// The hash of a file in hex; nil where it cannot be read.
     public static func hash(file path: String) -> String? {
         guard let file = FileHandle(forReadingAtPath: path) else { return nil }
@@ -28,7 +31,11 @@ public enum SHA256 {
         } catch {
             return nil
         }
-        return finish(&state).map { String(format: "%02x", $0) }.joined()
+        return hex(finish(&state))
+    }
+
+    private static func hex(_ digest: [UInt8]) -> String {
+        digest.map { String(format: "%02x", $0) }.joined()
     }
 
     private static func finish(_ state: inout ck_sha256_state) -> [UInt8] {
