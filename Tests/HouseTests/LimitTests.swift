@@ -20,6 +20,23 @@ struct LimitTests {
         #expect(Self.declared(in: code) == ["`aMax` | `1 << 43`"])
     }
 
+    @Test("the page on encoding lists every label, and no other")
+    func labels() throws {
+        let source = try #require(SourceTree.read("Sources/Sealing/Labels.swift"))
+        let page = try #require(SourceTree.read("Protocol/02-encoding.md"))
+        func quoted(_ text: String, after mark: String, until end: Character) -> Set<String> {
+            Set(
+                text.components(separatedBy: mark).dropFirst().map {
+                    String($0.prefix { $0 != end })
+                })
+        }
+        let labels = quoted(source, after: "Label(\"", until: "\"")
+        #expect(labels.count > 40)
+        #expect(
+            quoted(page, after: "\n| `lp1/", until: "`")
+                == Set(labels.map { String($0.dropFirst(4)) }))
+    }
+
     @Test("the page on encoding lists every limit with its value, and no other")
     func page() throws {
         let source = try #require(SourceTree.file("Sources/Wire/Limits.swift"))
