@@ -163,6 +163,7 @@ extension CommandRefusal {
         case .wrongRecoveryCode: "the recovery code is another person's"
         case .tooManyDevices(let limit): "an identity takes \(limit) changes at most"
         case .revoked: "its person has revoked it"
+        case .hiddenMark(_): "the name holds a mark that nobody sees"
         case .impossibleTime: "no clock shows such a time"
         case .rejoining: "it must first take back what it forgot"
         case .ownFork: "it wrote two histories, and nobody takes more from it"

@@ -172,6 +172,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooLong(byteCount: Int, limit: Int)
     /// There is nothing in it.
     case empty
+    /// A name holds a mark that nobody sees.
+    case hiddenMark(Unicode.Scalar)
     /// The message was deleted.
     case deleted
     /// The invite is one's own.

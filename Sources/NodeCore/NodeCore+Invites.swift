@@ -90,7 +90,7 @@ extension NodeCore {
     }
 
     static func refusal(alias: String) -> CommandRefusal? {
-        guard alias.utf8.count > Limits.nameByteCountMax else { return nil }
-        return .tooLong(byteCount: alias.utf8.count, limit: Limits.nameByteCountMax)
+        // None is set by an empty one.
+        alias.isEmpty ? nil : refusal(name: alias)
     }
 }

@@ -98,7 +98,8 @@ extension NodeCore {
 
     /// Why a name cannot be one, or nil.
     public static func refusal(name: String) -> CommandRefusal? {
-        if name.isEmpty { return .empty }
+        if let mark = VisibleName.hiddenMark(in: name) { return .hiddenMark(mark) }
+        if VisibleName.isBlank(name) { return .empty }
         guard name.utf8.count <= Limits.nameByteCountMax else {
             return .tooLong(byteCount: name.utf8.count, limit: Limits.nameByteCountMax)
         }

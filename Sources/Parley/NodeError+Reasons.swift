@@ -28,6 +28,11 @@ extension NodeError {
                 hint: "Nothing was sent. Split it, or shorten it.")
         case .empty:
             self.init("empty", "There is nothing in it.")
+        case .hiddenMark(let mark):
+            self.init(
+                "hidden-mark",
+                "The name holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
+                hint: "Type it anew, without what was copied along.")
         case .deleted:
             self.init("deleted", "That message was deleted.")
         case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,

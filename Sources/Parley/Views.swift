@@ -34,10 +34,14 @@ struct Views {
     }
 
     private func readName(of person: PersonID, in roster: Roster?) throws -> String {
-        if let alias = try contact(person)?.alias, !alias.isEmpty { return alias }
+        if let alias = try contact(person)?.alias, !VisibleName.isBlank(alias) {
+            return VisibleName.shown(alias)
+        }
         let name = try CardReader.name(of: person, store)
-        if !name.isEmpty { return name }
-        if let name = roster?.member(person)?.name, !name.isEmpty { return name }
+        if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
+        if let name = roster?.member(person)?.name, !VisibleName.isBlank(name) {
+            return VisibleName.shown(name)
+        }
         return person.short
     }
 
@@ -93,7 +97,9 @@ struct Views {
     }
 
     func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
-        if let name = try Overview.name(of: space.number, in: store) { return name }
+        if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
+            return VisibleName.shown(name)
+        }
         let others = roster.members.filter { $0.person != ownPerson }
         let names = try others.map { try name(of: $0.person, in: roster) }
         return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")

@@ -1,0 +1,83 @@
+/// Which texts may stand as names: what a person sees of a name must be all that there is to it.
+///
+/// A mark that nothing shows, or that turns the direction of writing, makes two names look alike.
+/// Source: `Protocol/05-identity.md`, "Names".
+public enum VisibleName {
+    /// The first mark of a name that shows nothing or moves what stands beside it; nil where there
+    /// is none.
+    public static func hiddenMark(in name: String) -> Unicode.Scalar? {
+        let scalars = Array(name.unicodeScalars)
+        return scalars.indices.first { isHidden(scalars, at: $0) }.map { scalars[$0] }
+    }
+
+    /// Whether nothing of the name can be seen.
+    public static func isBlank(_ name: String) -> Bool {
+        let scalars = Array(name.unicodeScalars)
+        return scalars.indices.allSatisfy { place in
+            isHidden(scalars, at: place) || scalars[place].properties.isWhitespace
+                || blankScalars.contains(scalars[place].value)
+        }
+    }
+
+    /// A name as it came from elsewhere, with `�` in place of each hidden mark.
+    public static func shown(_ name: String) -> String {
+        let scalars = Array(name.unicodeScalars)
+        var shown = String.UnicodeScalarView()
+        for place in scalars.indices {
+            shown.append(isHidden(scalars, at: place) ? "\u{FFFD}" : scalars[place])
+        }
+        return String(shown)
+    }
+
+    /// Letters that Unicode counts as visible and fonts draw as nothing: Hangul fillers, and the
+    /// empty Braille cell.
+    private static let blankScalars: Set<UInt32> = [0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0]
+
+    private static func isHidden(_ scalars: [Unicode.Scalar], at place: Int) -> Bool {
+        let properties = scalars[place].properties
+        switch properties.generalCategory {
+        case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .unassigned,
+            .privateUse:
+            return !joins(scalars, at: place)
+        default:
+            return properties.isDefaultIgnorableCodePoint && !joins(scalars, at: place)
+        }
+    }
+
+    /// Whether an invisible mark shapes what it stands in: variants and joined pictures of emoji,
+    /// flags made of tags, and the joiners without which some scripts cannot be written.
+    private static func joins(_ scalars: [Unicode.Scalar], at place: Int) -> Bool {
+        guard place > 0 else { return false }
+        let before = scalars[place - 1]
+        switch scalars[place].value {
+        case 0xFE0E, 0xFE0F:
+            // A digit is an emoji only as a keycap.
+            guard before.isASCII else { return before.properties.isEmoji }
+            return place + 1 < scalars.count && scalars[place + 1].value == 0x20E3
+        case 0x200D, 0x200C:
+            guard place + 1 < scalars.count else { return false }
+            let after = scalars[place + 1]
+            // After a virama (Indic scripts), between letters of a cursive script, between emoji.
+            if before.properties.canonicalCombiningClass == .virama { return true }
+            if isCursive(before), isCursive(after) { return true }
+            return scalars[place].value == 0x200D && isEmojiPart(before)
+                && after.properties.isEmoji
+        case 0xE0020...0xE007F:
+            let base = scalars[..<place].last { !(0xE0020...0xE007F).contains($0.value) }
+            return base?.value == 0x1F3F4
+        default: return false
+        }
+    }
+
+    private static func isEmojiPart(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isEmoji || scalar.value == 0xFE0F
+    }
+
+    /// Arabic, Syriac, N'Ko, Mandaic, Mongolian: blocks whose letters change with their neighbours.
+    private static func isCursive(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0600...0x08FF, 0x1800...0x18AF, 0xFB50...0xFDFF, 0xFE70...0xFEFC: true
+        default: false
+        }
+    }
+}
