@@ -21,6 +21,8 @@ struct Disguise: Sendable {
     var withholds = false
     /// Branches that it shows to some and not to others.
     var hidden: [Hidden] = []
+    /// How often it made branches whose hashes begin alike.
+    var groundCount = 0
 
     /// The frame as it leaves, or nil where nothing of it is left.
     func dressed(

@@ -37,7 +37,7 @@ struct Forgery {
         try liar.store.log(LogTag(id(of: lane)), in: space.number)
     }
 
-    private func id(of lane: Lane) -> LogID {
+    func id(of lane: Lane) -> LogID {
         OperationHash.log(space: space.id, device: liar.identity.device, lane: lane)
     }
 
@@ -86,7 +86,7 @@ struct Forgery {
             heads: [signed(place, name, in: id(of: draft.lane))])
     }
 
-    private func signed(_ place: UInt64, _ name: OperationID, in log: LogID) -> SignedHead {
+    func signed(_ place: UInt64, _ name: OperationID, in log: LogID) -> SignedHead {
         var message = ByteWriter(capacity: 72)
         message.identifier(log)
         message.uint64(place)
@@ -148,7 +148,7 @@ extension Forgery {
     func noise() -> [Frame] {
         let tag = LogTag(liar.randomNumber())
         let range = Want.Range(tag: tag, first: 0, last: 1_000)
-        let entry = Frontier.Entry(tag: tag, sequence: 1_000, check: 0)
+        let entry = Frontier.Entry(tag: tag, sequence: 1_000, check: Check(high: 0, low: 0))
         return [
             .spaces(Spaces(salt: liar.randomNumber(), entries: [])),
             .frontier(

@@ -35,13 +35,19 @@ extension World {
         guard let one = try forgery.run(left, at: wall(of: liar), naming: causes),
             let other = try forgery.run(right, at: wall(of: liar), naming: causes)
         else { return false }
+        return try part(forgery, one, other, of: space)
+    }
+
+    /// Shows each of two branches to some, and goes on upon the first.
+    func part(_ forgery: Forgery, _ one: Run, _ other: Run, of space: SpaceID) throws -> Bool {
+        let liar = forgery.liar
         let victims = victims(of: liar, forgery)
         let deceived = victims.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
         liar.disguise.hidden.append(
             Disguise.Hidden(
                 tag: LogTag(
                     OperationHash.log(
-                        space: space, device: liar.identity.device, lane: left.lane)),
+                        space: space, device: liar.identity.device, lane: one.lane)),
                 place: one.first, victims: deceived.map(\.identity.device)))
         try forgery.keep(one)
         for victim in victims {
@@ -171,7 +177,7 @@ extension World {
             let claims = logs.filter { $0.end > 0 }.map {
                 Frontier.Entry(
                     tag: $0.tag, sequence: $0.end + 1_000,
-                    check: UInt32(truncatingIfNeeded: liar.randomNumber()))
+                    check: Check(high: liar.randomNumber(), low: liar.randomNumber()))
             }
             for victim in victims {
                 inject(

@@ -1,3 +1,4 @@
+import ParleyLedger
 import ParleyNodeCore
 public import ParleyWire
 
@@ -151,7 +152,7 @@ extension World {
         wire[from: link].lastArrival = time
         wire[from: link].inFlight += bytes.count
         flightByteCountMax = max(flightByteCountMax, wire[from: link].inFlight)
-        var bytes = bytes
+        var bytes = indistinct.isEmpty ? bytes : blurred(bytes, for: nodes[target.node])
         if !flips.isEmpty, let bit = flips.removeValue(forKey: way), !bytes.isEmpty {
             if draw(0...1, from: way) == 0 {
                 // Sealed as it travels, it no longer opens: the link ends.
@@ -168,6 +169,29 @@ extension World {
         if happens(onceIn: model.resetEvery, on: way) {
             events.insert(.reset(link), at: draw(now...time, from: way))
         }
+    }
+
+    /// A list of tips as it would be, had somebody found branches that share a check.
+    private func blurred(_ bytes: [UInt8], for receiver: SimulatedNode) -> [UInt8] {
+        // What is no frame arrives as it is.
+        guard case .frontier(let frontier)? = try? Frame.decode(bytes) else { return bytes }
+        // A store that fails tells nothing: then the list is the sender's own.
+        let blurred = try? observe { try self.blurred(frontier, for: receiver.store) }
+        return blurred.map { Frame.frontier($0).encoded() } ?? bytes
+    }
+
+    private func blurred(
+        _ frontier: Frontier, for store: any SimulatedStore
+    ) throws(StoreError) -> Frontier {
+        guard let space = try store.space(frontier.space) else { return frontier }
+        var frontier = frontier
+        for (place, entry) in frontier.entries.enumerated() where indistinct.contains(entry.tag) {
+            guard let log = try store.log(entry.tag, in: space.number),
+                let held = try store.operation(at: entry.sequence, in: log.number)
+            else { continue }
+            frontier.entries[place].check = held.id.check
+        }
+        return frontier
     }
 
     private func model(from source: Int, to target: Int) -> LinkModel {

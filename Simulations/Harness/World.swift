@@ -96,6 +96,8 @@ public final class World {
     var relayless: Set<Int> = []
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
+    /// Logs whose branches no list of tips tells apart: all that arrive have the receiver's own check.
+    var indistinct: Set<LogTag> = []
     /// Bits that turn over in the next frame of a way.
     var flips: [Way: Int] = [:]
 

@@ -112,6 +112,7 @@ extension NodeCore {
             let known = try store.log(LogTag(name), in: space.number)
             var log: LogRecord
             if let known {
+                guard known.id == name else { continue }
                 log = known
             } else {
                 log = try store.addLog(

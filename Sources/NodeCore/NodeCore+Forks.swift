@@ -11,6 +11,8 @@ import ParleyWire
 /// each node has of its branch stays and is shown; nothing more of any branch is taken.
 /// Source: `Protocol/03-operations.md`, "Forks".
 extension NodeCore {
+    /// So many operations at once are written by people, not brought by catching up.
+    private static let liveCountMax = 16
     /// Proofs that go along with an answer by letter.
     private static let toldForkCountMax = 16
 
@@ -22,6 +24,34 @@ extension NodeCore {
         let outputs =
             links[id]?.session?.suspectFork(of: log, differsAt: place, heldThrough: last) ?? []
         send(outputs, on: id, &effects)
+    }
+
+    /// Looks for causes that name another operation than the one held at that place: whoever wrote
+    /// that has seen another branch, or invents one. Where that costs a look at the store, it is done
+    /// for control and for what comes in small numbers alone: tips show the rest.
+    mutating func suspectForks(
+        namedBy run: VerifiedRun, in space: SpaceRecord, on id: LinkID, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let isThorough = run.lane == .control || run.operations.count <= Self.liveCountMax
+        for operation in run.operations {
+            let header = operation.operation.header
+            for cause in header.dependencies + header.references {
+                guard let log = try store.log(cause.tag, in: space.number), log.bound == nil,
+                    cause.sequence < log.end
+                else { continue }
+                let isTip = cause.sequence + 1 == log.end
+                guard isTip || isThorough else { continue }
+                let held =
+                    isTip ? log.tip : try store.operation(at: cause.sequence, in: log.number)?.id
+                guard let held, held.check != cause.check else { continue }
+                let outputs =
+                    links[id]?.session?.suspectFork(
+                        of: log, differsAt: cause.sequence, heldThrough: cause.sequence,
+                        isHearsay: true) ?? []
+                send(outputs, on: id, &effects)
+            }
+        }
     }
 
     /// A proof came, or was put together from what somebody brought.
@@ -36,6 +66,7 @@ extension NodeCore {
         let name = OperationHash.log(
             space: space.id, device: proof.left.device, lane: proof.left.lane)
         let known = try store.log(LogTag(name), in: space.number)
+        if let known, known.id != name { return try count(.collidingLog, store) }
         // Known costs nothing: it comes once from every peer.
         if let fork = known?.proven, fork.sequence <= proof.left.first { return }
         guard let evidence = ForkEvidence(proof) else {
@@ -58,6 +89,7 @@ extension NodeCore {
         try store.addFork(evidence, in: log.number)
         try count(.forkedLog, store)
         effects.append(.linksChanged)
+        try learnedMore(of: space.number, at: now, store, &effects)
         spread(evidence, in: space, &effects)
         if !peer.hasToldAll {
             try tellAbsent(evidence, in: space, roster, at: now, store, &random, &effects)

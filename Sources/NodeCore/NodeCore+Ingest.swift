@@ -109,6 +109,11 @@ extension NodeCore {
         let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
         let tag = LogTag(name)
         var log = try store.log(tag, in: space.number)
+        // Logs are named by half of a hash: whoever makes keys for long enough gets two of one name.
+        if let log, log.id != name {
+            try count(.collidingLog, store)
+            return true
+        }
         let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
         var pieces: [VerifiedRun]
         do {
@@ -140,6 +145,9 @@ extension NodeCore {
             links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         }
         for piece in pieces {
+            if let id = peer.link, !piece.isBackfill {
+                try suspectForks(namedBy: piece, in: space, on: id, store, &effects)
+            }
             // Lane 0 has no holes: what it says hangs on all that came before.
             if run.lane == .control, piece.first != log?.end ?? 0 {
                 try count(.unconnectedOperations, store)
@@ -323,6 +331,7 @@ extension NodeCore {
             }
             sources[space.number]?.lastProgress = now.monotonic
             sources[space.number]?.fruitlessCount = 0
+            try learnedMore(of: space.number, at: now, store, &effects)
             try finishRejoin(store)
         }
         askForBodies(at: now, &effects)

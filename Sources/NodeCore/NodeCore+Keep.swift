@@ -14,6 +14,8 @@ extension NodeCore {
         let tag = LogTag(run.log)
         var log: LogRecord
         if let known = try store.log(tag, in: space.number) {
+            // Both may have waited, and the other one came first.
+            guard known.id == run.log else { return try count(.collidingLog, store) }
             log = known
         } else {
             log = try store.addLog(run.log, device: run.device, lane: run.lane, in: space.number)

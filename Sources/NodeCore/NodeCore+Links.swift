@@ -16,6 +16,8 @@ struct CoreLink: Sendable {
     var unacknowledged: [SpaceNumber: Set<LogTag>] = [:]
     /// Spaces of which the peer may hold something, to be asked for once their source is done.
     var unasked: Set<SpaceNumber> = []
+    /// How eagerly the peer is asked for what is missing of a space.
+    var rounds: [SpaceNumber: RoundPace] = [:]
     /// Spaces introduced unasked.
     var introduced: Set<SpaceNumber> = []
     /// Spaces that the peer introduced.
@@ -255,7 +257,8 @@ extension NodeCore {
                     break
                 }
                 try links[id]?.session?.assumeMissing(space, store: store)
-            case .missing(let space):
+            case .missing(let space, let isNews):
+                if isNews { links[id]?.rounds[space]?.hearNews() }
                 try mayHold(space, link: id, at: now, store, &effects)
             case .answered(let space):
                 try fillHoles(of: space, from: id, at: now, store, &effects)

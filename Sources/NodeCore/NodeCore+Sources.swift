@@ -61,6 +61,14 @@ extension NodeCore {
         _ source: SpaceSource, of space: SpaceNumber, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        let due = links[source.link]?.rounds[space]?.due ?? 0
+        guard now.monotonic >= due else {
+            // It was asked over and over, and nothing came of it.
+            if sources[space]?.link == source.link { sources[space] = nil }
+            links[source.link]?.unasked.insert(space)
+            return set(.source(space), in: due - now.monotonic, at: now, &effects)
+        }
+        links[source.link]?.rounds[space, default: RoundPace()].ask(at: now.monotonic)
         sources[space] = source
         links[source.link]?.unasked.remove(space)
         set(.source(space), in: source.patience, at: now, &effects)
@@ -87,6 +95,7 @@ extension NodeCore {
             sources[space]?.hadHole = false
             sources[space]?.mustAskAgain = false
             sources[space]?.lastAsked = now.monotonic
+            links[id]?.rounds[space, default: RoundPace()].ask(at: now.monotonic)
             send(try links[id]?.session?.ask(space, store: store) ?? [], on: id, &effects)
         }
     }
@@ -143,7 +152,9 @@ extension NodeCore {
     mutating func checkSource(
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let source = sources[space] else { return }
+        guard let source = sources[space] else {
+            return try askUnasked(space, at: now, store, &effects)
+        }
         guard source.isSpent(at: now.monotonic) else {
             let wait = source.lastProgress + source.patience - now.monotonic
             return set(.source(space), in: wait, at: now, &effects)
@@ -153,6 +164,28 @@ extension NodeCore {
         let isUnasked = links.values.contains { $0.unasked.contains(space) }
         guard source.mustAskAgain || hasHole || isUnasked else { return }
         try replace(source, of: space, at: now, store, &effects)
+    }
+
+    /// Something was learned of a space: whoever was asked in vain may be asked again.
+    mutating func learnedMore(
+        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for id in links.keys.sorted() { links[id]?.rounds[space] = nil }
+        if sources[space] == nil { try askUnasked(space, at: now, store, &effects) }
+    }
+
+    /// Asks whoever said that they hold more and was not asked, as soon as one may be.
+    private mutating func askUnasked(
+        _ space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let able = links.keys.sorted().filter {
+            links[$0]?.unasked.contains(space) == true && links[$0]?.session != nil
+        }
+        let dues = able.map { links[$0]?.rounds[space]?.due ?? 0 }
+        guard let next = zip(dues, able).min(by: { $0 < $1 })?.1 else { return }
+        try makeSource(
+            SpaceSource(link: next, lastProgress: now.monotonic, lastAsked: now.monotonic),
+            of: space, at: now, store, &effects)
     }
 
     /// Asks another linked peer for what is missing of a space. Where there is no other, the same

@@ -240,6 +240,8 @@ public enum Refusal: String, CaseIterable, Sendable {
     case unconnectedOperations = "unconnected-operations"
     /// A device wrote two histories.
     case forkedLog = "forked-log"
+    /// A log whose short name another one of the space has.
+    case collidingLog = "colliding-log"
     /// Operations of a device that is not in the space.
     case foreignOperations = "foreign-operations"
     /// A space that the sender may not introduce, or that does not hold this node.

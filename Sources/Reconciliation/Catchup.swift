@@ -19,7 +19,8 @@ public enum Catchup {
                 ? log.tip : try store.operation(at: place, in: log.number)?.id
             entries.append(
                 Frontier.Entry(
-                    tag: log.tag, sequence: place, check: UInt32((id?.prefix ?? 0) >> 32)))
+                    tag: log.tag, sequence: place,
+                    check: id?.check ?? Check(high: 0, low: 0)))
         }
         return Frontier(
             space: space.id, isComplete: entries.count <= Limits.frontierEntryCountMax,

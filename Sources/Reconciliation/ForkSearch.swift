@@ -4,7 +4,8 @@ public import ParleyWire
 /// Finds, by questions to a peer, the first place at which two branches of a log differ, and then
 /// the operations that prove it.
 ///
-/// Halving first: the anchor of a single operation tells whether the one before it is the same.
+/// Where nobody but a third one says that they differ, the place itself is asked for first. Then
+/// halving: the anchor of a single operation tells whether the one before it is the same.
 /// Then upwards from where the branches part, as far as the peer's next signature. Nothing that the
 /// peer says is believed: what comes out is checked as any proof is.
 struct ForkSearch: Sendable {
@@ -26,14 +27,18 @@ struct ForkSearch: Sendable {
     /// The peer holds its branch through this place.
     private let last: UInt64
     private var asked: Want.Range?
+    /// Whether the place is known to differ.
+    private var isSure: Bool
     /// What came of the answer so far, in any order.
     private var pieces: [Run] = []
     /// The peer's branch from where it parts.
     private var branch: [Operation] = []
 
     init(
-        _ tag: LogTag, above floor: UInt64, differsAt place: UInt64, heldThrough last: UInt64
+        _ tag: LogTag, above floor: UInt64, differsAt place: UInt64, heldThrough last: UInt64,
+        isSure: Bool = true
     ) {
+        self.isSure = isSure
         self.tag = tag
         equalBelow = min(floor, place)
         differsAt = place
@@ -42,12 +47,18 @@ struct ForkSearch: Sendable {
 
     private var middle: UInt64 { equalBelow + (differsAt - equalBelow) / 2 }
 
+    /// Whether an answer is due.
+    var isWaiting: Bool { asked != nil }
+
     /// What to ask now, or nil while an answer is due or nothing is left to ask.
     mutating func question() -> Want.Range? {
         guard asked == nil else { return nil }
         let first: UInt64
         let end: UInt64
-        if equalBelow < differsAt {
+        if !isSure {
+            first = differsAt
+            end = first
+        } else if equalBelow < differsAt {
             first = middle + 1
             end = first
         } else {
@@ -83,8 +94,22 @@ struct ForkSearch: Sendable {
         guard next > range.last else { return .goesOn }
         asked = nil
         defer { pieces = [] }
+        if !isSure { return try confirm(log, store: store) }
         return equalBelow < differsAt
             ? try halve(log, store: store) : try climb(log, of: space, store: store)
+    }
+
+    /// Compares what the peer holds at the place.
+    private mutating func confirm(
+        _ log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> Step {
+        guard let piece = pieces.first, let operation = piece.operations.first,
+            let previous = differsAt == 0 ? OperationID(reinterpreting: log.id) : piece.anchor,
+            let ours = try store.operation(at: differsAt, in: log.number)?.id,
+            OperationHash.operation(operation, after: previous) != ours
+        else { return .failed }
+        isSure = true
+        return .goesOn
     }
 
     private mutating func halve(

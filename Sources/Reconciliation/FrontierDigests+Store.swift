@@ -47,7 +47,7 @@ extension Frontier {
         self.init(
             space: space.id, isComplete: isComplete, asksForMissing: asksForMissing,
             entries: logs.filter { $0.end > 0 }.map {
-                Entry(tag: $0.tag, sequence: $0.end - 1, check: UInt32($0.tip.prefix >> 32))
+                Entry(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check)
             })
     }
 }

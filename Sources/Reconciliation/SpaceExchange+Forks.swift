@@ -17,30 +17,55 @@ struct ForkTelling: Sendable {
 
 /// Questions beside those about holes: where branches part, and for payloads.
 extension SpaceExchange {
+    /// Looks at a complete list of tips. Where it is the very one that is held here, and the digests
+    /// of the two differ again and again, branches hide behind checks that are alike.
+    mutating func compareAll(
+        _ frontier: Frontier, showing shown: FrontierDigests?, store: some LogStore
+    ) throws(StoreError) {
+        if !questions.contains(.fork) { searches.forget() }
+        guard scope.isEverything, let shown else { return }
+        let logs = try logs(store)
+        guard Frontier(of: space, logs, asksForMissing: false).entries == frontier.entries else {
+            return searches.tipsDiffer()
+        }
+        let own = try FrontierDigests(of: space.number, scope, in: store)
+        guard own != shown, searches.tipsAreEqual(here: own, there: shown) else { return }
+        searches.audit(
+            logs.reversed().compactMap { log in
+                guard log.bound == nil, let last = log.spans.last else { return nil }
+                return ForkSearch(
+                    log.tag, above: last.first, differsAt: last.last, heldThrough: last.last,
+                    isSure: false)
+            })
+    }
+
     /// Compares a tip that the peer lists with the same place here.
     mutating func compare(
         _ entry: Frontier.Entry, with log: LogRecord, store: some LogStore
     ) throws(StoreError) {
-        guard search == nil, entry.sequence < log.end, log.holds(entry.sequence) else { return }
+        guard searches.isIdle, entry.sequence < log.end, log.holds(entry.sequence) else { return }
         let id =
             entry.sequence + 1 == log.end
             ? log.tip : try store.operation(at: entry.sequence, in: log.number)?.id
-        guard let id, UInt32(id.prefix >> 32) != entry.check else { return }
-        suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence)
+        guard let id, id.check != entry.check else { return }
+        suspect(log, differsAt: entry.sequence, heldThrough: entry.sequence, on: .peer)
     }
 
-    /// The peer's branch of a log differs from this one at a place: where do they part?
-    mutating func suspect(_ log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64) {
-        guard search == nil, let span = log.spans.last(where: { $0.first <= place }) else { return }
-        search = ForkSearch(log.tag, above: span.first, differsAt: place, heldThrough: last)
+    /// The peer's branch of a log may differ from this one at a place: where do they part?
+    mutating func suspect(
+        _ log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64,
+        on ground: ForkSearches.Ground
+    ) {
+        guard let span = log.spans.last(where: { $0.first <= place }) else { return }
+        searches.begin(
+            ForkSearch(
+                log.tag, above: span.first, differsAt: place, heldThrough: last,
+                isSure: ground == .peer), on: ground)
     }
 
-    /// A search that came to nothing may begin anew.
-    mutating func forgetSearch() { if !questions.contains(.fork) { search = nil } }
-
-    /// The next question of the search, if one is due.
+    /// The next question of a search, if one is due.
     mutating func nextForkQuestion() -> Want? {
-        guard !questions.contains(.fork), let range = search?.question() else { return nil }
+        guard !questions.contains(.fork), let range = searches.question() else { return nil }
         questions.append(.fork)
         return Want(
             space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: [range])
@@ -52,7 +77,7 @@ extension SpaceExchange {
     mutating func takeAnswers(
         in operations: inout Operations, store: some LogStore
     ) throws(StoreError) -> ForkProof? {
-        guard questions.first == .fork, var current = search else { return nil }
+        guard questions.first == .fork, var current = searches.current else { return nil }
         let tag = current.tag
         var answers: [Run] = []
         operations.runs.removeAll { run in
@@ -65,10 +90,10 @@ extension SpaceExchange {
         for answer in answers { current.take(answer) }
         let step = try current.advance(in: log, of: space.id, store: store)
         switch step {
-        case .goesOn: search = current
-        case .failed: search = nil
+        case .goesOn: searches.goOn(current)
+        case .failed: searches.endFruitless()
         case .proven(let proof):
-            search = nil
+            searches.succeed()
             return proof
         }
         return nil

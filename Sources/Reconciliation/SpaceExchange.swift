@@ -5,12 +5,6 @@ import ParleyWire
 struct SpaceExchange: Sendable {
     /// Above this many missing operations the newest are sent first, and the rest when asked for.
     static let windowOperationCount = 500
-    /// How many operations one question about holes asks for.
-    static let wantOperationCount = 2048
-    /// Larger holes count as this large when a question is divided among them.
-    private static let holeOperationCountMax: UInt64 = 1 << 32
-    /// How many questions about holes may be open.
-    static let openWantCountMax = 2
     /// How many questions of a peer wait for their answer.
     static let answerCountMax = 16
 
@@ -33,14 +27,21 @@ struct SpaceExchange: Sendable {
     private var answers: [Answer] = []
 
     /// The lowest place that was asked for, by log.
-    private var asked: [LogTag: UInt64] = [:]
-    private var openWantCount: Int { questions.count { $0 == .holes } }
+    var asked: [LogTag: UInt64] = [:]
     /// The peer was told all tips and asked for the rest, and nothing has come of it yet.
     private var isAsking = false
     /// The peer was told what is held here.
     var hasTold = false
     /// The peer could not answer: it is not asked again on this link.
-    private var cannotFill = false
+    var cannotFill = false
+
+    /// What a peer's tips say that is missing here.
+    enum Lack: Sendable {
+        /// It has said so before.
+        case known
+        /// Some of it was not heard from it before.
+        case news
+    }
 
     private struct Answer: Sendable {
         var ranges: [Want.Range]
@@ -58,16 +59,18 @@ struct SpaceExchange: Sendable {
 
     /// Questions that are open, the oldest first.
     var questions: [Question] = []
-    /// The search for the place where a log's branches part.
-    var search: ForkSearch?
+    /// The searches for places where a log's branches part.
+    var searches = ForkSearches()
     var forks = ForkTelling()
+    /// The digests that the peer showed last, where they were not our own.
+    private var shown: FrontierDigests?
 
     init(_ shared: SharedSpace) {
         space = shared.record
         scope = shared.scope
     }
 
-    private func logs(_ store: some LogStore) throws(StoreError) -> [LogRecord] {
+    func logs(_ store: some LogStore) throws(StoreError) -> [LogRecord] {
         try scope.logs(of: space.number, in: store)
     }
 
@@ -101,6 +104,12 @@ struct SpaceExchange: Sendable {
 
     // MARK: What the peer holds
 
+    /// The peer's digests are not our own. Returns whether they are others than it last showed.
+    mutating func differs(showing digests: FrontierDigests) -> Bool {
+        defer { shown = digests }
+        return shown != digests
+    }
+
     /// The peer's digests are our own.
     mutating func isEqual(store: some LogStore) throws(StoreError) {
         var ends: [LogTag: UInt64] = [:]
@@ -115,23 +124,26 @@ struct SpaceExchange: Sendable {
         unannounced = []
         windows = [:]
         cannotFill = false
+        shown = nil
+        searches.isEqual()
     }
 
-    /// Takes the peer's tips. Returns whether it holds something that is missing here.
+    /// Takes the peer's tips. Returns what they say that is missing here, if anything is.
     mutating func received(
         _ frontier: Frontier, store: some LogStore
-    ) throws(StoreError) -> Bool {
-        var isBehind = false
+    ) throws(StoreError) -> Lack? {
+        var lack: Lack?
         if frontier.isComplete {
-            forgetSearch()
             lacked = scope.isMutual ? [] : nil
+            try compareAll(frontier, showing: shown, store: store)
         }
         var ends = frontier.isComplete ? [:] : peerEnds ?? [:]
         for entry in frontier.entries {
             let log = try log(entry.tag, store)
             if scope.isMutual, entry.sequence >= log?.end ?? 0, log?.endsAtBound != true {
-                isBehind = true
-                lack(entry)
+                let isNew = peerEnds?[entry.tag] ?? 0 <= entry.sequence
+                lack = isNew || lack == .news ? .news : .known
+                noteLacked(entry)
             }
             if let log { try compare(entry, with: log, store: store) }
             unannounced.remove(entry.tag)
@@ -160,10 +172,10 @@ struct SpaceExchange: Sendable {
         }
         // Its tips crossed with ours: asked once more, it would send everything once more.
         defer { if frontier.isComplete { isAsking = false } }
-        return isBehind && !(isAsking && frontier.isComplete)
+        return isAsking && frontier.isComplete ? nil : lack
     }
 
-    private mutating func lack(_ entry: Frontier.Entry) {
+    private mutating func noteLacked(_ entry: Frontier.Entry) {
         guard let count = lacked?.count else { return }
         // More than anybody may list at once: what is missing is no longer known.
         guard count < Limits.frontierEntryCountMax else { return lacked = nil }
@@ -343,56 +355,5 @@ struct SpaceExchange: Sendable {
         let isDone = answer.ranges.isEmpty || answer.limit == 0
         if isDone { answers.removeFirst() } else { answers[0] = answer }
         return Operations(space: space.id, endsAnswer: isDone, runs: runs)
-    }
-
-    // MARK: Asking for what is missing here
-
-    /// What was asked for and did not come may be asked for again.
-    mutating func forgetQuestions() {
-        asked = [:]
-        questions = questions.map { $0 == .holes ? .forgotten : $0 }
-        cannotFill = false
-    }
-
-    /// The peer has answered its oldest question. Returns whether that was about holes.
-    mutating func answered(isEmpty: Bool) -> Bool {
-        guard !questions.isEmpty else { return false }
-        let question = questions.removeFirst()
-        if question == .holes, isEmpty { cannotFill = true }
-        if question == .fork, isEmpty { search = nil }
-        return question == .holes || question == .forgotten
-    }
-
-    /// The next question about holes: the newest part of each, sized so that all close together.
-    mutating func nextWant(store: some LogStore) throws(StoreError) -> Want? {
-        guard openWantCount < Self.openWantCountMax, !cannotFill, scope.isEverything else {
-            return nil
-        }
-        var holes: [(tag: LogTag, range: ClosedRange<UInt64>)] = []
-        for log in try logs(store) {
-            guard let gap = log.gap else {
-                asked[log.tag] = nil
-                continue
-            }
-            let top = min(gap.upperBound, (asked[log.tag] ?? gap.upperBound + 1) &- 1)
-            guard top >= gap.lowerBound, asked[log.tag] != gap.lowerBound else { continue }
-            holes.append((log.tag, gap.lowerBound...top))
-        }
-        guard !holes.isEmpty else { return nil }
-        holes = Array(holes.prefix(Limits.wantRangeCountMax))
-        // An author may leave a hole of any size: what is added and multiplied here is bounded.
-        let sizes = holes.map { hole in
-            min(hole.range.upperBound - hole.range.lowerBound, Self.holeOperationCountMax) + 1
-        }
-        let total = sizes.reduce(0, +)
-        let ranges = zip(holes, sizes).map { hole, size in
-            let share = UInt64(Self.wantOperationCount) * size / total
-            let count = min(size, max(32, share))
-            let first = hole.range.upperBound - (count - 1)
-            asked[hole.tag] = first
-            return Want.Range(tag: hole.tag, first: first, last: hole.range.upperBound)
-        }
-        questions.append(.holes)
-        return Want(space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
     }
 }

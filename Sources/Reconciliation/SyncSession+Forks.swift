@@ -8,11 +8,14 @@ extension SyncSession {
     /// - Parameters:
     ///   - place: where they are known to differ.
     ///   - last: the last place of the peer's branch that is known to exist.
+    ///   - isHearsay: nobody but a third one says so, who names an operation as a cause.
     public mutating func suspectFork(
-        of log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64
+        of log: LogRecord, differsAt place: UInt64, heldThrough last: UInt64,
+        isHearsay: Bool = false
     ) -> [SessionOutput] {
         guard isOpen else { return [] }
-        shared[log.space]?.suspect(log.agreed, differsAt: place, heldThrough: last)
+        shared[log.space]?.suspect(
+            log.agreed, differsAt: place, heldThrough: last, on: isHearsay ? .cause : .peer)
         return nextForkQuestion(log.space)
     }
 

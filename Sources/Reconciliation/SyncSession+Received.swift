@@ -60,10 +60,11 @@ extension SyncSession {
             if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
                 try shared[number]?.isEqual(store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {
-                    outputs.append(.missing(number))
+                    outputs.append(.missing(number, isNews: false))
                 }
             } else {
-                outputs.append(.missing(number))
+                let isNews = shared[number]?.differs(showing: theirs) == true
+                outputs.append(.missing(number, isNews: isNews))
             }
         }
         return outputs
@@ -73,10 +74,11 @@ extension SyncSession {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
         guard let space = try store.space(frontier.space),
-            let isBehind = try shared[space.number]?.received(frontier, store: store)
+            shared[space.number] != nil
         else { return [] }
+        let lack = try shared[space.number]?.received(frontier, store: store)
         let questions = nextForkQuestion(space.number)
-        if isBehind { return questions + [.missing(space.number)] }
+        if let lack { return questions + [.missing(space.number, isNews: lack == .news)] }
         // Digests that were equal here and not there: the peer must know as well what to send.
         return questions + (frontier.isComplete ? try tell(space.number, store: store) : [])
     }

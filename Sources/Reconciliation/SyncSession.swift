@@ -14,8 +14,9 @@ public enum SessionOutput: Equatable, Sendable {
     case introduced(Introduction)
     /// The peer lacks a space that both belong to.
     case introduceSpace(SpaceNumber)
-    /// The peer may hold what is missing here: is it to be the space's source?
-    case missing(SpaceNumber)
+    /// The peer may hold what is missing here: is it to be the space's source? It is news where the
+    /// peer did not say so before.
+    case missing(SpaceNumber, isNews: Bool)
     /// The peer has answered a want, or cannot.
     case answered(SpaceNumber)
     /// The peer refused something.

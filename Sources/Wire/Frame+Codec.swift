@@ -115,7 +115,7 @@ extension ByteWriter {
         for entry in frontier.entries {
             uint64(entry.tag.value)
             number(entry.sequence)
-            uint32(entry.check)
+            check(entry.check)
         }
     }
 
@@ -202,7 +202,7 @@ extension ByteReader {
             reader throws(DecodingFailure) in
             Frontier.Entry(
                 tag: LogTag(try reader.uint64()), sequence: try reader.place(),
-                check: try reader.uint32())
+                check: try reader.check())
         }
         try ascending("frontier", entries, by: \.tag)
         return Frontier(

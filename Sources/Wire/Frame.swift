@@ -34,7 +34,7 @@ public enum Frame: Equatable, Sendable {
 /// Opens a session: what the sender can do and how much it will take.
 public struct Hello: Equatable, Sendable {
     /// The version of this protocol.
-    public static let version: UInt64 = 1
+    public static let version: UInt64 = 2
     /// Feature bits; unknown ones are ignored.
     public var capabilities: UInt64
     /// The sender's wall clock in Unix milliseconds.
@@ -106,11 +106,12 @@ public struct Frontier: Equatable, Sendable {
         public var tag: LogTag
         /// The place of the last operation.
         public var sequence: UInt64
-        /// The first four bytes of the last operation's identifier.
-        public var check: UInt32
+        /// The first half of the last operation's identifier: finding two operations that share it
+        /// takes 2^64 hashes.
+        public var check: Check
 
         /// An entry with these fields.
-        public init(tag: LogTag, sequence: UInt64, check: UInt32) {
+        public init(tag: LogTag, sequence: UInt64, check: Check) {
             self.tag = tag
             self.sequence = sequence
             self.check = check

@@ -34,7 +34,7 @@ public enum Limits {
     /// Entries in one `SPACES` frame.
     public static let spaceCountMax = 4096
     /// Entries in one `FRONT` or `ACK` frame: a space has at most 1,024 devices with 5 lanes.
-    public static let frontierEntryCountMax = 8192
+    public static let frontierEntryCountMax = 7680
     /// Ranges in one `WANT` frame.
     public static let wantRangeCountMax = 64
     /// Operations asked for by one `WANT` frame.

@@ -66,7 +66,10 @@ struct NodeFuzzTests {
                 .frontier(
                     Frontier(
                         space: space, isComplete: false, asksForMissing: true,
-                        entries: [.init(tag: log.tag, sequence: tip.last + 1, check: 7)])),
+                        entries: [
+                            .init(
+                                tag: log.tag, sequence: tip.last + 1, check: Check(high: 7, low: 7))
+                        ])),
                 .acknowledge(
                     Acknowledgement(
                         space: space, entries: [.init(tag: log.tag, sequence: tip.last)])),

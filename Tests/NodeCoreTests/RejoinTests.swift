@@ -166,7 +166,7 @@ struct RejoinTests {
             })
         let lie = Frontier(
             space: space, isComplete: false, asksForMissing: false,
-            entries: [.init(tag: log.tag, sequence: 1_000_000, check: 7)])
+            entries: [.init(tag: log.tag, sequence: 1_000_000, check: Check(high: 7, low: 7))])
         world.inject(.frontier(lie), from: ben, to: ann)
         world.run(for: 1_000)
         #expect(throws: CommandRefusal.rejoining) { try world.type("two", on: ann, in: space) }

@@ -124,7 +124,7 @@ final class End {
                 try perform(session.renewCredit())
             case .acknowledged(let acknowledgement): acknowledged.append(acknowledgement)
             case .introduceSpace(let space): try session.assumeMissing(space, store: store)
-            case .missing(let space):
+            case .missing(let space, _):
                 try perform(try session.ask(space, store: store))
                 try perform(try session.fillHoles(space, store: store))
             case .answered(let space):

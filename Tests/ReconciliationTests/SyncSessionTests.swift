@@ -254,7 +254,7 @@ struct HostileSessionTests {
                     space: End.spaceID(1), isComplete: true, asksForMissing: true,
                     entries: entries))
         }
-        try end.receive(front([.init(tag: tag, sequence: Limits.placeMax - 1, check: 0)]))
+        try end.receive(front([.init(tag: tag, sequence: Limits.placeMax - 1, check: noCheck)]))
         #expect(end.operationFrames.isEmpty)
         try end.write(1)
         try end.flush()
@@ -268,7 +268,7 @@ struct HostileSessionTests {
         let end = try opened(seed: 25, operations: 1)
         for block in 0..<6 as Range<UInt64> {
             let entries = (0..<4096 as Range<UInt64>).map {
-                Frontier.Entry(tag: LogTag(block << 32 | $0), sequence: 5, check: 0)
+                Frontier.Entry(tag: LogTag(block << 32 | $0), sequence: 5, check: noCheck)
             }
             let frontier = Frontier(
                 space: End.spaceID(1), isComplete: block == 0, asksForMissing: false,
@@ -326,3 +326,6 @@ extension Pair {
         for (salt, end) in [ann, ben].enumerated() { end.restart(salt: UInt64(salt)) }
     }
 }
+
+/// What stands where a test says nothing of an operation.
+private let noCheck = Check(high: 0, low: 0)

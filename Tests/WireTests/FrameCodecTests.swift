@@ -172,10 +172,7 @@ extension Frame {
 extension Frontier {
     fileprivate var vectorText: String {
         (["front \(space)"] + (isComplete ? ["complete"] : []) + (asksForMissing ? ["asks"] : [])
-            + entries.map { entry in
-                let check = withUnsafeBytes(of: entry.check.bigEndian) { hex($0) }
-                return "\(entry.tag):\(entry.sequence):\(check)"
-            }).joined(separator: " ")
+            + entries.map { "\($0.tag):\($0.sequence):\($0.check)" }).joined(separator: " ")
     }
 }
 

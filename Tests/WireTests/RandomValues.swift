@@ -48,7 +48,7 @@ extension SeededRandom {
         let tips = ascending(atMost: 5).map {
             Frontier.Entry(
                 tag: LogTag($0), sequence: number(below: Limits.placeMax),
-                check: UInt32(truncatingIfNeeded: next()))
+                check: check())
         }
         let ranges = ascending(atMost: 5).map { tag in
             let first = number(below: 1 << 61)

@@ -83,6 +83,8 @@ extension Stage {
         case .writeOn: try world.writeOn(liar, in: space)
         case .backdateRoster: try world.backdateRoster(liar, in: space)
         case .equivocateRoster: try world.equivocateRoster(liar, in: space)
+        case .grindHashes:
+            try world.grind(liar, in: space) || world.grind(liar, in: space, lane: .control)
         }
     }
 

@@ -207,4 +207,11 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case backdateRoster
     /// Signs two changes of the roster at one place, and shows each to others.
     case equivocateRoster
+    /// Writes two operations at one place whose names begin alike, and shows each to others.
+    case grindHashes
+
+    /// What is drawn for a seed: those before 400 are what they were.
+    static func drawn(for seed: UInt64) -> [Malice] {
+        seed < 400 ? allCases.filter { $0 != .grindHashes } : allCases
+    }
 }

@@ -40,7 +40,7 @@ extension Scenario {
         }
         let (isLiar, first, second) = (random.next() % 4 == 0, random.next(), random.next())
         if isLiar, count >= 3 {
-            let kinds = Malice.allCases
+            let kinds = Malice.drawn(for: seed)
             let drawn = [first, second].map { kinds[Int($0 % UInt64(kinds.count))] }
             nodes[count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
         }

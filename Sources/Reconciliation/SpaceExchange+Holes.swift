@@ -1,0 +1,63 @@
+import ParleyLedger
+import ParleyWire
+
+/// Asking for what is missing here.
+extension SpaceExchange {
+    /// How many operations one question about holes asks for.
+    static let wantOperationCount = 2048
+    /// Larger holes count as this large when a question is divided among them.
+    private static let holeOperationCountMax: UInt64 = 1 << 32
+    /// How many questions about holes may be open.
+    static let openWantCountMax = 2
+
+    private var openWantCount: Int { questions.count { $0 == .holes } }
+
+    /// What was asked for and did not come may be asked for again.
+    mutating func forgetQuestions() {
+        asked = [:]
+        questions = questions.map { $0 == .holes ? .forgotten : $0 }
+        cannotFill = false
+    }
+
+    /// The peer has answered its oldest question. Returns whether that was about holes.
+    mutating func answered(isEmpty: Bool) -> Bool {
+        guard !questions.isEmpty else { return false }
+        let question = questions.removeFirst()
+        if question == .holes, isEmpty { cannotFill = true }
+        if question == .fork, isEmpty || searches.isWaiting { searches.endFruitless() }
+        return question == .holes || question == .forgotten
+    }
+
+    /// The next question about holes: the newest part of each, sized so that all close together.
+    mutating func nextWant(store: some LogStore) throws(StoreError) -> Want? {
+        guard openWantCount < Self.openWantCountMax, !cannotFill, scope.isEverything else {
+            return nil
+        }
+        var holes: [(tag: LogTag, range: ClosedRange<UInt64>)] = []
+        for log in try logs(store) {
+            guard let gap = log.gap else {
+                asked[log.tag] = nil
+                continue
+            }
+            let top = min(gap.upperBound, (asked[log.tag] ?? gap.upperBound + 1) &- 1)
+            guard top >= gap.lowerBound, asked[log.tag] != gap.lowerBound else { continue }
+            holes.append((log.tag, gap.lowerBound...top))
+        }
+        guard !holes.isEmpty else { return nil }
+        holes = Array(holes.prefix(Limits.wantRangeCountMax))
+        // An author may leave a hole of any size: what is added and multiplied here is bounded.
+        let sizes = holes.map { hole in
+            min(hole.range.upperBound - hole.range.lowerBound, Self.holeOperationCountMax) + 1
+        }
+        let total = sizes.reduce(0, +)
+        let ranges = zip(holes, sizes).map { hole, size in
+            let share = UInt64(Self.wantOperationCount) * size / total
+            let count = min(size, max(32, share))
+            let first = hole.range.upperBound - (count - 1)
+            asked[hole.tag] = first
+            return Want.Range(tag: hole.tag, first: first, last: hole.range.upperBound)
+        }
+        questions.append(.holes)
+        return Want(space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
+    }
+}
