@@ -145,8 +145,14 @@ final class SecretsStayIn: Checker {
         let fitting = epochs.filter {
             $0.body.rosterDigest == now.digest && now.owners[$0.act.device] != nil
         }
+        // No clock holds on to one that the author of another had seen.
+        let heads = fitting.filter { epoch in
+            !fitting.contains { other in
+                other.act.past.contains { reading.control.rosters.acts[$0].id == epoch.act.id }
+            }
+        }
         // With a liar's in use, older ones may be gone.
-        guard let epoch = fitting.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }),
+        guard let epoch = heads.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }),
             !world.liars.contains(epoch.act.device)
         else { return }
         for node in world.honestNodes

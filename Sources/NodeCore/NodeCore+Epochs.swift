@@ -131,7 +131,7 @@ extension NodeCore {
         }
         progress.end(in: all)
         // It may have been dropped while another roster held.
-        if let best = fitting(judge).first, best.author != identity.device,
+        if let best = judge.graph.newest(of: fitting(judge)), best.author != identity.device,
             try store.secret(.epochKeys, best.id.bytes, in: space.number) == nil
         {
             progress.unopenable[best.id] = best.author
@@ -215,8 +215,9 @@ extension NodeCore {
     /// The epoch that this device seals envelopes under; nil where one must be made first.
     ///
     /// It is for exactly the roster of now, its author is in it, this device can open it and has
-    /// not gone on from it, and nobody in the roster said that they cannot open it. Of several the
-    /// one with the greatest clock, then the smallest name.
+    /// not gone on from it, and nobody in the roster said that they cannot open it. Of several one
+    /// that the author of no other had seen; of such the one with the greatest clock, then the
+    /// smallest name.
     public mutating func currentEpoch(
         of space: SpaceRecord, in store: some Store
     ) throws(StoreError) -> CurrentEpoch? {
@@ -233,26 +234,38 @@ extension NodeCore {
     private func chosenEpoch(
         _ judge: Judge, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> CurrentEpoch? {
-        var faulted: CurrentEpoch?
-        for epoch in fitting(judge) {
-            let isFaulted = judge.graph.faults(on: epoch.id).contains(where: judge.roster.contains)
-            guard let secret = try store.secret(.epochKeys, epoch.id.bytes, in: space.number),
-                let kept = KeptEpoch(secret)
-            else { continue }
-            let found = CurrentEpoch(
-                id: epoch.id, author: epoch.author, madeAt: epoch.clock >> 16,
-                openedAt: kept.openedAt, isFaulted: isFaulted, ownEnd: kept.ownEnd)
-            guard isFaulted else { return found }
-            faulted = faulted ?? found
+        let all = fitting(judge)
+        func isFaulted(_ epoch: ControlEpoch) -> Bool {
+            judge.graph.faults(on: epoch.id).contains(where: judge.roster.contains)
         }
-        return faulted
+        // Most often the first is it. Where it is not, others are looked at only if their keys are held.
+        if let best = judge.graph.newest(of: all), !isFaulted(best),
+            let found = try opened(best, isFaulted: false, in: space, store)
+        {
+            return found
+        }
+        let kept = try keptEpochs(in: space, store)
+        let held = all.filter { kept[$0.id] != nil }
+        let sound = judge.graph.newest(of: held.filter { !isFaulted($0) })
+        guard let epoch = sound ?? judge.graph.newest(of: held) else { return nil }
+        return try opened(epoch, isFaulted: sound == nil, in: space, store)
     }
 
-    /// The epochs that this device may use while the roster is that of now, the best first.
+    private func opened(
+        _ epoch: ControlEpoch, isFaulted: Bool, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> CurrentEpoch? {
+        try store.secret(.epochKeys, epoch.id.bytes, in: space.number).flatMap(KeptEpoch.init).map {
+            CurrentEpoch(
+                id: epoch.id, author: epoch.author, madeAt: epoch.clock >> 16,
+                openedAt: $0.openedAt, isFaulted: isFaulted, ownEnd: $0.ownEnd)
+        }
+    }
+
+    /// The epochs that this device may use while the roster is that of now, causes before effects.
     private func fitting(_ judge: Judge) -> [ControlEpoch] {
         judge.graph.epochs.filter {
             judge.takes($0) && !judge.graph.hasLeft($0.id, identity.device)
-        }.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
+        }
     }
 
     /// Whether an epoch for the roster of now was made here lately: whoever says again and again

@@ -51,6 +51,26 @@ extension ControlGraph {
         numbers[epoch].map { isInPast(other, of: $0) } ?? false
     }
 
+    /// Of several epochs the one that is used: the author of no other had seen it, so that no clock
+    /// that ran ahead holds on to an old one; of such the one with the greatest clock, then the
+    /// smallest name.
+    ///
+    /// - Parameter epochs: causes before effects, as ``epochs`` has them.
+    public func newest(of epochs: [ControlEpoch]) -> ControlEpoch? {
+        var heads: [ControlEpoch] = []
+        for epoch in epochs.reversed() where !heads.contains(where: { saw(epoch.id, in: $0.id) }) {
+            heads.append(epoch)
+        }
+        return heads.max { ($0.clock, $1.id) < ($1.clock, $0.id) }
+    }
+
+    /// Whether an epoch takes the place of another: its author had seen that, or neither's had seen
+    /// the other and its clock is greater.
+    public func isNewer(_ epoch: ControlEpoch, than other: ControlEpoch) -> Bool {
+        if saw(other.id, in: epoch.id) { return epoch.id != other.id }
+        return !saw(epoch.id, in: other.id) && (epoch.clock, other.id) > (other.clock, epoch.id)
+    }
+
     private func isInPast(_ operation: OperationID, of later: Int) -> Bool {
         guard let number = numbers[operation] else { return false }
         return nodes[later].past.contains(

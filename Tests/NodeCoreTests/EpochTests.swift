@@ -93,6 +93,25 @@ struct EpochTests {
         #expect(try newcomer.open(sending.seal("welcome", in: group)) == "welcome")
     }
 
+    @Test("Attack 61: an epoch of a clock far ahead gives way to one whose author had seen it")
+    func clockAhead() throws {
+        let world = World(seed: 61)
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        let (ann, ben) = (nodes[0], nodes[1])
+        try world.introduce(nodes)
+        ann.clock.skew = 3_653 * 86_400_000
+        let group = try world.group("trip", nodes)
+        let ahead = try #require(try current(ann, group))
+        try world.type("a question", on: ann, in: group)
+        world.run(for: 20 * 60_000)
+        // In a small space an old epoch is replaced with an answer.
+        try world.type("an answer", on: ben, in: group)
+        world.run(for: 10_000)
+        let healing = try #require(try current(ben, group))
+        #expect(healing.author == ben.identity.device && healing.madeAt < ahead.madeAt)
+        for node in nodes { #expect(try current(node, group)?.id == healing.id, "\(node.name)") }
+    }
+
     @Test(
         "Attack 43: two halves that change and mint apart find one epoch together",
         arguments: [4, 5, 6] as [UInt64])
