@@ -1,0 +1,122 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySignalling
+import ParleyWire
+
+@testable import ParleyNodeCore
+@testable import ParleySealing
+@testable import ParleySimulation
+
+// What comes from Ann's own machine: commands at their bounds, timers, and a clock that jumps.
+extension HostileWorld {
+    /// A timer fires, at a moment of its own choice.
+    func fire() {
+        let number = SpaceNumber(Int64(random.next() % 5))
+        let timers: [TimerID] = [
+            .heartbeat(LinkID(random.hostile())), .announce, .receipts, .dial(device()),
+            .source(number), .claim(device()), .bodies, .waiting, .devices, .card(number), .keys,
+            .upkeep(number), .epoch(number), .relay(relay.key), .outbox, .repair(number),
+            .reminder(number), .signals(random.hostile()),
+        ]
+        let timer = timers[random.below(timers.count)]
+        feed(.timer(timer), "the timer \(timer)")
+    }
+
+    /// Ann's wall clock is set: by a year or a century, or to what a board without a battery has.
+    func setClock() {
+        let wall = random.hostile(as: WallTime.self).value
+        ann.clock.skew = random.flip() ? 0 : Int64(wall) - Int64(now())
+        feed(.networkChanged, "the clock is set to \(wall)")
+    }
+
+    /// A person or a program wants something.
+    func command() throws {
+        let command = try drawnCommand()
+        note("the command \(command)".prefix(120).description)
+        // What is refused is refused.
+        _ = try? world.perform(command, on: ann)
+    }
+
+    private func drawnCommand() throws -> Command {
+        let space = try space()
+        let number = OperationNumber(
+            Int64(truncatingIfNeeded: random.flip() ? random.next() % 30 : random.hostile()))
+        return switch random.next() % 26 {
+        case 0: .setProfile(name: "ann", addresses: random.flip() ? nil : ["\(ann.index)"])
+        case 1: .createGroup(name: "g", members: [person()])
+        case 2: .send(space, [TextMessage(text: "s")], replyingTo: random.flip() ? nil : number)
+        case 3: .edit(number, text: "e")
+        case 4: .delete(number)
+        case 5: .react(number, Reaction(emoji: "👍", isOn: random.flip()))
+        case 6: .markRead(space)
+        case 7: .addMember(space, person(), .member)
+        case 8: .rename(space, "n")
+        case 9: .mute(space, isOn: random.flip())
+        case 10: .call(space, MediaState(rawValue: 1))
+        case 11:
+            .act(
+                CallID(Check(high: 1, low: random.next() % 3)),
+                [.answer([]), .decline, .hangUp, .mediaFailed][random.below(4)])
+        case 12: .types(space, random.flip())
+        case 13: .setPresence([.online, .away, .offline][random.below(3)])
+        case 14: .setPrivacy(.everything, for: random.flip() ? nil : person())
+        case 15: .markVerified(person())
+        case 16: .renameDevice(device(), name: "d")
+        default: numberedCommand(space)
+        }
+    }
+
+    /// One with numbers in it.
+    private func numberedCommand(_ space: SpaceID) -> Command {
+        switch random.next() % 9 {
+        case 0:
+            .createInvite(
+                secret: random.bytes(32), expires: random.hostile(),
+                uses: Int(truncatingIfNeeded: random.hostile()))
+        case 1: .revokeInvite(random.hostile())
+        case 2:
+            .acceptInvite(
+                Invite(
+                    person: eve.identity.person, card: card(of: eve), secret: random.bytes(32),
+                    expires: random.hostile()), alias: "")
+        case 3: .requestContact(card: card(of: eve), alias: "")
+        case 4:
+            .createGroupInvite(
+                space, secret: random.bytes(32), role: .member,
+                uses: UInt32(truncatingIfNeeded: random.hostile()), expires: random.hostile())
+        case 5:
+            .joinGroup(
+                GroupLink(
+                    space: random.identifier(), invite: random.identifier(),
+                    secret: random.bytes(32), expires: random.hostile(), name: "g",
+                    card: card(of: eve)))
+        case 6:
+            .changeSettings(
+                space,
+                SpaceSettings(
+                    history: .days(UInt32(truncatingIfNeeded: random.hostile())),
+                    rotationHours: UInt32(truncatingIfNeeded: random.hostile())))
+        case 7:
+            .chooseRelays([
+                RelayChoice(
+                    relay: relay.key, addresses: ["relay"],
+                    until: random.flip() ? nil : random.hostile())
+            ])
+        default:
+            .importMessages(space, fileHash: random.identifier(), rows: rows(), throughLine: line())
+        }
+    }
+
+    private func line() -> Int { Int(truncatingIfNeeded: random.hostile()) }
+
+    private func rows() -> [ImportedRow] {
+        (0..<random.below(3)).map { _ in
+            ImportedRow(
+                line: line(),
+                message: TextMessage(
+                    text: "i",
+                    origin: ImportedOrigin(author: "x", time: random.hostile(), isAction: false)))
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySignalling
+import ParleyWire
+
+@testable import ParleyNodeCore
+@testable import ParleySealing
+@testable import ParleySimulation
+
+// Operations that are signed and stand in their logs, with payloads of any numbers.
+extension HostileWorld {
+    /// A liar writes an operation and shows it, over a link or in a letter.
+    func writeOperation() throws {
+        let node = liar()
+        guard node !== ben else { return try sendOwn() }
+        let space = try space()
+        try world.observe {
+            guard let forgery = try Forgery(node, in: space) else { return }
+            var draft = draft()
+            if random.flip(), let payload = draft.payload {
+                var hostile = HostilePayload(seed: random.next())
+                draft.payload = hostile.changed(payload)
+            }
+            // One that is too far ahead would be left out of all that follows.
+            let wall =
+                random.flip()
+                ? now() + random.next() % 1_000 : min(random.hostile(), Limits.wallClockMax - 2)
+            var causes = try forgery.causes(of: draft.lane)
+            if random.happens(onceIn: 6) {
+                causes = [
+                    OperationReference(
+                        tag: try tag(in: space), sequence: place(), check: random.check())
+                ]
+            }
+            guard let run = try forgery.run(draft, at: wall, naming: causes) else { return }
+            // One that nothing follows is a fork later; that is tried, too.
+            if !random.happens(onceIn: 8) { try forgery.keep(run) }
+            let frame = Frame.operations(
+                Operations(space: space, endsAnswer: random.flip(), runs: [run]))
+            note("an operation of kind \(draft.kind.rawValue) by \(node.name)")
+            for target in [ann, ben] { world.inject(frame, from: node, to: target) }
+        }
+        world.run(for: 20)
+    }
+
+    /// Ben, who is honest, writes as people do.
+    private func sendOwn() throws {
+        guard let space = try spaces().first else { return }
+        // Whether he may is not the question.
+        _ = try? world.type("b", on: ben, in: space)
+    }
+
+    private func draft() -> Draft {
+        let reference = OperationReference(
+            tag: LogTag(random.next()), sequence: place(), check: random.check())
+        return switch random.next() % 22 {
+        case 0, 1:
+            TextMessage(
+                text: "t",
+                origin: ImportedOrigin(
+                    author: "x", time: random.hostile(as: WallTime.self).value, isAction: false)
+            ).draft()
+        case 2, 3, 4:
+            Receipts(
+                read: [.init(tag: (try? tag(in: group)) ?? LogTag(1), sequence: place())],
+                delivered: [.init(tag: (try? tag(in: group)) ?? LogTag(1), sequence: place())]
+            ).draft()
+        case 5, 6:
+            CallRecord(
+                call: CallID(Check(high: 1, low: 2)), founder: person(),
+                began: random.hostile(as: WallTime.self).value,
+                summary: CallSummary(
+                    outcome: .talked, duration: random.hostile(as: WallTime.self).value, persons: []
+                )
+            ).draft()
+        case 7: ConversationName(name: "n").draft(replacing: [])
+        case 8: MessageEdit(text: "e").draft(of: reference)
+        case 9: Reaction(emoji: "👍", isOn: true).draft(to: reference)
+        case 10: MessageDeletion.draft(of: reference)
+        case 11: SharedCard(card: card(of: eve)).draft()
+        case 12:
+            RelayChoice(
+                relay: relay.key, addresses: ["relay"],
+                until: random.hostile(as: WallTime.self).value
+            ).draft()
+        case 13: Mute(space: group, isOn: random.flip()).draft()
+        default: controlDraft()
+        }
+    }
+
+    private func controlDraft() -> Draft {
+        let cut = Cut([
+            LogPlace(
+                device: device(), lane: [.content, .receipts, .shared][random.below(3)],
+                sequence: place(), operation: random.identifier())
+        ])
+        return switch random.next() % 8 {
+        case 0: SpaceSettings(history: .days(3_650), rotationHours: 1).draft()
+        case 1:
+            GroupInvite.open(
+                key: device(), role: .member, uses: 1_000,
+                expires: random.hostile(as: WallTime.self).value
+            ).draft()
+        case 2: RemoveMember(person(), cut: cut).draft()
+        case 3: SetRole(person(), role: .member, cut: cut).draft()
+        case 4:
+            Ident(
+                person: ann.identity.person, identity: phone.core.node.operations,
+                change: random.flip() ? .add : .revoke(device(), cut: cut)
+            ).draft()
+        case 5:
+            Draft(
+                kind: .leafUpdate, lane: .control,
+                payload: PrivateLeaf.generate(using: &random).publicKey.bytes, isErasable: false)
+        case 6:
+            Draft(
+                kind: .fault, lane: .control,
+                payload: (random.identifier() as OperationID).bytes, isErasable: false)
+        default:
+            Draft(kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
+        }
+    }
+}

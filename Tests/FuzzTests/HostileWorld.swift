@@ -1,0 +1,192 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySignalling
+import ParleyWire
+
+@testable import ParleyNodeCore
+@testable import ParleySealing
+@testable import ParleySimulation
+
+/// A small world in which everybody but two lies: Ann, who is attacked, and Ben, who is honest.
+///
+/// Ann's telephone was stolen, Eve is a contact of hers and a member of a group with her and Ben,
+/// and their relay is a liar's. All have real keys, so what is made here opens, and its signatures
+/// hold: what is wrong with it are its numbers and its order.
+final class HostileWorld {
+    /// What an input may cost Ann's node, in effects and in bytes that leave.
+    static let effectCountMax = 4_096
+    static let effectByteCountMax = 4 << 20
+
+    let world: World
+    let ann, phone, ben, eve: SimulatedNode
+    let relay: SimulatedRelay
+    let group: SpaceID
+    var random: SeededRandom
+    /// The greatest that one input has cost.
+    private(set) var effectCount = 0
+    private(set) var effectByteCount = 0
+    /// A link that only Ann's node believes in; each next one has the next number.
+    private var pretended: [LinkID] = []
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed, purpose: "hostile world")
+        world = World(seed: seed)
+        ann = try world.addNode("ann")
+        ben = try world.addNode("ben")
+        eve = try world.addNode("eve")
+        relay = world.addRelay("relay")
+        for node in [ann, ben, eve] { try world.use(relay, by: node) }
+        group = try world.group("group", [ann, ben, eve])
+        phone = try world.addDevice("phone", of: ann)
+        world.run(for: 20_000)
+        for space in try spaces() { try world.type("a", on: ann, in: space) }
+        world.run(for: 5_000)
+        phone.isHonest = false
+        eve.isHonest = false
+        world.onStep = { [unowned self] step in
+            guard step.node === ann else { return }
+            var byteCount = 0
+            for effect in step.effects {
+                switch effect {
+                case .send(_, let bytes): byteCount += bytes.count
+                case .askRelay(_, let request): byteCount += request.action.encodedByteCount
+                default: break
+                }
+            }
+            effectCount = max(effectCount, step.effects.count)
+            effectByteCount = max(effectByteCount, byteCount)
+        }
+    }
+
+    /// The conversations that Ann has with Ben: the group, and that of the two.
+    func spaces() throws -> [SpaceID] {
+        try ann.store.spaces().filter { space in
+            space.kind != .own
+                && (try? ann.roster(of: space))??.person(of: ben.identity.device) != nil
+        }.map(\.id)
+    }
+
+    /// Says what is about to happen, where that is asked for.
+    func note(_ words: String) { FuzzPlan.trace(words) }
+
+    /// Feeds Ann's node an input.
+    func feed(_ input: Input, _ words: String) {
+        note(words)
+        world.offer(input, to: ann.index)
+    }
+
+    /// One more hostile thing happens.
+    ///
+    /// - Parameter isLocal: whether Ann's own programs and clocks may do anything as well.
+    func advance(isLocal: Bool) throws {
+        switch random.next() % (isLocal ? 24 : 16) {
+        case 0...3: tellAsRelay()
+        case 4, 5: try writeLetter()
+        case 6: try pass()
+        case 7, 8: try sendFrame()
+        case 9...12: try writeOperation()
+        case 13: try sealEnvelope()
+        case 14: pretendLink()
+        case 15: world.run(for: random.next() % 3 == 0 ? 60_000 : 500)
+        case 16, 17: fire()
+        case 18: setClock()
+        default: try command()
+        }
+        world.run(for: random.next() % 50)
+    }
+
+    // MARK: Who, where, and what they have
+
+    /// Somebody with keys, and a person of theirs.
+    func liar() -> SimulatedNode { [phone, eve, eve, ben][random.below(4)] }
+
+    /// A space of Ann's, now and then one of nobody's.
+    func space() throws -> SpaceID {
+        let all = try ann.store.spaces()
+        guard !random.happens(onceIn: 16), !all.isEmpty else { return random.identifier() }
+        return all[random.below(all.count)].id
+    }
+
+    func tag(in space: SpaceID) throws -> LogTag {
+        guard let record = try ann.store.space(space) else { return LogTag(random.next()) }
+        let logs = try ann.store.logs(in: record.number)
+        guard !logs.isEmpty, !random.happens(onceIn: 8) else { return LogTag(random.next()) }
+        return logs[random.below(logs.count)].tag
+    }
+
+    /// A place: one that a log may have, or any.
+    func place() -> UInt64 {
+        random.flip() ? random.next() % 8 : min(random.hostile(), Limits.placeMax - 1)
+    }
+
+    func now() -> UInt64 { World.epoch + world.now }
+
+    func device() -> DeviceID {
+        let nodes = [ann, phone, ben, eve]
+        return random.happens(onceIn: 8)
+            ? random.identifier() : nodes[random.below(nodes.count)].identity.device
+    }
+
+    func person() -> PersonID {
+        let nodes = [ann, ben, eve]
+        return random.happens(onceIn: 8)
+            ? random.identifier() : nodes[random.below(nodes.count)].identity.person
+    }
+
+    // MARK: Links
+
+    /// Somebody links, as far as Ann's node can tell, says things, and may go.
+    private func pretendLink() {
+        let node = liar()
+        let link = LinkID(1 << 40 + random.next() % (1 << 20))
+        let isStranger = random.happens(onceIn: 4)
+        let log = isStranger ? stranger() : node.core.node.log
+        let device = isStranger ? log.devices.first?.device : node.identity.device
+        guard let device else { return }
+        feed(
+            .linkOpened(
+                link,
+                LinkPeer(
+                    person: log.person, root: Digest(reinterpreting: log.root), device: device,
+                    identity: log.encoded, handshakeHash: random.bytes(32),
+                    isInitiator: random.flip(), isPiped: random.flip())), "a link")
+        pretended.append(link)
+        for _ in 0..<random.below(6) {
+            guard let bytes = try? frame(of: node).encoded() else { continue }
+            feed(.frame(link, bytes), "a frame on that link")
+        }
+        guard random.flip(), let old = pretended.first else { return }
+        pretended.removeFirst()
+        feed(.linkClosed(old), "that link ends")
+    }
+
+    private func stranger() -> IdentityLog {
+        let made = try? IdentityLog.founded(
+            root: .generate(using: &random), device: .generate(using: &random),
+            noiseKey: DeviceNoiseKey.generate(using: &random).publicKey, time: random.hostile(),
+            using: &random)
+        return made ?? eve.core.node.log
+    }
+
+    /// A linked peer says something.
+    private func sendFrame() throws {
+        let node = liar()
+        let bytes = try frame(of: node).encoded()
+        note("a frame of \(node.name)")
+        world.inject(bytes, from: node, to: ann)
+        world.run(for: 20)
+    }
+}
+
+extension SeededRandom {
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+}
+
+extension RelayAction {
+    fileprivate var encodedByteCount: Int {
+        RelayRequest(self, of: MailboxID { _ in }).encoded.count
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import ParleyWire
+import Testing
+
+@testable import ParleySimulation
+
+/// Everything that reaches a node, in any order, with numbers at their bounds.
+///
+/// A trap ends the process. The line that was printed last then names the life in which it came:
+/// `PARLEY_FUZZ_SEED` and `PARLEY_FUZZ_LIFE` begin with it again, and `PARLEY_FUZZ_TRACE` names each
+/// input.
+@Suite("A node's step under hostile inputs")
+struct StepFuzzTests {
+    /// With what is asked here, too, and without: then Ann and Ben must still reach each other.
+    @Test(
+        "Attack 60: no input ends a node, keeps it from its work or costs much",
+        arguments: [false, true])
+    func steps(isLocal: Bool) throws {
+        let clock = ContinuousClock()
+        let end = clock.now + .seconds(FuzzPlan.seconds)
+        var (life, inputCount, effectCount, byteCount) = (FuzzPlan.life, 0, 0, 0)
+        var slowest = Duration.zero
+        repeat {
+            let seed = FuzzPlan.seed << 20 | UInt64(isLocal ? 1 : 0) << 19 | life
+            FuzzPlan.tell("steps, local \(isLocal): PARLEY_FUZZ_LIFE=\(life)")
+            let world = try HostileWorld(seed: seed)
+            for _ in 0..<(FuzzPlan.isBrief ? 40 : 400) where inputCount == 0 || clock.now < end {
+                let start = clock.now
+                try world.advance(isLocal: isLocal)
+                slowest = max(slowest, clock.now - start)
+                inputCount += 1
+            }
+            if !isLocal { try world.expectService("life \(life)") }
+            effectCount = max(effectCount, world.effectCount)
+            byteCount = max(byteCount, world.effectByteCount)
+            life += 1
+        } while clock.now < end
+        #expect(effectCount <= HostileWorld.effectCountMax)
+        #expect(byteCount <= HostileWorld.effectByteCountMax)
+        FuzzPlan.tell(
+            "steps, local \(isLocal), seed \(FuzzPlan.seed): \(inputCount) inputs, at most "
+                + "\(effectCount) effects and \(byteCount) bytes of one, slowest \(slowest)")
+    }
+}
+
+extension HostileWorld {
+    /// Whatever that was, the two who are honest still reach each other.
+    func expectService(_ words: String) throws {
+        guard let space = try spaces().first else { return }
+        world.run(for: 300_000)
+        try world.type("still there", on: ben, in: space)
+        world.run(for: 600_000)
+        #expect(try ann.texts(in: space).contains("still there"), "\(words)")
+    }
+}
+
+extension FuzzPlan {
+    /// The life to begin with.
+    static let life =
+        ProcessInfo.processInfo.environment["PARLEY_FUZZ_LIFE"].flatMap(UInt64.init) ?? 0
+
+    /// Whether nobody asked for more than a moment.
+    static var isBrief: Bool { seconds < 1 }
+
+    private static let traces = ProcessInfo.processInfo.environment["PARLEY_FUZZ_TRACE"] != nil
+
+    /// Names one input, where `PARLEY_FUZZ_TRACE` asks for each.
+    static func trace(_ words: @autoclosure () -> String) {
+        guard traces else { return }
+        print("  " + words())
+        fflush(nil)
+    }
+
+    /// Says what is tried, before it is: a trap leaves nothing else.
+    static func tell(_ line: String) {
+        guard !isBrief else { return }
+        print(line)
+        fflush(nil)
+    }
+}
