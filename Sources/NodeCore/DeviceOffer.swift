@@ -54,7 +54,7 @@ public struct DeviceOffer: Equatable, Sendable {
         person = try reader.identifier()
         noiseKey = try reader.identifier()
         secret = Array(try reader.slice(Self.secretByteCount))
-        expires = try reader.number()
+        expires = try reader.bounded(as: WallTime.self).value
         addresses = []
         for _ in 0..<(try reader.count("addresses", atMost: 16)) {
             let count = try reader.count("address", atMost: 256)

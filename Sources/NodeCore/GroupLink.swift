@@ -61,7 +61,7 @@ public struct GroupLink: Equatable, Sendable {
         space = try reader.identifier()
         invite = try reader.identifier()
         secret = Array(try reader.slice(Self.secretByteCount))
-        expires = try reader.number()
+        expires = try reader.bounded(as: WallTime.self).value
         let nameCount = try reader.count("name", atMost: Limits.nameByteCountMax)
         guard let name = String(validating: try reader.slice(nameCount), as: UTF8.self) else {
             throw .forbidden(field: "name")

@@ -46,7 +46,7 @@ public struct Invite: Equatable, Sendable {
         person = try reader.identifier()
         card = Array(try reader.slice(try reader.count("card", atMost: Limits.cardByteCountMax)))
         secret = Array(try reader.slice(Self.secretByteCount))
-        expires = try reader.number()
+        expires = try reader.bounded(as: WallTime.self).value
         try reader.finish()
     }
 

@@ -85,7 +85,10 @@ extension NodeCore {
         let part = card?.parts.first { $0.device == identity.device }
         let last = part?.prekeys.last
         // A clock that was set back must not leave a prekey standing for years.
-        if let last, now.wall < last.notAfter, now.wall + Self.keyLifetime >= last.notBefore {
+        let today = WallTime(clamping: now.wall)
+        if let last, today < last.notAfter,
+            last.notBefore.excess(over: today) <= Self.keyLifetime
+        {
             return
         }
         // A device that was linked showed its first with its request.
@@ -184,7 +187,10 @@ extension NodeCore {
         var ownLast: LogTip?
         if let log = try store.log(own, in: space.number), log.end > 0 {
             let last = try store.operation(at: log.end - 1, in: log.number)
-            guard let last, now.wall >= last.operation.header.wallClock + Self.day else {
+            guard let last,
+                WallTime(clamping: now.wall).excess(
+                    over: WallTime(clamping: last.operation.header.wallClock)) >= Self.day
+            else {
                 return false
             }
             ownLast = LogTip(tag: own, sequence: log.end - 1)
@@ -283,10 +289,9 @@ extension NodeCore {
     ) -> Bool {
         let isUsed = judge.takes(epoch)
         return judge.graph.epochs.contains { newer in
-            guard (newer.clock, epoch.id) > (epoch.clock, newer.id), let time = opened[newer.id],
-                // A clock that runs ahead makes an epoch of a former roster look newer, and one that
-                // somebody has gone on from.
-                !isUsed || judge.takes(newer), !judge.graph.saw(newer.id, in: epoch.id)
+            guard let time = opened[newer.id], judge.graph.isNewer(newer, than: epoch),
+                // A clock that runs ahead makes an epoch of a former roster look newer.
+                !isUsed || judge.takes(newer)
             else { return false }
             return now.wall > time + Self.keptLifetime
         }

@@ -105,8 +105,9 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = links[id], link.session == nil, !link.isEnding else { return }
         let hello = Hello(
-            capabilities: 0, wallClock: now.wall, generation: try generation(store, &random),
-            credit: SyncSession.creditInitial)
+            capabilities: 0, wallClock: WallTime(clamping: now.wall),
+            generation: try generation(store, &random),
+            credit: ByteCredit(clamping: SyncSession.creditInitial))
         var session = SyncSession(salt: random.next())
         var shared: [SharedSpace] = []
         for space in try store.spaces() {

@@ -48,7 +48,7 @@ struct PassingContent: Equatable {
         var reader = ByteReader(bytes)
         do {
             guard try reader.byte() == Self.version else { return nil }
-            sent = try reader.uint64()
+            sent = try reader.bounded64()
             person = try reader.identifier()
         } catch { return nil }
         signal = Array(reader.rest())

@@ -139,14 +139,17 @@ public struct NodeCore: Sendable {
     ///
     /// - Parameters:
     ///   - input: what happened.
-    ///   - now: when, on both clocks.
+    ///   - moment: when, on both clocks; a wall clock beyond the year 2248 stands still there.
     ///   - store: inside a transaction that the shell opened.
     ///   - random: keys, salts and jitter come from here alone.
     /// - Throws: only what the store throws; the shell then rolls back and puts the core back.
     public mutating func step(
-        _ input: Input, at now: Instant, in store: some Store,
+        _ input: Input, at moment: Instant, in store: some Store,
         using random: inout some RandomNumberGenerator
     ) throws(StoreError) -> [Effect] {
+        // Whatever the machine believes: times of now are added to and multiplied all over.
+        let now = Instant(
+            monotonic: moment.monotonic, wall: WallTime(clamping: moment.wall).value)
         var effects: [Effect] = []
         switch input {
         case .started:

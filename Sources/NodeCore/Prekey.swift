@@ -21,16 +21,17 @@ public struct Prekey: Sendable {
         using random: inout some RandomNumberGenerator
     ) {
         leaf = PrivateLeaf.generate(using: &random)
+        // It ends after it begins, also where a clock shows the end of time.
+        let start = min(WallTime(clamping: time), WallTime.greatest.previous)
         certificate = PrekeyCertificate.make(
-            number: number, notBefore: time, notAfter: time + NodeCore.keyLifetime,
-            key: leaf.publicKey,
-            by: device)
+            number: number, notBefore: start, notAfter: start.raised(by: NodeCore.keyLifetime),
+            key: leaf.publicKey, by: device)
     }
 
     /// Keeps the private half, in the transaction at hand, before anybody is shown the other.
     public func keep(in store: some KeyStore) throws(StoreError) {
         try store.setSecret(
-            TimedLeaf(leaf, time: certificate.notAfter).secret, .prekey, leaf.publicKey.bytes,
+            TimedLeaf(leaf, time: certificate.notAfter.value).secret, .prekey, leaf.publicKey.bytes,
             in: nil)
     }
 }

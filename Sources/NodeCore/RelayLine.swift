@@ -277,7 +277,7 @@ struct RelayRecord: Equatable {
         do {
             start = try reader.uint64()
             newest = try reader.uint64()
-            day = try reader.uint32()
+            day = try reader.bounded32()
             try reader.finish()
         } catch { return nil }
     }

@@ -55,7 +55,6 @@ struct Departed: Equatable, Sendable {
 extension Hello {
     /// How many milliseconds the sender's clock is ahead, as far as its greeting tells.
     func clockOffset(at now: Instant) -> Int64 {
-        let bound = Limits.wallClockMax
-        return Int64(min(wallClock, bound)) - Int64(min(now.wall, bound))
+        Int64(wallClock.value) - Int64(WallTime(clamping: now.wall).value)
     }
 }

@@ -56,8 +56,6 @@ public struct SyncSession: Sendable {
     public static let creditInitial: UInt64 = 1 << 20
     /// Credit is renewed in steps of this many bytes.
     static let creditStep: UInt64 = 128 << 10
-    /// More than this is never believed, so that sums cannot overflow.
-    static let creditMax: UInt64 = 1 << 40
 
     private enum Phase: Sendable, Equatable {
         /// Our greeting is out; theirs is due.
@@ -123,7 +121,7 @@ public struct SyncSession: Sendable {
         if case .hello(let hello) = frame {
             guard phase == .greeting else { return .failure(.outOfOrder) }
             phase = .open
-            credit = Int64(clamping: min(hello.credit, Self.creditMax))
+            credit = Int64(hello.credit.value)
             return .success([])
         }
         guard phase == .open else { return .failure(.outOfOrder) }
@@ -147,8 +145,7 @@ public struct SyncSession: Sendable {
         case .acknowledge(let acknowledgement):
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):
-            credit = min(
-                credit + Int64(clamping: min(bytes, Self.creditMax)), Int64(Self.creditMax))
+            credit = min(credit + Int64(bytes.value), Int64(ByteCredit.greatest.value))
             return .success([])
         case .error(let error):
             return .success([.refused(error)])
@@ -182,7 +179,7 @@ public struct SyncSession: Sendable {
         guard consumed >= Self.creditStep else { return [] }
         defer { consumed = 0 }
         granted += Int64(consumed)
-        return [.send(.credit(consumed))]
+        return [.send(.credit(ByteCredit(clamping: consumed)))]
     }
 
     /// Asks the peer to send what is missing here of a space.

@@ -71,7 +71,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
     public mutating func perform(
         _ orders: [RelayOrder], at now: UInt64
     ) throws(RelayStoreFailure) -> [RelayOutcome] {
-        orders.map { perform($0, now) }
+        orders.map { perform($0, WallTime(clamping: now).value) }
     }
 
     private mutating func perform(_ order: RelayOrder, _ now: UInt64) -> RelayOutcome {

@@ -151,8 +151,8 @@ public struct Relay: Sendable {
     public init(policy: RelayPolicy, at now: UInt64) {
         self.policy = policy
         day = Self.day(at: now)
-        sweepAt = now
-        upkeepAt = now
+        sweepAt = WallTime(clamping: now).value
+        upkeepAt = sweepAt
     }
 
     /// What is told to a client that calls now.
@@ -178,8 +178,10 @@ public struct Relay: Sendable {
     /// Takes one input and says what follows. Effects are carried out in their turn, before the
     /// next input but for outcomes of the store, which come when they come.
     ///
-    /// - Parameter now: Unix milliseconds.
-    public mutating func handle(_ input: RelayInput, at now: UInt64) -> [RelayEffect] {
+    /// - Parameter moment: Unix milliseconds; beyond the year 2248 the clock stands still.
+    public mutating func handle(_ input: RelayInput, at moment: UInt64) -> [RelayEffect] {
+        // Whatever the machine believes: times of now are added to.
+        let now = WallTime(clamping: moment).value
         var effects: [RelayEffect] = []
         switch input {
         case .opened(let connection, let origin): open(connection, origin, now, &effects)

@@ -131,7 +131,9 @@ extension LogPlaces {
                 throw .malformed
             }
             let view = each.view.map { LogTip(tag: LogTag($0.tag), sequence: $0.sequence) }
-            guard zip(view, view.dropFirst()).allSatisfy({ $0.tag < $1.tag }) else {
+            guard view.allSatisfy({ $0.sequence < Limits.placeMax }),
+                zip(view, view.dropFirst()).allSatisfy({ $0.tag < $1.tag })
+            else {
                 throw .malformed
             }
             places.append(

@@ -82,7 +82,7 @@ public struct CardPart: Equatable, Sendable {
         let format = try reader.byte()
         guard format == Self.format else { throw .unknownVersion(format) }
         device = try reader.identifier()
-        version = try reader.uint64()
+        version = try reader.bounded64()
         noiseKey = try reader.identifier()
         let nameCount = try reader.count("name", atMost: Limits.nameByteCountMax)
         guard let name = String(validating: try reader.slice(nameCount), as: UTF8.self) else {

@@ -127,9 +127,7 @@ extension ByteReader {
             guard let presence = Presence(rawValue: try byte()) else {
                 throw .forbidden(field: "presence")
             }
-            let lastSeen = try number()
-            guard lastSeen < Limits.wallClockMax else { throw .forbidden(field: "last seen") }
-            return .presence(presence, lastSeen: lastSeen)
+            return .presence(presence, lastSeen: try bounded(as: WallTime.self).value)
         case .ring, .ringing, .join, .reject, .leave, .members, .state, .offer, .answer, .candidate,
             .renegotiate:
             return .call(CallID(try check()), try call(kind))

@@ -9,7 +9,8 @@ public protocol NumberField: Sendable {
 /// A number that somebody else may have chosen.
 ///
 /// Its range is part of the type: the decoder refuses what lies outside, and no operation on it
-/// traps, wraps or leaves the range. Whoever computes with such a number does so here.
+/// traps, wraps or leaves the range. Whoever computes with such a number does so here; a test of
+/// the house finds arithmetic on decoded integers that are not of such a type.
 /// Source: `Protocol/02-encoding.md`, "Bounded numbers".
 public struct Bounded<Field: NumberField>: Hashable, Comparable, Sendable {
     /// The number, 0 to ``greatest``.
@@ -75,27 +76,27 @@ extension Bounded: CustomStringConvertible {
 
 extension ByteReader {
     /// A bounded number in LEB128.
-    public mutating func number<Field>(
+    public mutating func bounded<Field>(
         as _: Bounded<Field>.Type = Bounded<Field>.self
     ) throws(DecodingFailure) -> Bounded<Field> {
-        try Self.bounded(try number())
+        try Self.within(try number())
     }
 
     /// A bounded number of four bytes, big-endian.
-    public mutating func uint32<Field>(
+    public mutating func bounded32<Field>(
         as _: Bounded<Field>.Type = Bounded<Field>.self
     ) throws(DecodingFailure) -> Bounded<Field> {
-        try Self.bounded(UInt64(try uint32()))
+        try Self.within(UInt64(try uint32()))
     }
 
     /// A bounded number of eight bytes, big-endian.
-    public mutating func uint64<Field>(
+    public mutating func bounded64<Field>(
         as _: Bounded<Field>.Type = Bounded<Field>.self
     ) throws(DecodingFailure) -> Bounded<Field> {
-        try Self.bounded(try uint64())
+        try Self.within(try uint64())
     }
 
-    private static func bounded<Field>(
+    private static func within<Field>(
         _ value: UInt64
     ) throws(DecodingFailure) -> Bounded<Field> {
         guard let number = Bounded<Field>(exactly: value) else {

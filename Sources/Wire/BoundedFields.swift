@@ -9,6 +9,17 @@ public enum WallTimeField: NumberField {
 /// A moment of somebody's wall clock, in Unix milliseconds below 2^43 (the year 2248).
 public typealias WallTime = Bounded<WallTimeField>
 
+/// See ``ByteCredit``.
+public enum ByteCreditField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "credit"
+    /// The greatest there is.
+    public static let greatest: UInt64 = 1 << 40
+}
+
+/// How many more bytes of operations somebody takes, at most 2^40.
+public typealias ByteCredit = Bounded<ByteCreditField>
+
 /// See ``RelayDay``.
 public enum RelayDayField: NumberField {
     /// What a refusal calls it.

@@ -75,7 +75,7 @@ extension Frame {
             case .want: .want(try reader.want())
             case .operations: .operations(try reader.operations())
             case .acknowledge: .acknowledge(try reader.acknowledgement())
-            case .credit: .credit(try reader.number())
+            case .credit: .credit(try reader.bounded())
             case .error: .error(try reader.error())
             case .bye: .bye
             case .introduce: .introduce(try reader.introduction())
@@ -176,8 +176,8 @@ extension ByteReader {
             throw .unknownVersion(UInt8(clamping: version))
         }
         return Hello(
-            capabilities: try number(), wallClock: try number(), generation: try uint64(),
-            credit: try number())
+            capabilities: try number(), wallClock: try bounded(), generation: try uint64(),
+            credit: try bounded())
     }
 
     fileprivate mutating func spaces() throws(DecodingFailure) -> Spaces {
@@ -217,8 +217,9 @@ extension ByteReader {
             reader throws(DecodingFailure) in
             let tag = LogTag(try reader.uint64())
             let first = try reader.place()
-            let more = try reader.place()
-            return Want.Range(tag: tag, first: first, last: first + more)
+            let (last, overflows) = first.addingReportingOverflow(try reader.place())
+            guard !overflows, last < Limits.placeMax else { throw .forbidden(field: "place") }
+            return Want.Range(tag: tag, first: first, last: last)
         }
         try ascending("ranges", ranges, by: \.tag)
         return Want(space: space, limit: UInt64(limit), ranges: ranges)

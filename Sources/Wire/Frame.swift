@@ -16,7 +16,7 @@ public enum Frame: Equatable, Sendable {
     /// What the sender holds on its disk.
     case acknowledge(Acknowledgement)
     /// So many more bytes of operations may be sent.
-    case credit(UInt64)
+    case credit(ByteCredit)
     /// Something was refused.
     case error(WireError)
     /// The sender closes the link in good order.
@@ -38,14 +38,16 @@ public struct Hello: Equatable, Sendable {
     /// Feature bits; unknown ones are ignored.
     public var capabilities: UInt64
     /// The sender's wall clock in Unix milliseconds.
-    public var wallClock: UInt64
+    public var wallClock: WallTime
     /// Changes when the sender's store was replaced: what was remembered of it is void.
     public var generation: UInt64
     /// Bytes of operations that the sender takes before it grants more.
-    public var credit: UInt64
+    public var credit: ByteCredit
 
     /// A hello with these fields.
-    public init(capabilities: UInt64, wallClock: UInt64, generation: UInt64, credit: UInt64) {
+    public init(
+        capabilities: UInt64, wallClock: WallTime, generation: UInt64, credit: ByteCredit
+    ) {
         self.capabilities = capabilities
         self.wallClock = wallClock
         self.generation = generation

@@ -111,7 +111,7 @@ extension RelayServerFrame {
                     envelope: try reader.envelope())
             case .missed: .missed(try reader.identifier())
             case .pipe: .pipe(try reader.pipeFrame())
-            case .day: .day(try reader.uint32())
+            case .day: .day(try reader.bounded32())
             case .pong: .pong
             case .bye: .bye(retryAfter: try reader.uint32())
             }
@@ -144,7 +144,7 @@ extension RelayWelcome {
         var reader = ByteReader(bytes)
         let version = try reader.byte()
         guard version == Self.version else { throw .unknownVersion(version) }
-        day = try reader.uint32()
+        day = try reader.bounded32()
         newest = try reader.uint64()
         let flags = try reader.byte()
         guard flags <= 1 else { throw .unknownFlags(flags) }

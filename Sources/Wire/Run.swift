@@ -120,8 +120,8 @@ extension ByteReader {
         guard let lane = Lane(rawValue: try byte()) else { throw .forbidden(field: "lane") }
         let flags = try byte()
         guard flags <= 3 else { throw .unknownFlags(flags) }
-        let first = try number()
-        guard first < UInt64(Int64.max) - UInt64(Limits.runOperationCountMax) else {
+        let first = try place()
+        guard first < Limits.placeMax - UInt64(Limits.runOperationCountMax) else {
             throw .forbidden(field: "first")
         }
         let anchor: OperationID? = flags & 1 == 1 ? try identifier() : nil

@@ -47,7 +47,7 @@ extension HostileWorld {
     }
 
     private func entry(of tag: LogTag, _ place: UInt64) -> Frontier.Entry {
-        Frontier.Entry(tag: tag, sequence: place, check: .init(truncatingIfNeeded: random.next()))
+        Frontier.Entry(tag: tag, sequence: place, check: random.check())
     }
 
     private func want(of space: SpaceID) throws -> Want {

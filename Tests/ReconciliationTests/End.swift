@@ -68,7 +68,9 @@ final class End {
         }
     }
 
-    func open(credit: UInt64 = SyncSession.creditInitial) throws {
+    func open(
+        credit: ByteCredit = ByteCredit(clamping: SyncSession.creditInitial)
+    ) throws {
         let hello = Hello(capabilities: 0, wallClock: 1, generation: 1, credit: credit)
         try perform(
             try session.open(

@@ -177,7 +177,7 @@ struct SessionCreditTests {
             #expect(end.operationFrames.count == count)
             guard case .operations(let operations)? = end.operationFrames.last else { return }
             // It stood at 1 before: this puts it back to 1.
-            try end.receive(.credit(UInt64(operations.byteCount)))
+            try end.receive(.credit(ByteCredit(clamping: UInt64(operations.byteCount))))
         }
     }
 
@@ -186,8 +186,8 @@ struct SessionCreditTests {
         let end = try End(seed: 17)
         try end.open()
         try end.receive(
-            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: .max)))
-        for _ in 0..<5 { try end.receive(.credit(.max)) }
+            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: .greatest)))
+        for _ in 0..<5 { try end.receive(.credit(.greatest)) }
         try end.write(5)
         try end.receive(try front(of: end))
         #expect(!end.operationFrames.isEmpty && end.rejection == nil)
@@ -222,7 +222,10 @@ struct HostileSessionTests {
         try end.write(operations)
         try end.open()
         try end.receive(
-            .hello(Hello(capabilities: 0, wallClock: 1, generation: 1, credit: 1 << 20)))
+            .hello(
+                Hello(
+                    capabilities: 0, wallClock: 1, generation: 1,
+                    credit: ByteCredit(clamping: 1 << 20))))
         return end
     }
 

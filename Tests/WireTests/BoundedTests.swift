@@ -44,12 +44,12 @@ struct BoundedTests {
         writer.uint64(value)
         var reader = ByteReader(writer.bytes)
         if value < Self.end {
-            #expect(try reader.number(as: WallTime.self).value == value)
-            #expect(try reader.uint64(as: WallTime.self).value == value)
+            #expect(try reader.bounded(as: WallTime.self).value == value)
+            #expect(try reader.bounded64(as: WallTime.self).value == value)
         } else {
             let refusal = DecodingFailure.forbidden(field: "time")
-            #expect(throws: refusal) { try reader.number(as: WallTime.self) }
-            #expect(throws: refusal) { try reader.uint64(as: WallTime.self) }
+            #expect(throws: refusal) { try reader.bounded(as: WallTime.self) }
+            #expect(throws: refusal) { try reader.bounded64(as: WallTime.self) }
         }
     }
 

@@ -61,8 +61,8 @@ extension SeededRandom {
         return [
             .hello(
                 Hello(
-                    capabilities: number(), wallClock: number(), generation: next(),
-                    credit: number())),
+                    capabilities: number(), wallClock: WallTime(clamping: number()),
+                    generation: next(), credit: ByteCredit(clamping: number()))),
             .spaces(Spaces(salt: next(), entries: spaces)),
             .frontier(
                 Frontier(
@@ -71,7 +71,7 @@ extension SeededRandom {
             .want(Want(space: identifier(), limit: number(below: 4097), ranges: ranges)),
             .operations(Operations(space: identifier(), endsAnswer: pick(), runs: runs)),
             .acknowledge(Acknowledgement(space: identifier(), entries: places)),
-            .credit(number()),
+            .credit(ByteCredit(clamping: number())),
             .error(WireError.allCases[Int(next() % UInt64(WireError.allCases.count))]),
             .bye,
             .introduce(

@@ -40,7 +40,7 @@ public struct RelayChoice: Equatable, Sendable {
             message.addresses.allSatisfy({
                 $0.utf8.count <= Self.addressByteCountMax
                     && $0.utf8.allSatisfy { (0x21...0x7e).contains($0) }
-            })
+            }), message.until < Limits.wallClockMax
         else { return nil }
         self.init(
             relay: relay, addresses: message.addresses,

@@ -15,9 +15,9 @@ public struct PrekeyCertificate: Hashable, Sendable {
     /// Counts the device's prekeys.
     public let number: UInt32
     /// When it was made.
-    public let notBefore: UInt64
+    public let notBefore: WallTime
     /// When the next one should have taken its place.
-    public let notAfter: UInt64
+    public let notAfter: WallTime
     /// The key.
     public let key: LeafKey
     /// The certificate as it was signed, signature included.
@@ -25,7 +25,7 @@ public struct PrekeyCertificate: Hashable, Sendable {
 
     /// Signs a prekey. `notBefore` must come before `notAfter`.
     public static func make(
-        number: UInt32, notBefore: UInt64, notAfter: UInt64, key: LeafKey,
+        number: UInt32, notBefore: WallTime, notAfter: WallTime, key: LeafKey,
         by device: DeviceSigningKey
     ) -> PrekeyCertificate {
         var writer = ByteWriter(capacity: byteCount)
@@ -49,8 +49,8 @@ public struct PrekeyCertificate: Hashable, Sendable {
         var reader = ByteReader(bytes)
         device = try reader.identifier()
         number = try reader.uint32()
-        notBefore = try reader.uint64()
-        notAfter = try reader.uint64()
+        notBefore = try reader.bounded64()
+        notAfter = try reader.bounded64()
         guard notBefore < notAfter else { throw .forbidden(field: "times") }
         let suite = try reader.byte()
         guard suite == EpochBody.suite else { throw .unknownVersion(suite) }

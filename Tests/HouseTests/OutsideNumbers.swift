@@ -1,0 +1,141 @@
+/// Integers that a decoder of a pure room reads as they are: which they are, and that nobody computes
+/// with them. All others are `Bounded`, whose type holds the range.
+enum OutsideNumbers {
+    /// Why a file may read so many integers that no type bounds.
+    struct Exemption {
+        let count: Int
+        let why: String
+
+        init(_ count: Int, _ why: String) {
+            self.count = count
+            self.why = why
+        }
+    }
+
+    /// How often each file reads one. A number that is computed with has no place here.
+    static let raw: [String: Exemption] = [
+        "Sources/Wire/Bounded.swift": .init(3, "checked there"),
+        "Sources/Wire/ByteReader.swift": .init(4, "places and counts, checked there; hashes"),
+        "Sources/Wire/DNSMessage+Codec.swift": .init(12, "counts, flags, types; a lifetime"),
+        "Sources/Wire/Frame+Codec.swift": .init(10, "hashes, tags, names, bits; a version"),
+        "Sources/Wire/Operation+Codec.swift": .init(5, "tags, kinds; clocks, checked there"),
+        "Sources/Wire/RelayAnswer+Codec.swift": .init(
+            7, "counters of a relay, handed back to it; what it says of itself; waits of 32 bits"),
+        "Sources/Wire/RelayFrame+Codec.swift": .init(
+            12, "counters of a relay or its client, compared; names of pipes; credits of 32 bits"),
+        "Sources/Wire/Run.swift": .init(1, "checked there"),
+        "Sources/Sealing/Epochs/Envelope.swift": .init(3, "a name, a length; a step, see Chain"),
+        "Sources/Sealing/Epochs/EpochBody.swift": .init(2, "a count, checked there; names"),
+        "Sources/Sealing/Epochs/Letter.swift": .init(1, "a length"),
+        "Sources/Sealing/Epochs/PrekeyCertificate.swift": .init(2, "a number, compared; a length"),
+        "Sources/Sealing/IdentityOperation.swift": .init(
+            3, "a place, checked there; a length; a time for show"),
+        "Sources/Sealing/Keystore+Codec.swift": .init(3, "costs, checked there; a length"),
+        "Sources/Sealing/Link/LinkCredentials.swift": .init(2, "lengths"),
+        "Sources/Ledger/LogView.swift": .init(3, "this device's own rows"),
+        "Sources/Signalling/Signal+Codec.swift": .init(
+            3, "a stamp and an offer's number, checked there; an age, compared"),
+        "Sources/NodeCore/NodeCore+Bodies.swift": .init(2, "this device's own rows"),
+        "Sources/NodeCore/NodeCore+Letters.swift": .init(1, "this device's own rows"),
+        "Sources/NodeCore/Notice.swift": .init(1, "this device's own rows"),
+        "Sources/NodeCore/OpenInvite.swift": .init(2, "this device's own rows"),
+        "Sources/NodeCore/Outbox.swift": .init(3, "this device's own rows"),
+        "Sources/NodeCore/RelayLine.swift": .init(2, "counters of a relay, compared"),
+    ]
+
+    /// What fields of decoded values are called whose type is a plain integer. Places in logs are
+    /// not among them: no decoder gives one from 2^62, and one below 0 is looked for by the fuzzer.
+    static let fields = [
+        "wallClock", "clock", "counter", "newest", "generation", "capabilities", "elapsed",
+        "lastSeen", "began", "duration", "expires", "until", "retryAfter", "step", "sent", "uses",
+        "usesLeft", "time",
+    ]
+
+    /// Where somebody computes with one all the same, and why nothing can go wrong.
+    static let arithmetic: [String: Exemption] = [
+        "Sources/Conversation/Features/Text.swift": .init(3, "below 2^43, and 2^62"),
+        "Sources/Ledger/HybridClock.swift": .init(2, "a clock of an operation: below 2^62"),
+        "Sources/NodeCore/NodeCore+Epochs.swift": .init(2, "a clock is shifted down; own times"),
+        "Sources/NodeCore/NodeCore+Keys.swift": .init(4, "own times, below 2^43 by `step`"),
+        "Sources/NodeCore/NodeCore+Letters.swift": .init(1, "own times, below 2^43 by `step`"),
+        "Sources/NodeCore/NodeCore+Membership.swift": .init(1, "a clock is shifted down"),
+        "Sources/NodeCore/NodeCore+Refusals.swift": .init(1, "own patience"),
+        "Sources/Reconciliation/SyncSession.swift": .init(1, "bytes that were counted here"),
+        "Sources/Relaying/RelayStore.swift": .init(1, "a relay's own counter"),
+        "Sources/Roster/Resolving/Resolution.swift": .init(1, "the lesser is taken off"),
+        "Sources/Sealing/Epochs/Chain.swift": .init(2, "own steps, below 4,096"),
+        "Sources/Sealing/Keystore.swift": .init(1, "own generation"),
+        "Sources/Signalling/Call.swift": .init(1, "compared right before"),
+        "Sources/Signalling/Freshness.swift": .init(1, "both below 2^44"),
+        "Sources/Signalling/PresenceBook.swift": .init(1, "made smaller"),
+        "Sources/Wire/BoundedFields.swift": .init(1, "made smaller"),
+        "Sources/Wire/Operation+Codec.swift": .init(3, "checked right before"),
+    ]
+
+    private static let rooms = [
+        "Wire", "Sealing", "Ledger", "Roster", "Conversation", "Signalling", "Reconciliation",
+        "Relaying", "NodeCore",
+    ]
+
+    /// How often each file of a pure room reads an integer that no type bounds.
+    static func reads(in files: [SourceFile]) -> [String: Int] {
+        // By itself `reader.number` is one word.
+        let call = /\b(uint16|uint32|uint64|number)\(\)/.wordBoundaryKind(.simple)
+        return counts(in: files) { line in
+            line.contains("func ")
+                ? 0 : line.matches(of: call).count
+        }
+    }
+
+    /// In how many lines each file of a pure room computes with a field of that kind.
+    static func computations(in files: [SourceFile]) -> [String: Int] {
+        counts(in: files) { computes($0) ? 1 : 0 }
+    }
+
+    private static func counts(
+        in files: [SourceFile], _ count: (Substring) -> Int
+    ) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for file in files where rooms.contains(file.room ?? "") && file.path.hasPrefix("Sources/") {
+            let sum = file.codeLines.reduce(0) { $0 + count($1) }
+            if sum > 0 { found[file.path] = sum }
+        }
+        return found
+    }
+
+    /// Whether an operator stands beside such a field.
+    static func computes(_ line: Substring) -> Bool {
+        // Quick: most lines end here.
+        guard fields.contains(where: { line.contains($0) }) else { return false }
+        let words = tokens(of: line)
+        for (place, word) in words.enumerated() where fields.contains(word) {
+            var after = place + 1
+            while after < words.count, ["!", "?", ")"].contains(words[after]) { after += 1 }
+            if after < words.count, operators.contains(words[after]) { return true }
+            // A label, a call or a declaration is no value.
+            if after == place + 1, after < words.count, [":", "("].contains(words[after]) {
+                continue
+            }
+            var before = place - 1
+            while before >= 1, words[before] == ".", words[before - 1].first?.isLetter == true {
+                before -= 2
+            }
+            if before >= 0, ["$0", "$1"].contains(words[before]) { before -= 1 }
+            if before >= 1, operators.contains(words[before]), words[before - 1] != "(" {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static let operators: Set<String> = [
+        "+", "-", "*", "/", "%", "<<", ">>", "&+", "&-", "&*", "...", "..<", "+=", "-=", "*=",
+    ]
+
+    /// Names, and what stands between them.
+    private static func tokens(of line: Substring) -> [String] {
+        line.matches(of: /[$\w]+|\.\.\.|\.\.<|->|&[-+*]|<<|>>|[-+*\/%]=?|[^\s\w]/).map {
+            String($0.output)
+        }
+    }
+}
