@@ -35,14 +35,9 @@ public final class Secret: @unchecked Sendable {
     public init(byteCount: Int, filling fill: (UnsafeMutableRawBufferPointer) -> Void) {
         requireSodium()
         precondition(byteCount > 0, "a secret must hold something")
-        guard let start = sodium_malloc(byteCount) else {
-            preconditionFailure("locked memory must be available for keys")
-        }
-        memory = UnsafeMutableRawBufferPointer(start: start, count: byteCount)
-        sodium_memzero(start, byteCount)
+        memory = LockedMemory.take(byteCount: byteCount)
         fill(memory)
-        // The pages cannot be written from here on.
-        sodium_mprotect_readonly(start)
+        LockedMemory.protect(memory)
     }
 
     /// A secret with these bytes. The caller's copy stays the caller's: wipe it.
@@ -57,10 +52,7 @@ public final class Secret: @unchecked Sendable {
         Secret(byteCount: byteCount) { random.fill($0) }
     }
 
-    deinit {
-        // Wipes before it gives the pages back.
-        sodium_free(memory.baseAddress)
-    }
+    deinit { LockedMemory.giveBack(memory) }
 
     /// Lends the bytes to the closure. They must not be kept.
     public func withUnsafeBytes<R, E>(
