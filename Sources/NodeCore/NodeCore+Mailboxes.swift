@@ -47,36 +47,71 @@ extension NodeCore {
                     store, &effects)
             }
         }
-        // The oldest day first: what comes later hangs on what came before.
-        var drops:
-            [(
-                day: RelayDay, age: Int, space: SpaceNumber, epoch: OperationID, keys: EpochKeys,
-                isLive: Bool
-            )] = []
+        let drops = try dropDays(of: spaces, on: line.day, since: first, store)
+        // Keys of epochs and days that are over are let go of.
+        if spaces == nil, !line.dropKeys.isEmpty {
+            let wanted = Set(drops.map(\.watched))
+            lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
+        }
+        // Names of mailboxes are keys that are derived: only of those that are not watched yet.
+        let watched = Set(lines[relay]?.mailboxes.values.compactMap(WatchedDay.init) ?? [])
+        let unread = drops.suffix(Self.readMailboxCountMax).filter {
+            !watched.contains($0.watched)
+        }
+        let room = roomForMailboxes(unread.count, on: relay, at: now, &effects)
+        for drop in unread.suffix(room) {
+            let (mailbox, key) = dropMailbox(drop.watched, of: drop.keys, on: relay)
+            try watch(
+                mailbox, .drop(drop.space, drop.watched.epoch), key, day: drop.watched.day,
+                isLive: drop.isLive, on: relay, at: now, store, &effects)
+        }
+        try noteDrained(relay, store, &effects)
+    }
+
+    /// The days of epochs whose mailboxes are of use, the oldest day first: what comes later hangs on
+    /// what came before.
+    ///
+    /// - Parameters:
+    ///   - today: the relay's day.
+    ///   - first: the oldest day that was not read to its end.
+    private mutating func dropDays(
+        of spaces: Set<SpaceNumber>?, on today: RelayDay, since first: RelayDay, _ store: some Store
+    ) throws(StoreError) -> [DropDay] {
+        var drops: [DropDay] = []
         for space in try store.spaces() where spaces?.contains(space.number) ?? true {
             guard belongs(to: try roster(of: space, store)) else { continue }
             for (place, (epoch, kept)) in try newestEpochs(of: space, store).enumerated() {
                 let opened = RelayDay(at: kept.openedAt)
                 // A clock that was ahead of the relay's says nothing of when it came.
-                let start = opened > line.day ? first : max(first, opened.previous)
-                for day in start.through(line.day.next) {
-                    let isLive = place < Self.subscribedEpochCountMax && day.next >= line.day
-                    drops.append((day, place, space.number, epoch, kept.keys, isLive))
+                let start = opened > today ? first : max(first, opened.previous)
+                for day in start.through(today.next) {
+                    drops.append(
+                        DropDay(
+                            watched: WatchedDay(epoch: epoch, day: day), age: place,
+                            space: space.number, keys: kept.keys,
+                            isLive: place < Self.subscribedEpochCountMax && day.next >= today))
                 }
             }
         }
-        drops.sort { ($0.day, $1.age, $0.space) < ($1.day, $0.age, $1.space) }
-        let unread = drops.suffix(Self.readMailboxCountMax).filter {
-            lines[relay]?.mailboxes[$0.keys.mailbox(ofDay: $0.day).id] == nil
+        return drops.sorted {
+            ($0.watched.day, $1.age, $0.space) < ($1.watched.day, $0.age, $1.space)
         }
-        let room = roomForMailboxes(unread.count, on: relay, at: now, &effects)
-        for drop in unread.suffix(room) {
-            let (mailbox, key) = drop.keys.mailbox(ofDay: drop.day)
-            try watch(
-                mailbox, .drop(drop.space, drop.epoch), key, day: drop.day, isLive: drop.isLive,
-                on: relay, at: now, store, &effects)
+    }
+
+    /// The mailbox of a day with its key. It is derived once for all connections to a relay: one that
+    /// fails again and again would cost a thousand keys each time.
+    private mutating func dropMailbox(
+        _ day: WatchedDay, of keys: EpochKeys, on relay: NoiseKey
+    ) -> (id: MailboxID, key: DeviceSigningKey) {
+        if let known = lines[relay]?.dropKeys[day] {
+            return (MailboxID(key: known.device), known)
         }
-        try noteDrained(relay, store, &effects)
+        let (mailbox, key) = keys.mailbox(ofDay: day.day)
+        if lines[relay]?.dropKeys.count ?? 0 >= Self.readMailboxCountMax {
+            lines[relay]?.dropKeys = [:]
+        }
+        lines[relay]?.dropKeys[day] = key
+        return (mailbox, key)
     }
 
     /// For how many more mailboxes there is room on a connection, at most for as many as wanted: of
@@ -174,5 +209,33 @@ extension NodeCore {
             }
             try store.setValue(nil, .cursor, key)
         }
+    }
+}
+
+/// A mailbox that is of use, with what it takes to read it.
+private struct DropDay {
+    let watched: WatchedDay
+    /// How many epochs of the space are newer.
+    let age: Int
+    let space: SpaceNumber
+    let keys: EpochKeys
+    /// Whether what comes there is to be pushed.
+    let isLive: Bool
+}
+
+/// A day of an epoch, which has a mailbox of its own.
+struct WatchedDay: Hashable, Sendable {
+    let epoch: OperationID
+    let day: RelayDay
+
+    init(epoch: OperationID, day: RelayDay) {
+        self.epoch = epoch
+        self.day = day
+    }
+
+    /// That of an open mailbox; nil for an inbox, which is of no epoch.
+    init?(_ mailbox: OpenMailbox) {
+        guard case .drop(_, let epoch) = mailbox.use else { return nil }
+        self.init(epoch: epoch, day: mailbox.day)
     }
 }

@@ -149,6 +149,8 @@ struct RelayLine: Sendable {
     var queues: [SpaceNumber?: [MailboxID]] = [:]
     /// Spaces whose newest envelopes were looked at before their turn.
     var glanced: Set<SpaceNumber> = []
+    /// Keys of mailboxes that were read on this connection or one before.
+    var dropKeys: [WatchedDay: DeviceSigningKey] = [:]
     /// Mailboxes that were opened on this connection.
     var opened: Set<MailboxID> = []
     /// Whether the relay makes mailboxes for tickets alone.
