@@ -321,9 +321,10 @@ extension NodeCore {
         _ frontier: Frontier, by peer: LinkPeer, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let space = try store.space(frontier.space),
-            let scope = try scope(of: space, with: peer, store)
-        else { return }
+        guard let space = try store.space(frontier.space) else {
+            return try askForUnknown(frontier, of: peer, at: now, store, &random, &effects)
+        }
+        guard let scope = try scope(of: space, with: peer, store) else { return }
         if scope.isEverything {
             try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
             try settleRepair(of: space, by: frontier, store)
@@ -333,12 +334,7 @@ extension NodeCore {
             // They take this device for a member: what says so may not have come.
             try missTips(frontier, of: space, by: peer.device, at: now, store, &effects)
         }
-        guard frontier.asksForMissing else { return }
-        if let last = answeredAt[peer.device], now.monotonic < last + Self.answerInterval {
-            return
-        }
-        if answeredAt.count > 1024 { answeredAt = [:] }
-        answeredAt[peer.device] = now.monotonic
+        guard frontier.asksForMissing, mayAnswer(peer.device, at: now) else { return }
         let runs = try Catchup.runs(
             lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
             runCountMax: Self.answerRunCountMax, in: store)
@@ -347,5 +343,33 @@ extension NodeCore {
         _ = try send(
             frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,
             at: now, store, &random, &effects)
+    }
+
+    /// A contact tells how far it is in a space that is not known here. What introduced this device
+    /// to it was lost, or this store fell behind since: all of it is asked for.
+    ///
+    /// Who holds nothing of it either is not asked: two would ask each other for ever.
+    private mutating func askForUnknown(
+        _ frontier: Frontier, of peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, store),
+            mayAnswer(peer.device, at: now)
+        else { return }
+        let nothing = Frontier(
+            space: frontier.space, isComplete: true, asksForMissing: true, entries: [])
+        _ = try send(
+            [.frontier(nothing)], to: peer.device, of: peer.person, at: now, store, &random,
+            &effects)
+    }
+
+    /// Whether it is time to answer a device again; notes that it is answered now.
+    private mutating func mayAnswer(_ device: DeviceID, at now: Instant) -> Bool {
+        if let last = answeredAt[device], now.monotonic < last + Self.answerInterval {
+            return false
+        }
+        if answeredAt.count > 1024 { answeredAt = [:] }
+        answeredAt[device] = now.monotonic
+        return true
     }
 }

@@ -134,7 +134,8 @@ extension NodeCore {
     mutating func settleRepair(
         of space: SpaceRecord, by frontier: Frontier, _ store: some Store
     ) throws(StoreError) {
-        guard repairs[space.number] != nil else { return }
+        // Who holds nothing tells nothing of what is missing.
+        guard repairs[space.number] != nil, !frontier.entries.isEmpty else { return }
         let ends = frontier.entries.map { ($0.tag, $0.sequence + 1) }
         guard try holds(Dictionary(ends, uniquingKeysWith: max), of: space, store) else { return }
         try keep(nil, of: space.number, store)

@@ -74,4 +74,24 @@ struct RepairTests {
             #expect(count == 1, "\(node.name)")
         }
     }
+
+    @Test("is a whole conversation, where a store fell behind what it was told", arguments: [7, 8])
+    func unknownSpace(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let (world, ann, ben) = (pair.world, pair.ann, pair.ben)
+        world.run(for: 60_000)
+        world.keepToRelays()
+        let copy = ben.backUp()
+        let group = try world.group("trip", [ann, ben])
+        world.run(for: 60_000)
+        #expect(try ben.store.space(group) != nil)
+        world.restore(ben, from: copy)
+        world.run(for: 60_000)
+        #expect(try ben.store.space(group) == nil)
+        // Ann was told that ben holds all of it.
+        try world.type("are you there?", on: ann, in: group)
+        world.run(for: 1_500_000)
+        #expect(try ben.texts(in: group) == ["are you there?"])
+        #expect(try ann.digest(of: group) == ben.digest(of: group))
+    }
 }
