@@ -321,6 +321,7 @@ extension NodeCore {
         if ingested.isMisjudged { try refold(space, store, &effects) }
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
+            if !lines.isEmpty { try remindLater(of: space.number, at: now, store, &effects) }
             try grew(ingested.grown, in: space, isOwn: false, from: id, at: now, store, &effects)
             let roster = judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,

@@ -4,7 +4,8 @@ import ParleyRoster
 import ParleyWire
 
 /// A relay may lose something without a word, and where nothing new is said, nothing shows it. So who
-/// put something tells those who have not said that they hold it how far it is.
+/// put something tells those who have not said that they hold it how far it is; and once it is quiet,
+/// devices compare what they hold of others, who may be gone.
 /// Source: `Protocol/06-relay.md`, "Reminders".
 extension NodeCore {
     /// This long after something was put the first are told; then 8 and 64 times as long after that, then
@@ -14,6 +15,8 @@ extension NodeCore {
     static let reminderCountMax: UInt64 = 30
     /// So many devices are told at a time.
     static let remindedDeviceCountMax = 3
+    /// How often devices compare what they hold once nothing new comes: within a day and a half.
+    static let comparisonCountMax: UInt64 = 4
 
     /// A device that has not acknowledged all of the own logs.
     private struct Behind {
@@ -23,7 +26,7 @@ extension NodeCore {
         let hasAcknowledged: Bool
     }
 
-    /// Something of a space was put.
+    /// Something of a space was put, or came from others.
     mutating func remindLater(
         of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
@@ -71,7 +74,12 @@ extension NodeCore {
         guard rejoin == nil, lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, at: now, store, &effects)
         }
-        let behind = try devicesBehind(in: number, store)
+        var behind = try devicesBehind(in: number, store)
+        // Where all hold what was written here, what others wrote is compared a few times: of that
+        // nobody is reminded, and its author may be gone.
+        if behind.isEmpty, count < Self.comparisonCountMax {
+            behind = try devicesBehind(in: number, isCounted: false, store)
+        }
         guard !behind.isEmpty, let space = try store.space(number) else {
             return try setReminder(of: number, count: nil, at: now, store, &effects)
         }
@@ -93,8 +101,10 @@ extension NodeCore {
     }
 
     /// Who may be told: devices that are not linked and have not acknowledged all of the own logs.
+    ///
+    /// - Parameter isCounted: whether acknowledgements count; else all that are not linked.
     private mutating func devicesBehind(
-        in number: SpaceNumber, _ store: some Store
+        in number: SpaceNumber, isCounted: Bool = true, _ store: some Store
     ) throws(StoreError) -> [Behind] {
         guard let space = try store.space(number), let roster = try roster(of: space, store),
             belongs(to: roster),
@@ -105,7 +115,8 @@ extension NodeCore {
         let acknowledged = try acknowledgedEnds(in: space, store)
         return roster.devices.map(\.device).compactMap { device in
             guard device != identity.device, !linked.contains(device),
-                own.contains(where: { acknowledged[device]?[$0.key] ?? 0 < $0.value }),
+                !isCounted
+                    || own.contains(where: { acknowledged[device]?[$0.key] ?? 0 < $0.value }),
                 let person = roster.person(of: device)
             else { return nil }
             return Behind(

@@ -94,4 +94,25 @@ struct RepairTests {
         #expect(try ben.texts(in: group) == ["are you there?"])
         #expect(try ann.digest(of: group) == ben.digest(of: group))
     }
+
+    @Test("is found by comparing, where its author is gone", arguments: [9, 10])
+    func authorIsGone(seed: UInt64) throws {
+        let village = try Village(seed: seed)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        let (first, second) = (world.addRelay("first"), world.addRelay("second"))
+        for node in village.nodes { try world.use(node === ben ? second : first, by: node) }
+        world.run(for: 120_000)
+        world.keepToRelays()
+        world.run(for: 60_000)
+        second.lossEvery = 1
+        try world.type("who hears this?", on: village.dora, in: village.group)
+        world.run(for: 5_000)
+        world.stopProcess(of: village.dora)
+        world.run(for: 20_000)
+        second.lossEvery = 0
+        #expect(try ann.texts(in: village.group).last == "who hears this?")
+        #expect(try ben.texts(in: village.group).last != "who hears this?")
+        world.run(for: 7_200_000)
+        #expect(try ben.texts(in: village.group).last == "who hears this?")
+    }
 }
