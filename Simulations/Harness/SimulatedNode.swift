@@ -55,6 +55,8 @@ public final class SimulatedNode {
     var disguise = Disguise()
     /// How often it sent too much.
     var lieCount = 0
+    /// The identity log that was last read, and when: see ``knows(thatRevoked:)``.
+    var identityRead: (change: UInt64, life: Int, log: IdentityLog)?
     private var isGuardStale = false
     private var guardWrittenAt: UInt64 = 0
 
@@ -147,8 +149,8 @@ public final class SimulatedNode {
             failedStepCount += 1
             return .undone
         }
-        keepGuard(at: now, wroteOwn: input.isOwn)
         let mustBeDurable = effects.contains { if case .commitFully = $0 { true } else { false } }
+        keepGuard(at: now, wroteOwn: input.isOwn || mustBeDurable)
         guard (mustBeDurable && !input.isOwn) || owesDurability else { return .done(effects) }
         do {
             try store.makeDurable()
@@ -239,6 +241,15 @@ public final class SimulatedNode {
         } catch {
             // As in production: the guard is a lower bound, and the next one will do.
         }
+    }
+
+    /// Its process ends in good order, which writes the guard: nobody replaces a disk that is in use.
+    public func endInGoodOrder() {
+        let wasObserved = store.isObserved
+        store.isObserved = true
+        defer { store.isObserved = wasObserved }
+        // What cannot be written is a lower bound still.
+        do { try store.rememberHeads(of: identity.device, isBehind: core.isBehind) } catch {}
     }
 
     /// What every shell does when secrets were dropped. What fails is done the next time.

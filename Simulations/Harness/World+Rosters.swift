@@ -32,8 +32,19 @@ extension SimulatedNode {
 
     /// Whether it has heard that its person revoked a device of theirs.
     func knows(thatRevoked device: DeviceID) throws(StoreError) -> Bool {
+        try knownIdentity().certificate(of: device) == nil
+    }
+
+    /// Its person's identity log as its store has it; read again only where something was stored
+    /// since, for that verifies it.
+    private func knownIdentity() throws(StoreError) -> IdentityLog {
+        let change = store.changeCount
+        if let change, let read = identityRead, read.change == change, read.life == life {
+            return read.log
+        }
         let log = try NodeIdentity.log(in: store) ?? identity.log
-        return log.certificate(of: device) == nil
+        if let change { identityRead = (change, life, log) }
+        return log
     }
 
     /// Who is in a space by what this node holds, as the production code works it out; nil where it

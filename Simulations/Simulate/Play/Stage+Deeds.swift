@@ -125,6 +125,7 @@ extension Stage {
             try world.observe({ try ownEnds(of: node) }) == copy.ownEnds
         else { return false }
         copies[node.name] = nil
+        node.endInGoodOrder()
         node.setBack(to: copy.contents)
         node.guardEnds = ends
         jury.wasSetBack(node)
