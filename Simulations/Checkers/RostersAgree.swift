@@ -28,6 +28,10 @@ final class RostersAgree: Checker {
         var spaces: [SpaceID: Control] = [:]
         /// Spaces whose rosters were not compared since they changed.
         var unseen: Set<SpaceID> = []
+        /// What the store had counted when it was last read; nil where that cannot be told.
+        var changeCount: UInt64?
+        /// Whether the last step changed a space.
+        var hasBefore = false
     }
 
     private struct Control {
@@ -73,8 +77,14 @@ final class RostersAgree: Checker {
     /// Works the model of a space out anew where lane 0 has grown.
     private func takeNote(of node: SimulatedNode) throws {
         let device = node.identity.device
+        let change = node.store.changeCount
+        if let known = known[device], let change, known.changeCount == change, !known.hasBefore {
+            return
+        }
         var known = known[device] ?? Known()
+        known.changeCount = change
         for space in known.spaces.keys.sorted() { known.spaces[space]?.before = nil }
+        known.hasBefore = false
         var changed: Set<SpaceNumber> = []
         let count = node.store.operationCount
         for row in stride(from: min(known.rowCount, count) + 1, through: count, by: 1) {
@@ -93,6 +103,7 @@ final class RostersAgree: Checker {
                 known.spaces[space.id] = Control(
                     before: known.spaces[space.id]?.now, now: control)
                 known.unseen.insert(space.id)
+                known.hasBefore = true
             }
         }
         self.known[device] = known

@@ -11,13 +11,37 @@ extension Recording {
     public func look() {
         meetNodes()
         do {
-            try world.observe { try count() }
+            try countChanges()
         } catch {
             // A store that cannot be read now is counted at the next look.
             return
         }
         keepSample()
         if lastLine.map({ world.now >= $0 + Self.lineEvery }) ?? true { say(nil) }
+    }
+
+    /// Counts, where anything has changed since it was last done.
+    private func countChanges() throws {
+        let now = world.nodes.map(NodeState.init)
+        if now == countedAt, !now.contains(where: { $0.changeCount == nil }) { return }
+        countedAt = []
+        try world.observe { try count() }
+        countedAt = now
+    }
+
+    /// All that counts and equality hang on: while it is the same, so are they.
+    struct NodeState: Equatable {
+        let changeCount: UInt64?
+        let life: Int
+        let isDown: Bool
+        let isHonest: Bool
+
+        init(_ node: SimulatedNode) {
+            changeCount = node.store.changeCount
+            life = node.life
+            isDown = node.isDown
+            isHonest = node.isHonest
+        }
     }
 
     private struct Held: Equatable {
@@ -140,7 +164,7 @@ extension Recording {
 
     private func recount() {
         // Counts that cannot be read now stay those of the last look.
-        do { try world.observe { try count() } } catch { return }
+        do { try countChanges() } catch { return }
     }
 
     private var cells: [StripChart.Cell] {

@@ -46,6 +46,8 @@ public final class Recording {
     var isEqualNews = true
     /// The counts at which equality was last looked at in full.
     var comparedAt: [Int] = []
+    /// How the nodes were when operations were last counted.
+    var countedAt: [NodeState] = []
 
     /// Begins to record. Other observers of the world's events are replaced.
     ///
