@@ -94,6 +94,12 @@ public final class World {
     var sounds: [SoundEnd: SoundState] = [:]
     /// Nodes that reach no relay.
     var relayless: Set<Int> = []
+    /// Asked now and then whether real time is up; nil for a world that may take as long as it
+    /// needs.
+    public var isOverdue: (() -> Bool)?
+    /// Whether real time was up: from then on nothing happens any more.
+    public private(set) var wasCutShort = false
+    private var eventCount = 0
     /// What a call that cannot throw found wrong.
     var mistake: WorldError?
     /// Logs whose branches no list of tips tells apart: all that arrive have the receiver's own check.
@@ -166,13 +172,21 @@ public final class World {
     public func run(for milliseconds: UInt64) {
         let end = now + milliseconds
         remembering {
-            while let event = events.next(until: end) {
+            while !wasCutShort, let event = events.next(until: end) {
                 now = max(now, event.time)
                 happens(event.element, order: event.order)
+                eventCount += 1
+                if eventCount % Self.eventsPerQuestion == 0 { askWhetherOverdue() }
             }
         }
         now = end
     }
+
+    /// How many events happen between two looks at real time.
+    private static let eventsPerQuestion = 256
+
+    /// Looks whether real time is up, and lets nothing happen from then on.
+    public func askWhetherOverdue() { wasCutShort = wasCutShort || isOverdue?() == true }
 
     /// Looks at stores without taking part: what is read meanwhile counts for no planned failure.
     public func observe<R>(_ look: () throws -> R) rethrows -> R {

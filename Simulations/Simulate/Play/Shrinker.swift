@@ -12,20 +12,24 @@ public struct Shrinker {
     private let invariant: String
     private let mayGoOn: (_ runCount: Int) -> Bool
     private let say: (String) -> Void
+    private let limit: () -> () -> Bool
 
     /// A shrinker of this failure.
     ///
     /// - Parameters:
     ///   - mayGoOn: asked before each run; told how many were made.
+    ///   - limit: called as a run begins; what it gives tells whether that run's time is up.
     ///   - say: is told of each step that made the run smaller.
     public init?(
         _ record: FailureRecord, mayGoOn: @escaping (_ runCount: Int) -> Bool,
+        limit: @escaping () -> () -> Bool = { { false } },
         say: @escaping (String) -> Void
     ) {
         guard let invariant = record.verdict.invariant else { return nil }
         self.record = record
         self.invariant = invariant
         self.mayGoOn = mayGoOn
+        self.limit = limit
         self.say = say
     }
 
@@ -135,9 +139,9 @@ public struct Shrinker {
         change(&smaller)
         guard smaller != record, mayGoOn(runCount) else { return false }
         runCount += 1
+        let run = SimulationRun(smaller.scenario, tape: smaller.tape, isOverdue: limit())
         // A run that cannot even be played is no smaller failure.
-        guard let summary = try? SimulationRun(smaller.scenario, tape: smaller.tape).run(),
-            summary.verdict.invariant == invariant
+        guard let summary = try? run.run(), summary.verdict.invariant == invariant
         else { return false }
         smaller.verdict = summary.verdict
         record = smaller

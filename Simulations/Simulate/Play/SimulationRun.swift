@@ -23,6 +23,7 @@ public final class SimulationRun {
     var stage: Stage
 
     private let say: (String) -> Void
+    private let isOverdue: (() -> Bool)?
     private var onLine: ((String) -> Void)?
     private var next = 0
 
@@ -36,14 +37,19 @@ public final class SimulationRun {
     ///
     /// - Parameters:
     ///   - tape: what happens; drawn from the scenario where it is left out.
+    ///   - isOverdue: whether real time is up, where it may not take as long as it needs; the
+    ///     verdict is ``Summary/Verdict/slow(_:)`` then.
     ///   - say: is told a line for each phase.
-    public init(_ scenario: Scenario, tape: Tape? = nil, say: @escaping (String) -> Void = { _ in })
-    {
+    public init(
+        _ scenario: Scenario, tape: Tape? = nil, isOverdue: (() -> Bool)? = nil,
+        say: @escaping (String) -> Void = { _ in }
+    ) {
         self.scenario = scenario
         self.tape = tape ?? Tape(drawing: scenario)
         self.say = say
         world = World(seed: scenario.seed)
         world.isChaotic = scenario.isChaotic ?? false
+        self.isOverdue = isOverdue
         jury = Jury(of: world, seed: scenario.seed, only: scenario.expect.invariants)
         stage = Stage(scenario, world)
     }
@@ -57,6 +63,7 @@ public final class SimulationRun {
     public func run() throws -> Summary {
         say("\(scenario.name), seed \(scenario.seed): \(scenario.line)")
         try stage.populate()
+        world.isOverdue = isOverdue
         if let onLine {
             recording = Recording(
                 of: world,
@@ -64,6 +71,7 @@ public final class SimulationRun {
             recording?.onLine = onLine
         }
         status("begun")
+        world.askWhetherOverdue()
         let origin = world.now
         var end = origin
         var isHealed = false
@@ -73,14 +81,18 @@ public final class SimulationRun {
             recording?.phase("\(place + 1): \(phase.title)")
             stage.begin(phase)
             if isHealed {
-                if let difference = try heal(until: end) { return summary(.stuck(difference)) }
+                let difference = try heal(until: end)
+                if world.wasCutShort { return summary(slowness) }
+                if let difference { return summary(.stuck(difference)) }
             } else {
                 try pass(until: end, from: origin)
+                if world.wasCutShort { return summary(slowness) }
             }
             status(isHealed ? "healed" : "phase \(place + 1)")
             if let verdict = jury.verdict { return summary(.broken(verdict)) }
         }
         if isHealed { try settle() }
+        if world.wasCutShort { return summary(slowness) }
         if let verdict = jury.verdict { return summary(.broken(verdict)) }
         let missing = (scenario.expect.marks ?? []).filter { !jury.marks.counts.keys.contains($0) }
         return summary(missing.isEmpty ? .kept : .untried(missing.sorted()))
@@ -90,7 +102,7 @@ public final class SimulationRun {
 
     private func pass(until end: UInt64, from origin: UInt64) throws {
         var lookedAt = world.now
-        while world.now < end, jury.verdict == nil {
+        while world.now < end, jury.verdict == nil, !world.wasCutShort {
             let act = next < tape.acts.count ? tape.acts[next] : nil
             let moments = [
                 end, lookedAt + Self.lookEvery, stage.nextJoin,
@@ -120,7 +132,7 @@ public final class SimulationRun {
         let end = world.now + bound
         var equalSince: UInt64?
         var difference: String?
-        while world.now < end, jury.verdict == nil {
+        while world.now < end, jury.verdict == nil, !world.wasCutShort {
             world.run(for: min(5_000, end - world.now))
             difference = try Convergence.difference(in: world)
             if difference != nil { equalSince = nil } else { equalSince = equalSince ?? world.now }
@@ -137,6 +149,11 @@ public final class SimulationRun {
                 world.note(try node.digest(of: space.id)?.bytes ?? [])
             }
         }
+    }
+
+    /// What is said of a run whose real time was up.
+    private var slowness: Summary.Verdict {
+        .slow("after \(world.now / 1_000) virtual s and \(world.frameCount) frames it goes on")
     }
 
     // MARK: What is said
@@ -159,7 +176,8 @@ public final class SimulationRun {
         recording?.verdict(Report.Verdict(of: verdict))
         return Summary(
             name: scenario.name, seed: scenario.seed, verdict: verdict, traceHash: world.traceHash,
-            milliseconds: world.now, operationCount: operationCount,
+            milliseconds: world.now, nodeCount: world.nodes.count, classes: scenario.classes,
+            operationCount: operationCount,
             checks: jury.checkCounts, marks: jury.marks.counts, deeds: stage.deedCounts)
     }
 }

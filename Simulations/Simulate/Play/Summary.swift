@@ -12,21 +12,25 @@ public struct Summary: Codable, Equatable, Sendable {
         case broken(Violation)
         /// Promises were kept, and these marks that were to be hit were not.
         case untried([String])
+        /// It took longer than it may: how far it had come.
+        case slow(String)
 
-        /// The promise that it is about, as "I4"; nil where all were kept.
+        /// The promise that it is about, as "I4", or "time"; nil where all were kept.
         public var invariant: String? {
             switch self {
             case .kept, .untried: nil
             case .stuck: "I2"
             case .broken(let violation): violation.invariant
+            case .slow: "time"
             }
         }
 
-        /// What a process ends with: 0, 128 where nodes did not become equal, 129 where a promise
-        /// was broken.
+        /// What a process ends with: 0, 124 where it took longer than it may, 128 where nodes did not
+        /// become equal, 129 where a promise was broken.
         public var exitStatus: Int32 {
             switch self {
             case .kept: 0
+            case .slow: 124
             case .stuck: 128
             case .broken, .untried: 129
             }
@@ -43,6 +47,10 @@ public struct Summary: Codable, Equatable, Sendable {
     public var traceHash: UInt64
     /// Virtual milliseconds that passed.
     public var milliseconds: UInt64
+    /// Nodes that were there in the end.
+    public var nodeCount: Int
+    /// What kind of world it was, as ``Scenario/classes``.
+    public var classes: [String]
     /// Operations held in all stores together.
     public var operationCount: Int
     /// How often each promise was compared, by its number.
@@ -60,6 +68,7 @@ public struct Summary: Codable, Equatable, Sendable {
             case .stuck(let difference): "STUCK \(difference)"
             case .broken(let violation): "BROKEN \(violation)"
             case .untried(let marks): "UNTRIED \(marks.joined(separator: ", "))"
+            case .slow(let sentence): "SLOW \(sentence)"
             }
         let checks = checks.sorted { number($0.key) < number($1.key) }
         return "seed \(seed) \(word); operations \(operationCount),"

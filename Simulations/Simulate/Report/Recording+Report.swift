@@ -110,6 +110,7 @@ extension Report.Verdict {
             self.init(.broken, invariant: violation.invariant, sentence: violation.sentence)
         case .untried(let marks):
             self.init(.untried, sentence: "not tried: " + marks.joined(separator: ", "))
+        case .slow(let sentence): self.init(.slow, sentence: sentence)
         }
     }
 }

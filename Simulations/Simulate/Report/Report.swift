@@ -15,6 +15,8 @@ public struct Report: Codable, Equatable, Sendable {
             case broken
             /// All was kept, and what the scenario is about did not happen.
             case untried
+            /// It took longer than it may.
+            case slow
         }
 
         /// In one word.

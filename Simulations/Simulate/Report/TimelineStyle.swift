@@ -28,7 +28,8 @@ enum TimelineStyle {
         h2 { font-size: 16px; margin: 30px 0 8px; }
         .title { display: flex; flex-wrap: wrap; gap: 10px 14px; align-items: center; }
         .verdict { border-radius: 99px; padding: 2px 13px; font-weight: 650; color: var(--card); }
-        .kept { background: var(--good); } .stuck, .broken, .untried { background: var(--bad); }
+        .kept { background: var(--good); }
+        .stuck, .broken, .untried, .slow { background: var(--bad); }
         .sentence { color: var(--bad); font-weight: 600; margin: 8px 0 0; }
         .story { margin: 6px 0 0; color: var(--soft); max-width: 76ch; overflow-wrap: anywhere; }
         .facts { display: flex; flex-wrap: wrap; gap: 2px 22px; margin: 12px 0 0; padding: 0;

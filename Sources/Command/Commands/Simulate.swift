@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import Parley
 import ParleyImporting
 import ParleySimulate
@@ -13,8 +14,9 @@ struct SimulateCommand: AsyncParsableCommand {
             Runs the production node in a simulated world. A scenario says who is there, what
             they do and what breaks; a seed decides all that it leaves open: the same scenario
             and seed give the same trace, in every process. Exits with 0 when every promise was
-            kept, 2 where it was misused, 127 where the program crashed, 128 where nodes did not
-            become equal after the faults, and 129 where a promise was broken.
+            kept, 2 where it was misused, 124 where a run took longer than it may, 127 where the
+            program crashed, 128 where nodes did not become equal after the faults, and 129 where
+            a promise was broken.
 
             Example:
               parley simulate run --seed 7
@@ -51,6 +53,9 @@ struct SimulateRun: AsyncParsableCommand {
     @Flag(name: .long, help: "print one line of JSON and nothing else")
     var summary = false
 
+    @Option(name: .long, help: "seconds of the processor that it may take; any number without")
+    var limit: Double?
+
     @Option(name: .long, help: "where a failing run is kept; nowhere without")
     var save: String?
 
@@ -65,7 +70,23 @@ struct SimulateRun: AsyncParsableCommand {
         let record = FailureRecord(
             scenario: scenario, tape: Tape(drawing: scenario, log: log), verdict: .kept,
             version: Simulating.version)
-        try Simulating.play(record, isQuiet: summary, save: save, pages)
+        try Simulating.play(record, isQuiet: summary, limit: limit, save: save, pages)
+    }
+}
+
+/// What a run has cost so far, whatever else the machine does.
+enum ProcessorTime {
+    /// Begins to measure; what it gives tells whether so many seconds are over.
+    static func limit(_ seconds: Double) -> () -> Bool {
+        let began = now
+        return { now - began > seconds }
+    }
+
+    /// Seconds of the processor that this process has used.
+    private static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 
@@ -91,10 +112,14 @@ struct SimulateReplay: AsyncParsableCommand {
     @Argument(help: "what `run --save` or `swarm --save` kept")
     var file: String
 
+    @Option(name: .long, help: "seconds of the processor that it may take; any number without")
+    var limit: Double?
+
     @OptionGroup var pages: SimulatePages
 
     func run() async throws {
-        try Simulating.play(try Simulating.record(file), isQuiet: false, save: nil, pages)
+        try Simulating.play(
+            try Simulating.record(file), isQuiet: false, limit: limit, save: nil, pages)
     }
 }
 
@@ -124,15 +149,22 @@ struct SimulateShrink: AsyncParsableCommand {
     @Option(name: .long, help: "minutes at most")
     var minutes: Double = 5
 
+    @Option(name: .long, help: "seconds of the processor that each run may take")
+    var limit: Double = 30
+
     func run() async throws {
         let world = World.current
         var record = try Simulating.record(file)
         let began = ContinuousClock.now
-        let (runs, minutes) = (runs, minutes)
+        let (runs, minutes, limit) = (runs, minutes, limit)
         // A verdict from elsewhere is no evidence: what is shrunk has failed here.
-        record.verdict = try SimulationRun(record.scenario, tape: record.tape).run().verdict
+        record.verdict = try SimulationRun(
+            record.scenario, tape: record.tape, isOverdue: ProcessorTime.limit(limit)
+        ).run().verdict
         let shrinking = Shrinker(record) { count in
             count < runs && ContinuousClock.now - began < .seconds(minutes * 60)
+        } limit: {
+            ProcessorTime.limit(limit)
         } say: {
             world.say($0)
         }
@@ -223,11 +255,16 @@ enum Simulating {
     }
 
     /// Plays a run, tells of it, keeps it where it failed, and exits as it asks for.
+    ///
+    /// - Parameter limit: seconds of the processor that it may take; nil for any number.
     static func play(
-        _ record: FailureRecord, isQuiet: Bool, save: String?, _ pages: SimulatePages
+        _ record: FailureRecord, isQuiet: Bool, limit: Double?, save: String?,
+        _ pages: SimulatePages
     ) throws {
         let world = World.current
-        let run = SimulationRun(record.scenario, tape: record.tape) { line in
+        let run = SimulationRun(
+            record.scenario, tape: record.tape, isOverdue: limit.map(ProcessorTime.limit)
+        ) { line in
             if !isQuiet { world.write(line) }
         }
         let isRecorded = !isQuiet || pages.html != nil || pages.json != nil

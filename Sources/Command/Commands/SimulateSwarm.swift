@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Glibc
 import ParleySimulate
 
 /// `parley simulate swarm`: many seeds, one line each.
@@ -9,9 +10,10 @@ struct SimulateSwarm: AsyncParsableCommand {
         abstract: "run many seeds, one line each",
         discussion: """
             Each seed runs in a process of its own, so that one that crashes is told like any
-            other failure. Stops at the first seed that fails, keeps its run, and prints how to
-            see it again. A swarm of at least 50 seeds must also have hit every mark: something
-            that never happened was not tried.
+            other failure, and one that takes longer than --limit is told as slow. Stops at the
+            first seed that fails, or goes on with --keep-going; keeps failing runs, and prints
+            how to see them again. A swarm of at least 50 seeds must also have hit every mark, of
+            at least 300 every class of worlds: something that never happened was not tried.
 
             Example:
               parley simulate swarm --seeds 20 --seed-base 1 --minutes 1
@@ -32,22 +34,29 @@ struct SimulateSwarm: AsyncParsableCommand {
     @Option(name: .long, help: "the folder in which failing runs are kept")
     var save = "."
 
+    @Option(name: .long, help: "seconds of the processor that a seed may take")
+    var limit: Double = 30
+
+    @Flag(name: .long, help: "go on after a seed that failed")
+    var keepGoing = false
+
     func run() async throws {
-        guard seeds > 0, minutes > 0, jobs > 0 else { throw ExitCode(2) }
+        guard seeds > 0, minutes > 0, jobs > 0, limit > 0 else { throw ExitCode(2) }
         try Simulating.makeFolder(save)
         let base = seedBase ?? UInt64.random(in: 0..<1 << 40)
         World.current.write("seeds from \(base), \(jobs) at once")
-        var swarm = Swarm(began: .now, save: save)
+        var swarm = Swarm(began: .now)
         let (last, isOver) = base.addingReportingOverflow(seeds - 1)
         var remaining = (base...(isOver ? .max : last)).makeIterator()
         let deadline = ContinuousClock.now + .seconds(minutes * 60)
         await withTaskGroup(of: SeedRun.self) { group in
-            let folder = save
+            let (folder, limit) = (save, limit)
             func begin() {
-                guard swarm.failure == nil, ContinuousClock.now < deadline || swarm.runs == 0,
+                guard swarm.failures.isEmpty || keepGoing,
+                    ContinuousClock.now < deadline || swarm.runs == 0,
                     let seed = remaining.next()
                 else { return }
-                group.addTask { SeedRun(seed: seed, folder: folder) }
+                group.addTask { SeedRun(seed: seed, folder: folder, limit: limit) }
             }
             for _ in 0..<jobs { begin() }
             for await run in group {
@@ -61,6 +70,9 @@ struct SimulateSwarm: AsyncParsableCommand {
 
 /// One seed in a process of its own.
 struct SeedRun: Sendable {
+    /// A process that does not even look at its limit is ended after so many times as long.
+    private static let patience = 10.0
+
     let seed: UInt64
     let summary: Summary?
     let status: Int32
@@ -68,23 +80,29 @@ struct SeedRun: Sendable {
     let record: String
 
     /// Runs a seed, and waits for it.
-    init(seed: UInt64, folder: String) {
+    ///
+    /// - Parameter limit: seconds of the processor that it may take.
+    init(seed: UInt64, folder: String, limit: Double) {
         self.seed = seed
         record = folder + "/seed-\(seed).failure.json"
         let process = Process()
         process.executableURL = Bundle.main.executableURL
         process.arguments = [
-            "simulate", "run", "--seed", "\(seed)", "--summary", "--save", record,
+            "simulate", "run", "--seed", "\(seed)", "--summary", "--limit", "\(limit)",
+            "--save", record,
         ]
         let pipe = Pipe()
         process.standardOutput = pipe
         process.standardInput = FileHandle.nullDevice
         do {
             try process.run()
+            let end = SeedRun.end(process, after: limit * Self.patience)
+            defer { end.cancel() }
             let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
             let isCrash = process.terminationReason == .uncaughtSignal
-            status = isCrash ? 127 : process.terminationStatus
+            let isHung = isCrash && process.terminationStatus == SIGKILL
+            status = isHung ? 124 : isCrash ? 127 : process.terminationStatus
             // What a process that crashed has written is no summary.
             summary = isCrash ? nil : try? JSONDecoder().decode(Summary.self, from: data)
         } catch {
@@ -92,65 +110,94 @@ struct SeedRun: Sendable {
             status = 127
         }
     }
+
+    private static func end(_ process: Process, after seconds: Double) -> DispatchWorkItem {
+        let identifier = process.processIdentifier
+        let end = DispatchWorkItem { kill(identifier, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: end)
+        return end
+    }
 }
 
 /// What a swarm has seen.
 private struct Swarm {
-    let began: ContinuousClock.Instant
-    let save: String
-    private(set) var runs = 0
-    private(set) var failure: SeedRun?
-    private var operations = 0
-    private var milliseconds: UInt64 = 0
-    private var marks: [String: Int] = [:]
-    private var deeds: [String: Int] = [:]
+    /// How often it is said how far it is, in seconds.
+    private static let progressInterval = 60
 
-    init(began: ContinuousClock.Instant, save: String) {
-        self.began = began
-        self.save = save
+    let began: ContinuousClock.Instant
+    private(set) var runs = 0
+    private(set) var failures: [SeedRun] = []
+    private var tally = SwarmTally()
+    private var progressAt = progressInterval
+
+    init(began: ContinuousClock.Instant) { self.began = began }
+
+    private var seconds: Double { (ContinuousClock.now - began) / .seconds(1) }
+
+    private var progress: String {
+        let rate = Double(runs) / max(seconds, 1) * 60
+        return "\(runs) seeds, \(failures.count) failed, \(Self.text(rate)) a minute"
     }
+
+    private static func text(_ number: Double) -> String { String(format: "%.1f", number) }
 
     mutating func add(_ run: SeedRun) {
         runs += 1
         if let summary = run.summary {
             World.current.write(summary.line)
-            operations += summary.operationCount
-            milliseconds += summary.milliseconds
-            marks.merge(summary.marks, uniquingKeysWith: +)
-            deeds.merge(summary.deeds, uniquingKeysWith: +)
+            tally.add(summary)
         }
         if run.status != 0 || run.summary == nil {
-            if run.summary == nil { World.current.write("seed \(run.seed) CRASHED") }
-            failure = failure ?? run
+            if run.summary == nil {
+                World.current.write("seed \(run.seed) \(run.status == 124 ? "HUNG" : "CRASHED")")
+            }
+            failures.append(run)
         }
+        guard Int(seconds) >= progressAt else { return }
+        progressAt = Int(seconds) + Self.progressInterval
+        World.current.say(progress)
     }
 
     /// Sums up, and exits as the first failure asks for.
     func finish() throws {
         let world = World.current
-        let elapsed = Double((ContinuousClock.now - began).components.seconds)
-        let hours = Double(milliseconds) / 3_600_000
         world.write(
-            "\(runs) runs, \(operations) operations,"
-                + " \(String(format: "%.1f", hours)) virtual hours in"
-                + " \(String(format: "%.0f", elapsed)) s")
+            "\(runs) runs, \(tally.operationCount) operations,"
+                + " \(Self.text(Double(tally.milliseconds) / 3_600_000)) virtual hours in"
+                + " \(Int(seconds)) s: \(progress)")
+        if let richness = tally.richness { world.write(Self.line(richness)) }
         func list(_ counts: [String: Int]) -> String {
             counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
                 .joined(separator: ", ")
         }
-        world.write("acts: " + list(deeds))
-        world.write("marks: " + list(marks))
-        if let failure {
+        world.write("classes: " + list(tally.classes))
+        world.write("acts: " + list(tally.deeds))
+        world.write("marks: " + list(tally.marks))
+        for failure in failures {
             if failure.summary != nil {
                 world.say("again: parley simulate replay \(failure.record)")
             }
             world.say("again: parley simulate run --seed \(failure.seed)")
+        }
+        if let failure = failures.first {
             throw ExitCode(failure.summary?.verdict.exitStatus ?? failure.status)
         }
-        let missed = SimulationRun.marks.filter { marks[$0] == nil }
-        if runs >= 50, !missed.isEmpty {
-            world.say("never happened: " + missed.joined(separator: ", "))
-            throw ExitCode(129)
+        let shortcomings = tally.shortcomings
+        for sentence in shortcomings { world.say(sentence) }
+        if !shortcomings.isEmpty { throw ExitCode(129) }
+    }
+
+    private static func line(_ richness: SwarmTally.Richness) -> String {
+        let known = SwarmTally.Richness.reference
+        func part(_ name: String, _ mean: Double, _ known: Double) -> String {
+            "\(name) \(text(mean)) (\(text(known)))"
         }
+        return "a seed, in the mean (and the reference): "
+            + [
+                part("operations", richness.operations, known.operations),
+                part("nodes", richness.nodes, known.nodes),
+                part("virtual s", richness.seconds, known.seconds),
+                part("acts", richness.acts, known.acts),
+            ].joined(separator: ", ")
     }
 }

@@ -1,0 +1,35 @@
+extension Scenario {
+    /// What kind of world it is: the names of the classes that it belongs to, in one order.
+    ///
+    /// A swarm counts them: a class that no seed drew was not tried.
+    public var classes: [String] { classification.filter(\.isOne).map(\.name) }
+
+    /// The names of all classes.
+    static let allClasses = drawn(seed: 0).classification.map(\.name)
+
+    private var classification: [(name: String, isOne: Bool)] {
+        let acts = phases.flatMap { $0.actions ?? [] }
+        let faults = phases.compactMap(\.faults)
+        func has(_ rate: (Faults) -> UInt64?) -> Bool { faults.contains { rate($0) != nil } }
+        return [
+            ("relays", relays != nil), ("relays alone", relaysOnly == true),
+            ("relay troubles", has(\.relays)), ("sqlite", store == .sqlite),
+            ("liars", nodes.contains { $0.malicious?.isEmpty == false }),
+            ("thieves", acts.contains { $0.do == .steal }),
+            ("devices", workload.devicesPerHour != nil),
+            ("talk", workload.talkPerMinute != nil),
+            ("comings and goings", workload.mix == Mix.membership),
+            ("strangers", acquaintance != .everyone),
+            ("rest", phases.contains { $0.isBusy == false }), ("any order", isChaotic == true),
+            ("wrong clocks", nodes.contains { $0.clock != nil }),
+            ("slow ways", links.between?.values.contains { $0.bytesPerSecond != nil } == true),
+            ("crashes", has(\.crashes)), ("power losses", has(\.powerLosses)),
+            ("store failures", has(\.storeFailures)), ("rot", has(\.rot)),
+            ("clock jumps", has(\.clockJumps)), ("restores", has(\.restores)),
+            ("partitions", has(\.partitions)),
+            ("one way", faults.contains { $0.oneWay == true }), ("resets", has(\.resets)),
+            ("stalls", has(\.stalls)), ("flips", has(\.flips)),
+            ("slow disks", has(\.diskDelayMs)),
+        ]
+    }
+}
