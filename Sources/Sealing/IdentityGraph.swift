@@ -122,7 +122,7 @@ struct IdentityGraph {
         }
         var live: Set<Int> = []
         var revocations: [(target: DeviceID, index: Int)] = []
-        var devices: [DeviceID: DeviceCertificate] = [:]
+        var heard: [DeviceCertificate] = []
         for entry in admitted {
             let operation = operations[entry.index]
             guard operation.author == root || entry.grants.contains(where: live.contains) else {
@@ -136,15 +136,22 @@ struct IdentityGraph {
             switch operation.content {
             case .genesis: break
             case .addDevice(let device, let noiseKey, _, _):
-                guard devices[device] == nil else { break }
-                devices[device] = DeviceCertificate(
-                    person: person, device: device, noiseKey: noiseKey, rank: entry.rank + 1)
+                guard !heard.contains(where: { $0.device == device }) else { break }
+                heard.append(
+                    DeviceCertificate(
+                        person: person, device: device, noiseKey: noiseKey, rank: entry.rank + 1))
             case .revokeDevice(let device, _):
                 revocations.append((device, entry.index))
             }
         }
         let revoked = Set(revocations.map(\.target))
-        let standing = devices.values.filter { !revoked.contains($0.device) }
+        // Nobody can sign with a link key, so anybody can name another device's: of those that stand
+        // it is the one's that was heard first. Whoever is heard before who added a device could
+        // revoke that device as well, so this gives nobody more than they had.
+        var keys: Set<NoiseKey> = []
+        let standing = heard.filter {
+            !revoked.contains($0.device) && keys.insert($0.noiseKey).inserted
+        }
         return (standing.sorted { $0.device < $1.device }, revoked.sorted())
     }
 

@@ -31,7 +31,7 @@ public struct IdentityLog: Hashable, Sendable {
     public let root: DeviceID
     /// Every operation, causes before effects.
     public let operations: [IdentityOperation]
-    /// The devices that are the person's now, ascending.
+    /// The devices that are the person's now, ascending; no two have one link key.
     public let devices: [DeviceCertificate]
     /// The devices that were revoked, ascending.
     public let revoked: [DeviceID]
