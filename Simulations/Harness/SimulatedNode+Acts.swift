@@ -166,6 +166,7 @@ extension CommandRefusal {
         case .hiddenMark(_): "the name holds a mark that nobody sees"
         case .impossibleTime: "no clock shows such a time"
         case .rejoining: "it must first take back what it forgot"
+        case .awaitsOwn: "the conversation waits for what it once wrote there"
         case .ownFork: "it wrote two histories, and nobody takes more from it"
         case .call(.unknownCall): "there is no such call"
         case .call(.busy): "it is in another call"

@@ -142,6 +142,7 @@ extension Trace {
             add(UInt64(known))
         case .success(.card(let card)): add(card)
         case .success(.call(let call)): add("\(call)")
+        case .success(.kept(let count)): add(6 << 32 | UInt64(count))
         // Rare: what it is called is bytes enough.
         case .failure(let refusal): add("\(refusal)")
         }

@@ -35,9 +35,6 @@ struct Trace {
         case .receipts: add(2 << 56)
         case .dial(let device): add(device.bytes)
         case .source(let space): add(4 << 56 | UInt64(space.rawValue))
-        case .claim(let device):
-            add(5 << 56)
-            add(device.bytes)
         case .bodies: add(6 << 56)
         case .waiting: add(7 << 56)
         case .devices: add(8 << 56)

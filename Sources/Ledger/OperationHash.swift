@@ -66,7 +66,7 @@ public enum OperationHash {
     }
 
     /// Whether the device signed its log up to this operation.
-    static func isSigned(
+    public static func isSigned(
         _ head: SignedHead, log: LogID, operation: OperationID, by device: DeviceID
     ) -> Bool {
         head.signature.verifies(

@@ -140,6 +140,8 @@ public enum CommandReply: Equatable, Sendable {
     case imported(stored: Int, known: Int)
     /// The call that it began.
     case call(CallID)
+    /// So many messages are kept, and written once the conversation's own past is back.
+    case kept(Int)
 }
 
 /// Why a command was not carried out. Nothing changed.
@@ -212,6 +214,9 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case impossibleTime
     /// This node must first take back what it wrote from another.
     case rejoining
+    /// The conversation waits for what this device once wrote there; messages are kept meanwhile, and
+    /// this cannot be, or no more can.
+    case awaitsOwn
     /// This device wrote two histories, and everybody has the proof: nobody takes more from it.
     case ownFork
     /// The call cannot be begun, or is not as it would have to be.
@@ -219,6 +224,18 @@ public enum CommandRefusal: Error, Equatable, Sendable {
 }
 
 extension Command {
+    /// The conversation whose roster, keys or past it changes: what cannot be kept for later.
+    var governedSpace: SpaceID? {
+        switch self {
+        case .addMember(let space, _, _), .removeMember(let space, _), .setRole(let space, _, _),
+            .leave(let space), .changeSettings(let space, _),
+            .createGroupInvite(let space, _, _, _, _), .endGroupInvite(let space, _),
+            .importMessages(let space, _, _, _):
+            space
+        default: nil
+        }
+    }
+
     /// Whether it writes nothing by itself: what is said at once and may be forgotten.
     var isVolatile: Bool {
         switch self {

@@ -80,8 +80,6 @@ public enum TimerID: Hashable, Sendable {
     case dial(DeviceID)
     /// Looks whether a space's source still delivers.
     case source(SpaceNumber)
-    /// Looks whether a device shows what it said it holds of this one's logs.
-    case claim(DeviceID)
     /// Asks for payloads that did not come along.
     case bodies
     /// Looks who has waited long enough for causes.

@@ -119,13 +119,13 @@ extension NodeCore {
 }
 
 extension LogTag {
-    fileprivate var bytes: [UInt8] {
+    var bytes: [UInt8] {
         var writer = ByteWriter(capacity: 8)
         writer.uint64(value)
         return writer.bytes
     }
 
-    fileprivate init?(bytes: [UInt8]) {
+    init?(bytes: [UInt8]) {
         guard bytes.count == 8 else { return nil }
         self.init(bytes.reduce(0) { $0 << 8 | UInt64($1) })
     }

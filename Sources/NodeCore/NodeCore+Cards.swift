@@ -37,7 +37,9 @@ extension NodeCore {
         in number: SpaceNumber, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        if rejoin != nil { return set(.card(number), in: Self.cardRetry, at: now, &effects) }
+        if rejoin != nil || ownGaps[number] != nil {
+            return set(.card(number), in: Self.cardRetry, at: now, &effects)
+        }
         guard try mayWrite(store), let space = try store.space(number),
             let card = try CardReader.own(of: identity, store), let part = card.parts.first,
             let roster = try roster(of: space, store), roster.contains(identity.device),

@@ -11,6 +11,7 @@ extension NodeCore {
     ) throws(StoreError) {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
         try loadAwaited(store)
+        try loadOwnGaps(store)
         try finishRejoin(store)
         askForBodies(at: now, &effects)
         try loadRepairs(at: now, store, &effects)
@@ -85,6 +86,11 @@ extension NodeCore {
             return .failure(.rejoining)
         }
         if try hasOwnFork(store) { return .failure(.ownFork) }
+        if let id = command.governedSpace, let space = try store.space(id),
+            ownGaps[space.number] != nil
+        {
+            return .failure(.awaitsOwn)
+        }
         switch command {
         case .setProfile(let name, let addresses):
             return try setProfile(name, addresses, at: now, store, &effects)

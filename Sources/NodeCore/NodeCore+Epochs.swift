@@ -24,7 +24,8 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         try prepare(space, store)
-        guard let roster = judges[space.number]?.roster, belongs(to: roster), try mayWrite(store)
+        guard ownGaps[space.number] == nil, let roster = judges[space.number]?.roster,
+            belongs(to: roster), try mayWrite(store)
         else { return false }
         let recipients = judges[space.number]?.leaves(besides: identity.device) ?? []
         guard recipients.count < Limits.deviceCountMax else { return false }
@@ -316,7 +317,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let space = try store.space(number), belongs(to: try roster(of: space, store)),
-            try mayWrite(store)
+            ownGaps[number] == nil, try mayWrite(store)
         else { return }
         try writeFaults(in: space, at: now, store, &effects)
         let current = try currentEpoch(of: space, in: store)

@@ -55,7 +55,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         var didDrop = false
-        if belongs(to: try roster(of: space, store)) {
+        if ownGaps[space.number] == nil, belongs(to: try roster(of: space, store)) {
             try openEpochs(in: space, at: now, store, &effects)
             try writeFaults(in: space, at: now, store, &effects)
             try renewLeaf(in: space, at: now, store, &random, &effects)

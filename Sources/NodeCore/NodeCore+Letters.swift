@@ -338,7 +338,8 @@ extension NodeCore {
         let runs = try Catchup.runs(
             lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
             runCountMax: Self.answerRunCountMax, in: store)
-        let own = try Catchup.frontier(of: space, scope, asks: false, in: store)
+        let own = try Catchup.frontier(
+            of: space, scope, for: peer.device, asks: false, in: store)
         let proofs = scope.isEverything ? try proofs(in: space, store) : []
         _ = try send(
             frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,

@@ -108,7 +108,7 @@ extension NodeCore {
             capabilities: 0, wallClock: WallTime(clamping: now.wall),
             generation: try generation(store, &random),
             credit: ByteCredit(clamping: SyncSession.creditInitial))
-        var session = SyncSession(salt: random.next())
+        var session = SyncSession(salt: random.next(), with: link.peer.device)
         var shared: [SharedSpace] = []
         for space in try store.spaces() {
             if let scope = try scope(of: space, with: link.peer, store) {

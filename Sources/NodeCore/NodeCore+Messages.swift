@@ -24,6 +24,13 @@ extension NodeCore {
         }
         if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
         let drafts = messages.map { $0.draft(replyingTo: reference) }
+        if ownGaps[space.number] != nil {
+            guard try keptCount(of: space.number, store) + drafts.count <= Self.keptCountMax else {
+                return .failure(.awaitsOwn)
+            }
+            try keep(drafts, for: space, at: now, store, &effects)
+            return .success(.kept(drafts.count))
+        }
         let applied = try write(drafts, in: space, at: now, store, &random, &effects)
         return .success(.messages(applied.filter { $0.isKind(.text) }.map(\.number)))
     }

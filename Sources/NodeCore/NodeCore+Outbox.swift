@@ -282,7 +282,9 @@ extension NodeCore {
             parcel.add(.acknowledge(Acknowledgement(space: space.id, entries: held)))
         }
         parcel.add(
-            .frontier(try Catchup.frontier(of: space, .everything(), asks: false, in: store)))
+            .frontier(
+                try Catchup.frontier(
+                    of: space, .everything(), for: nil, asks: false, in: store)))
     }
 
     /// Seals a parcel and puts it into today's mailbox of an epoch. Returns whether it could.

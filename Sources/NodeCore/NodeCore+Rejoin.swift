@@ -1,32 +1,15 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
 
-/// What one device says it holds of this device's own logs.
-struct OwnClaim: Sendable {
-    /// The place after the last, by log.
-    var ends: [LogTag: UInt64]
-    /// How many own operations were held when it was last looked at.
-    var heldCount: Int
-}
-
-extension Rejoin {
-    init(_ claims: [DeviceID: OwnClaim]) {
-        var ends: [LogTag: UInt64] = [:]
-        for device in claims.keys.sorted() {
-            ends.merge(claims[device]?.ends ?? [:], uniquingKeysWith: max)
-        }
-        self.init(
-            reason: "another node says it holds more of what this one wrote", ends: ends,
-            needsPeer: false)
-    }
-}
-
+/// What others hold of this device's own logs, and is not here.
+///
+/// A store may have been set back as a whole, and nobody but a peer can tell. Whoever says so proves it
+/// with this device's own signature. Then nothing is written in that space until it is back, or this
+/// device would write a second history; what its person writes meanwhile is kept.
+/// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
 extension NodeCore {
-    /// A device that says it holds more of this one's logs has so long to show some of it. Saying
-    /// so stops this node from writing, so it must not be free. In milliseconds.
-    static let claimPatience: UInt64 = 10_000
-
     /// Looks at what a peer says it holds of this device's own logs.
     mutating func compareOwn(
         _ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store,
@@ -58,8 +41,21 @@ extension NodeCore {
         _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        var ends: [LogTag: UInt64] = [:]
-        var ownTags: Set<LogTag>?
+        let isProven = try takeOwnTips(of: frontier, of: space, by: peer, store, &effects)
+        // Who claims what it does not prove has shown nothing.
+        guard isProven, frontier.isComplete else { return }
+        hear(of: space, at: now, &effects)
+        try heardFromPeer(store)
+    }
+
+    /// Believes what is proven to have been written here. Returns whether all is that the peer lists
+    /// of own logs above what is held.
+    private mutating func takeOwnTips(
+        of frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        var names: [LogTag: LogID]?
+        var claimed: Set<LogTag> = []
         for entry in frontier.entries {
             if let log = try store.log(entry.tag, in: space.number) {
                 // What lies above a fork of one's own cannot be taken back from anybody.
@@ -68,16 +64,35 @@ extension NodeCore {
                 else { continue }
             } else {
                 // Nothing says whose it is but its name: hashed only for logs unknown here.
-                let known = ownTags ?? self.ownTags(in: space.id)
-                ownTags = known
-                guard known.contains(entry.tag) else { continue }
+                let known = names ?? ownLogs(in: space.id)
+                names = known
+                guard known[entry.tag] != nil else { continue }
             }
-            ends[entry.tag] = entry.sequence + 1
+            claimed.insert(entry.tag)
         }
-        if !ends.isEmpty { try claim(ends, by: peer, at: now, store, &effects) }
-        guard frontier.isComplete else { return }
-        hear(of: space, at: now, &effects)
-        try heardFromPeer(store)
+        var proven: [LogTag: UInt64] = [:]
+        for tip in frontier.ownTips {
+            let known = names ?? ownLogs(in: space.id)
+            names = known
+            let log = try store.log(tip.tag, in: space.number)
+            guard let name = known[tip.tag], log?.fork == nil, tip.sequence >= log?.end ?? 0 else {
+                continue
+            }
+            claimed.insert(tip.tag)
+            let head = SignedHead(sequence: tip.sequence, signature: tip.signature)
+            guard
+                OperationHash.isSigned(
+                    head, log: name, operation: tip.operation, by: identity.device)
+            else { continue }
+            proven[tip.tag] = tip.sequence + 1
+        }
+        if !proven.isEmpty { try noteOwnGap(proven, in: space, store, &effects) }
+        guard claimed.isSubset(of: proven.keys) else {
+            // One line for each device: it may say so as often as it likes.
+            if doubted.insert(peer).inserted { try count(.emptyClaim, store) }
+            return false
+        }
+        return true
     }
 
     /// A peer has shown what it holds of a space. What waited for that is done soon.
@@ -94,11 +109,11 @@ extension NodeCore {
         set(.receipts, in: Self.receiptDelay, at: now, &effects)
     }
 
-    private func ownTags(in space: SpaceID) -> Set<LogTag> {
-        Set(
-            Lane.allCases.map {
-                LogTag(OperationHash.log(space: space, device: identity.device, lane: $0))
-            })
+    private func ownLogs(in space: SpaceID) -> [LogTag: LogID] {
+        let names = Lane.allCases.map {
+            OperationHash.log(space: space, device: identity.device, lane: $0)
+        }
+        return Dictionary(names.map { (LogTag($0), $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// A peer has shown what it holds: whatever it did not list, it does not have either.
@@ -108,55 +123,59 @@ extension NodeCore {
         try finishRejoin(store)
     }
 
-    /// A peer lists more of own logs than is held here: nothing is written until it is back, or
-    /// this device would write a second history.
-    private mutating func claim(
-        _ ends: [LogTag: UInt64], by device: DeviceID, at now: Instant, _ store: some Store,
+    /// Writes nothing in a space until own logs are held up to these places.
+    private mutating func noteOwnGap(
+        _ ends: [LogTag: UInt64], in space: SpaceRecord, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard !doubted.contains(device) else { return }
-        var claim = OwnClaim(ends: ends, heldCount: try ownCount(store))
-        if let known = claims[device] { claim.ends.merge(known.ends, uniquingKeysWith: max) }
-        claims[device] = claim
-        set(.claim(device), in: Self.claimPatience, at: now, &effects)
-    }
-
-    /// Ends a claim of which nothing was shown; goes on waiting while something comes.
-    mutating func checkClaim(
-        of device: DeviceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard var claim = claims[device] else { return }
-        let count = try ownCount(store)
-        guard count > claim.heldCount else {
-            claims[device] = nil
-            doubted.insert(device)
-            return try self.count(.emptyClaim, store)
+        let known = ownGaps[space.number] ?? [:]
+        let all = known.merging(ends, uniquingKeysWith: max)
+        guard all != known else { return }
+        ownGaps[space.number] = all
+        for (tag, end) in ends.sorted(by: { $0.key < $1.key }) {
+            try store.setNumber(end, .ownGap, space.number.key + tag.bytes)
         }
-        claim.heldCount = count
-        claims[device] = claim
-        set(.claim(device), in: Self.claimPatience, at: now, &effects)
+        effects.append(.changed([.conversation(space.number)]))
     }
 
-    /// How many operations of this device are held.
-    private func ownCount(_ store: some Store) throws(StoreError) -> Int {
-        var count = 0
-        for space in try store.spaces() {
-            for log in try store.logs(in: space.number) where log.device == identity.device {
-                count += log.heldCount
+    /// Goes on after a restart: nobody may be there to prove it again.
+    mutating func loadOwnGaps(_ store: some Store) throws(StoreError) {
+        for (key, _) in try store.values(.ownGap) {
+            guard key.count == 16, let space = SpaceNumber(key: Array(key[..<8])),
+                let tag = LogTag(bytes: Array(key[8...])), let end = try store.number(.ownGap, key)
+            else { continue }
+            ownGaps[space, default: [:]][tag] = end
+        }
+    }
+
+    /// Lets spaces be written in again whose own logs are whole.
+    private mutating func closeOwnGaps(_ store: some Store) throws(StoreError) {
+        for number in ownGaps.keys.sorted() {
+            var isOpen = false
+            for (tag, end) in ownGaps[number] ?? [:] {
+                let log = try store.log(tag, in: number)
+                if let log, log.fork != nil || (log.end >= end && log.agreed.isWhole) { continue }
+                isOpen = true
             }
+            if isOpen { continue }
+            for tag in (ownGaps[number] ?? [:]).keys.sorted() {
+                try store.setValue(nil, .ownGap, number.key + tag.bytes)
+            }
+            ownGaps[number] = nil
+            writableAgain.insert(number)
         }
-        return count
     }
 
     /// Ends the rejoin once everything known to exist was taken back, wherever somebody brings it.
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
-        guard isBehind else { return }
+        try closeOwnGaps(store)
+        guard foundBehind != nil else { return }
         var ends: [LogTag: UInt64] = [:]
         var outside: Set<LogTag> = []
         var (isWhole, isWholeInside) = (true, true)
         for space in try store.spaces() {
             let isOut = try isOut(of: space, store)
-            if isOut { outside.formUnion(ownTags(in: space.id)) }
+            if isOut { outside.formUnion(ownLogs(in: space.id).keys) }
             for log in try store.logs(in: space.number) where log.device == identity.device {
                 ends[log.tag] = log.fork == nil ? log.end : UInt64.max
                 guard !log.agreed.isWhole else { continue }
@@ -169,7 +188,6 @@ extension NodeCore {
         }
         lacksOnlyWhereOut = false
         guard isWholeInside else { return }
-        claims = claims.filter { !lacking($0.value.ends).isEmpty }
         guard let foundBehind, !foundBehind.needsPeer else { return }
         let lacking = lacking(foundBehind.ends)
         lacksOnlyWhereOut = lacking.isSubset(of: outside)

@@ -83,7 +83,6 @@ extension NodeCore {
         guard !behind.isEmpty, let space = try store.space(number) else {
             return try setReminder(of: number, count: nil, at: now, store, &effects)
         }
-        let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
         let start = Int((identity.device.prefix &+ 3 * count) % UInt64(behind.count))
         let turned = behind[start...] + behind[..<start]
         for one in turned.prefix(Self.remindedDeviceCountMax) {
@@ -92,6 +91,8 @@ extension NodeCore {
                 try store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
                 outboxDue.insert(number)
             }
+            let frontier = try Catchup.frontier(
+                of: space, .everything(), for: one.device, asks: true, in: store)
             _ = try send(
                 [.frontier(frontier)], to: one.device, of: one.person, at: now, store, &random,
                 &effects)

@@ -87,10 +87,11 @@ extension NodeCore {
         guard lines.values.contains(where: \.isOpenAndDrained) else {
             return set(.repair(number), in: 10_000, at: now, &effects)
         }
-        let frontier = try Catchup.frontier(of: space, .everything(), asks: true, in: store)
         var isAsked = false
         for device in asked(by: repair, besides: linked, in: roster) {
             guard let person = roster.person(of: device) else { continue }
+            let frontier = try Catchup.frontier(
+                of: space, .everything(), for: device, asks: true, in: store)
             isAsked =
                 try send(
                     [.frontier(frontier)], to: device, of: person, at: now, store, &random,

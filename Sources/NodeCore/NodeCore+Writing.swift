@@ -9,6 +9,10 @@ extension NodeCore {
         _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> [AppliedOperation] {
+        if ownGaps[space.number] != nil {
+            try keep(drafts, for: space, at: now, store, &effects)
+            return []
+        }
         let applied = try write(in: space, at: now, store, &effects) { author throws(StoreError) in
             try author.append(drafts, to: store, using: &random)
         }
@@ -21,7 +25,7 @@ extension NodeCore {
         in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect],
         _ append: (LogAuthor) throws(StoreError) -> [AppliedOperation]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard let roster = try roster(of: space, store),
+        guard ownGaps[space.number] == nil, let roster = try roster(of: space, store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }
         defer { judges[space.number] = judge }
@@ -51,7 +55,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard try mayWrite(store) else { return }
-        for number in unreceipted.sorted() where heard.contains(number) {
+        for number in unreceipted.sorted() where heard.contains(number) && ownGaps[number] == nil {
             unreceipted.remove(number)
             guard let space = try store.space(number),
                 belongs(to: try roster(of: space, store))

@@ -31,21 +31,20 @@ public struct NodeCore: Sendable {
     /// Timers that are set, so that none is set twice.
     var timers: Set<TimerID> = []
     /// What must be taken back from others before anything may be written; nil otherwise.
-    /// Found out by the shell, or claimed by a peer that has yet to show it.
-    public var rejoin: Rejoin? {
-        if let foundBehind, !lacksOnlyWhereOut { return foundBehind }
-        return claims.isEmpty ? nil : Rejoin(claims)
-    }
+    /// Found out by the shell; what a peer proves concerns its space alone.
+    public var rejoin: Rejoin? { lacksOnlyWhereOut ? nil : foundBehind }
     var foundBehind: Rejoin?
     /// Whether all that the store lacks of own logs lies in spaces that this device is out of: there
     /// nobody brings it, and nothing can be written before somebody lets the device in again.
     var lacksOnlyWhereOut = false
     /// Whether something that this device wrote is not known here any more, be it that nobody brings
     /// it: the shell then keeps in its guard what it remembered there.
-    public var isBehind: Bool { foundBehind != nil || !claims.isEmpty }
-    /// What peers say they hold of this device's own logs, beyond what is held here.
-    var claims: [DeviceID: OwnClaim] = [:]
-    /// Devices whose claim came to nothing: they are not believed again.
+    public var isBehind: Bool { foundBehind != nil || !ownGaps.isEmpty }
+    /// The places after the last that own logs are proven to have had, where they end before here.
+    var ownGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
+    /// Spaces that may be written in again since this step began.
+    var writableAgain: Set<SpaceNumber> = []
+    /// Devices that claimed more of own logs than they proved: that is counted once.
     var doubted: Set<DeviceID> = []
     /// Spaces of which a peer has shown since the start what it holds.
     ///
@@ -179,6 +178,7 @@ public struct NodeCore: Sendable {
         case .relay(let relay, let news):
             try told(news, by: relay, at: now, store, &random, &effects)
         }
+        try writeKept(at: now, store, &random, &effects)
         try heedChanges(at: now, store, &random, &effects)
         try tendSignals(at: now, store, &random, &effects)
         try tendRelays(at: now, store, &random, &effects)
@@ -196,7 +196,6 @@ public struct NodeCore: Sendable {
         case .receipts: try writeReceipts(at: now, store, &random, &effects)
         case .dial(let device): try dial(device, at: now, store, &effects)
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
-        case .claim(let device): try checkClaim(of: device, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
         case .devices: try spreadDevices(isAsked: false, at: now, store, &random, &effects)
@@ -263,7 +262,7 @@ public enum Refusal: String, CaseIterable, Sendable {
     case identity = "identity"
     /// A device that its person has revoked.
     case revokedDevice = "revoked-device"
-    /// A peer said that it holds more of this device's own logs, and showed nothing.
+    /// A peer said that it holds more of this device's own logs, and did not prove it.
     case emptyClaim = "empty-claim"
     /// An envelope or letter that nothing here opens.
     case envelope = "unopened-envelope"

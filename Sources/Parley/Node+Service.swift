@@ -76,7 +76,8 @@ extension Node: NodeService {
 
     // MARK: Messages
 
-    /// Writes messages, in order; all are saved when it returns.
+    /// Writes messages, in order; all are saved when it returns. Where the conversation waits for what
+    /// this device wrote before, they are kept, and written once that is there.
     public func send(
         conversation: String, texts: [String], replyTo: Int64?
     ) async throws -> [MessageView] {
@@ -85,7 +86,13 @@ extension Node: NodeService {
             .send(
                 space, texts.map { TextMessage(text: $0) },
                 replyingTo: replyTo.map { OperationNumber($0) }))
-        return try await messages(reply)
+        guard case .kept(let count) = reply else { return try await messages(reply) }
+        return try await read { views in
+            guard let record = try views.store.space(space),
+                let roster = try views.roster(of: record)
+            else { return [] }
+            return try views.kept(in: record, roster).suffix(count)
+        }
     }
 
     /// Gives an own message a new text.

@@ -60,6 +60,12 @@ extension NodeError {
                 hint: "Run it where it reaches a contact; `parley status` says when it is done. "
                     + "If nobody has it: `parley backup create FILE`, and `parley recover "
                     + "--backup FILE` in a new home.")
+        case .awaitsOwn:
+            self.init(
+                "waiting",
+                "This conversation waits for what this device wrote in it before.",
+                hint: "Another device holds that, and sends it when it is reached. What you write "
+                    + "meanwhile is kept, up to 1,000 messages; everything else has to wait.")
         case .ownFork:
             self.init(
                 "forked",

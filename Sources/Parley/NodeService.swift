@@ -213,6 +213,8 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var isMuted: Bool
     /// When the newest message was written, in Unix milliseconds.
     public var newest: UInt64?
+    /// What must come before anything is written in it: "waiting for …"; nil where nothing must.
+    public var waitingFor: String?
 }
 
 /// A message.
@@ -244,7 +246,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var history: [String]
     /// Reactions.
     public var reactions: [Reaction]
-    /// `saved`, `delivered`, `read`; nil for messages of others.
+    /// `saved`, `relayed`, `delivered`, `read`; "waiting for …" where it is kept and not written yet,
+    /// and then its number is 0; nil for messages of others.
     public var state: String?
     /// Whether it was deleted for everyone.
     public var isDeleted: Bool
@@ -256,6 +259,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var isLate: Bool
     /// Whether its text has not arrived.
     public var isMissing: Bool
+    /// The name of the member who brought it in, where it was imported: nobody else vouches for its
+    /// author and its time.
+    public var importedBy: String?
 }
 
 /// A page of a timeline.

@@ -93,7 +93,8 @@ struct Views {
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
-            newest: summary.newest.map { $0.clock >> 16 })
+            newest: summary.newest.map { $0.clock >> 16 },
+            waitingFor: try waiting(in: summary.space))
     }
 
     func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
@@ -145,8 +146,9 @@ struct Views {
         let timeline = try timeline(of: space, roster)
         let order = try before.map { try Cursor.order($0) }
         let messages = try timeline.page(before: order, limit: limit, in: store)
+        let kept = before == nil ? try self.kept(in: space, roster) : []
         return MessagePage(
-            messages: try messages.reversed().map { try view($0, in: space, roster) },
+            messages: try messages.reversed().map { try view($0, in: space, roster) } + kept,
             cursor: messages.count == limit ? messages.last.map { Cursor.text($0.order) } : nil)
     }
 
@@ -184,7 +186,9 @@ struct Views {
             state: message.state?.rawValue, isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
-            isMissing: message.flags.contains(.bodyless))
+            isMissing: message.flags.contains(.bodyless),
+            importedBy: message.flags.contains(.imported)
+                ? try name(of: message.author, in: roster) : nil)
     }
 }
 

@@ -7,12 +7,16 @@ public enum Catchup {
     /// What is held here of a space, to be asked for the rest: of each log the place up to which
     /// nothing is missing.
     ///
-    /// - Parameter asks: whether the receiver shall send what lies above.
+    /// - Parameters:
+    ///   - device: who is to read it, where that is one device alone.
+    ///   - asks: whether the receiver shall send what lies above.
     public static func frontier(
-        of space: SpaceRecord, _ scope: SharingScope, asks: Bool, in store: some LogStore
+        of space: SpaceRecord, _ scope: SharingScope, for device: DeviceID?, asks: Bool,
+        in store: some LogStore
     ) throws(StoreError) -> Frontier {
         var entries: [Frontier.Entry] = []
-        for log in try scope.logs(of: space.number, in: store) {
+        let logs = try scope.logs(of: space.number, in: store)
+        for log in logs {
             guard let place = log.wholeThrough else { continue }
             let id =
                 log.end == place + 1
@@ -24,7 +28,10 @@ public enum Catchup {
         }
         return Frontier(
             space: space.id, isComplete: entries.count <= Limits.frontierEntryCountMax,
-            asksForMissing: asks, entries: Array(entries.prefix(Limits.frontierEntryCountMax)))
+            asksForMissing: asks, entries: Array(entries.prefix(Limits.frontierEntryCountMax)),
+            ownTips: try device.map { device throws(StoreError) in
+                try Frontier.ownTips(of: device, among: logs, in: store)
+            } ?? [])
     }
 
     /// What somebody lacks who told this much: control first, then every log from its lowest

@@ -50,4 +50,25 @@ extension Frontier {
                 Entry(tag: $0.tag, sequence: $0.end - 1, check: $0.tip.check)
             })
     }
+
+    /// The signatures of a device over the tips of its own logs.
+    ///
+    /// A device whose store was set back learns by them what it once wrote. Nobody else's word would
+    /// do: it writes nothing where there is more of its own.
+    static func ownTips(
+        of device: DeviceID, among logs: [LogRecord], in store: some LogStore
+    ) throws(StoreError) -> [OwnTip] {
+        var tips: [OwnTip] = []
+        for log in logs where log.device == device && log.end > 0 && log.holds(log.end - 1) {
+            // What ends at a fork or a cut has no signature of its own there.
+            guard let head = try store.head(atOrAfter: log.end - 1, in: log.number),
+                head.sequence == log.end - 1, tips.count < Limits.ownTipCountMax
+            else { continue }
+            tips.append(
+                OwnTip(
+                    tag: log.tag, sequence: head.sequence, operation: log.tip,
+                    signature: head.signature))
+        }
+        return tips
+    }
 }

@@ -9,6 +9,8 @@ struct SpaceExchange: Sendable {
     static let answerCountMax = 16
 
     let space: SpaceRecord
+    /// Who is at the other end.
+    private let peer: DeviceID?
     /// How much of it passes.
     private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
@@ -65,8 +67,9 @@ struct SpaceExchange: Sendable {
     /// The digests that the peer showed last, where they were not our own.
     private var shown: FrontierDigests?
 
-    init(_ shared: SharedSpace) {
+    init(_ shared: SharedSpace, with peer: DeviceID?) {
         space = shared.record
+        self.peer = peer
         scope = shared.scope
     }
 
@@ -195,7 +198,21 @@ struct SpaceExchange: Sendable {
     /// Our tips, with a request for what lies above them.
     mutating func request(store: some LogStore) throws(StoreError) -> Frontier {
         isAsking = true
-        return try Frontier(of: space, logs(store), asksForMissing: true)
+        return try frontier(asksForMissing: true, store: store)
+    }
+
+    /// All tips, and for logs of the peer's own what proves that it wrote them.
+    func frontier(
+        asksForMissing: Bool, store: some LogStore
+    ) throws(StoreError) -> Frontier {
+        let logs = try logs(store)
+        var frontier = Frontier(of: space, logs, asksForMissing: asksForMissing)
+        if let peer {
+            // A peer that is known to hold as much need not be told.
+            let unheld = logs.filter { $0.device == peer && peerEnds?[$0.tag] ?? 0 < $0.end }
+            frontier.ownTips = try Frontier.ownTips(of: peer, among: unheld, in: store)
+        }
+        return frontier
     }
 
     /// Operations came: what was asked for is on its way.

@@ -67,6 +67,7 @@ public struct SyncSession: Sendable {
     private var phase: Phase = .greeting
     var isOpen: Bool { phase == .open }
     let salt: UInt64
+    private let peer: DeviceID?
     /// The spaces that both belong to.
     var shared: [SpaceNumber: SpaceExchange] = [:]
     /// How many lists of the peer's did not hold a space that both belong to, since one did.
@@ -80,8 +81,13 @@ public struct SyncSession: Sendable {
 
     /// A session with one device.
     ///
-    /// - Parameter salt: random; makes the hashes of spaces on this link tell nothing on another.
-    public init(salt: UInt64) { self.salt = salt }
+    /// - Parameters:
+    ///   - salt: random; makes the hashes of spaces on this link tell nothing on another.
+    ///   - peer: the device at the other end: it is told how far its own logs are known.
+    public init(salt: UInt64, with peer: DeviceID? = nil) {
+        self.salt = salt
+        self.peer = peer
+    }
 
     /// The frames that a session begins with.
     ///
@@ -89,7 +95,7 @@ public struct SyncSession: Sendable {
     public mutating func open(
         _ hello: Hello, sharing spaces: [SharedSpace], store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        for space in spaces { shared[space.record.number] = SpaceExchange(space) }
+        for space in spaces { shared[space.record.number] = SpaceExchange(space, with: peer) }
         return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
     }
 
@@ -107,7 +113,8 @@ public struct SyncSession: Sendable {
             return false
         }
         if before == nil {
-            shared[space.number] = SpaceExchange(SharedSpace(space, scope: scope))
+            shared[space.number] = SpaceExchange(
+                SharedSpace(space, scope: scope), with: peer)
         } else {
             try shared[space.number]?.narrow(to: scope, store: store)
         }
@@ -200,8 +207,7 @@ public struct SyncSession: Sendable {
     ) throws(StoreError) -> [SessionOutput] {
         guard phase == .open, let exchange = shared[space], !exchange.hasTold else { return [] }
         shared[space]?.hasTold = true
-        let logs = try exchange.scope.logs(of: space, in: store)
-        return [.send(.frontier(Frontier(of: exchange.space, logs, asksForMissing: false)))]
+        return [.send(.frontier(try exchange.frontier(asksForMissing: false, store: store)))]
     }
 
     /// What was asked for and did not come may be asked for again.

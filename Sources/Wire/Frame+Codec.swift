@@ -110,12 +110,22 @@ extension ByteWriter {
 
     fileprivate mutating func frontier(_ frontier: Frontier) {
         identifier(frontier.space)
-        byte((frontier.isComplete ? 1 : 0) | (frontier.asksForMissing ? 2 : 0))
+        byte(
+            (frontier.isComplete ? 1 : 0) | (frontier.asksForMissing ? 2 : 0)
+                | (frontier.ownTips.isEmpty ? 0 : 4))
         number(UInt64(frontier.entries.count))
         for entry in frontier.entries {
             uint64(entry.tag.value)
             number(entry.sequence)
             check(entry.check)
+        }
+        guard !frontier.ownTips.isEmpty else { return }
+        number(UInt64(frontier.ownTips.count))
+        for tip in frontier.ownTips {
+            uint64(tip.tag.value)
+            number(tip.sequence)
+            identifier(tip.operation)
+            raw(tip.signature.bytes)
         }
     }
 
@@ -197,7 +207,7 @@ extension ByteReader {
     fileprivate mutating func frontier() throws(DecodingFailure) -> Frontier {
         let space: SpaceID = try identifier()
         let flags = try byte()
-        guard flags <= 3 else { throw .unknownFlags(flags) }
+        guard flags <= 7 else { throw .unknownFlags(flags) }
         let entries = try list("frontier", atMost: Limits.frontierEntryCountMax) {
             reader throws(DecodingFailure) in
             Frontier.Entry(
@@ -207,7 +217,23 @@ extension ByteReader {
         try ascending("frontier", entries, by: \.tag)
         return Frontier(
             space: space, isComplete: flags & 1 != 0, asksForMissing: flags & 2 != 0,
-            entries: entries)
+            entries: entries, ownTips: flags & 4 != 0 ? try ownTips() : [])
+    }
+
+    private mutating func ownTips() throws(DecodingFailure) -> [Frontier.OwnTip] {
+        let tips = try list("own tips", atMost: Limits.ownTipCountMax) {
+            reader throws(DecodingFailure) in
+            let (tag, place) = (LogTag(try reader.uint64()), try reader.place())
+            let operation: OperationID = try reader.identifier()
+            guard let signature = SignatureBytes(try reader.slice(SignatureBytes.byteCount)) else {
+                throw .forbidden(field: "signature")
+            }
+            return Frontier.OwnTip(
+                tag: tag, sequence: place, operation: operation, signature: signature)
+        }
+        guard !tips.isEmpty else { throw .forbidden(field: "own tips") }
+        try ascending("own tips", tips, by: \.tag)
+        return tips
     }
 
     fileprivate mutating func want() throws(DecodingFailure) -> Want {

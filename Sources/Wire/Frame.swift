@@ -120,6 +120,28 @@ public struct Frontier: Equatable, Sendable {
         }
     }
 
+    /// The receiver's own word that it wrote a log up to a place.
+    public struct OwnTip: Equatable, Sendable {
+        /// The receiver's log.
+        public var tag: LogTag
+        /// The place of the last operation that the sender holds of it.
+        public var sequence: UInt64
+        /// That operation.
+        public var operation: OperationID
+        /// The receiver's signature over the log up to there.
+        public var signature: SignatureBytes
+
+        /// A tip with these fields.
+        public init(
+            tag: LogTag, sequence: UInt64, operation: OperationID, signature: SignatureBytes
+        ) {
+            self.tag = tag
+            self.sequence = sequence
+            self.operation = operation
+            self.signature = signature
+        }
+    }
+
     /// The space.
     public var space: SpaceID
     /// Whether every log of the space is listed, so that an absent one is held not at all.
@@ -128,13 +150,19 @@ public struct Frontier: Equatable, Sendable {
     public var asksForMissing: Bool
     /// Ascending by tag.
     public var entries: [Entry]
+    /// What proves that the receiver wrote more than it seems to hold; ascending by tag.
+    public var ownTips: [OwnTip]
 
     /// A frontier with these fields.
-    public init(space: SpaceID, isComplete: Bool, asksForMissing: Bool, entries: [Entry]) {
+    public init(
+        space: SpaceID, isComplete: Bool, asksForMissing: Bool, entries: [Entry],
+        ownTips: [OwnTip] = []
+    ) {
         self.space = space
         self.isComplete = isComplete
         self.asksForMissing = asksForMissing
         self.entries = entries
+        self.ownTips = ownTips
     }
 }
 

@@ -35,6 +35,8 @@ public enum Limits {
     public static let spaceCountMax = 4096
     /// Entries in one `FRONT` or `ACK` frame: a space has at most 1,024 devices with 5 lanes.
     public static let frontierEntryCountMax = 7680
+    /// Logs of the receiver that a `FRONT` frame proves: one a lane.
+    public static let ownTipCountMax = 5
     /// Ranges in one `WANT` frame.
     public static let wantRangeCountMax = 64
     /// Operations asked for by one `WANT` frame.

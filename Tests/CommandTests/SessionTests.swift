@@ -44,21 +44,25 @@ struct SessionTests {
         let node = FakeNode()
         var action = FakeNode.message(7, "waves", author: "genii", isOwn: false)
         (action.isAction, action.isImported) = (true, true)
+        action.importedBy = "ben"
         var late = FakeNode.message(80, "hello", author: "Åsa", isOwn: false)
         late.isLate = true
         var missing = FakeNode.message(81, nil, author: "ben", isOwn: false)
         missing.isMissing = true
         var seen = FakeNode.message(82, "all here", author: "ada")
         seen.state = "read"
-        node.state.withLock { $0.messages = [action, late, missing, seen] }
+        var kept = FakeNode.message(0, "and on", author: "ada")
+        kept.state = "waiting for 5 earlier operations of this device"
+        node.state.withLock { $0.messages = [action, late, missing, seen, kept] }
         let read = await Terminal(node: node).run("read", "home")
         #expect(
             read.output == """
                 Tue 14 Nov 2023
-                   #7  23:13  *      genii waves  (imported)
+                   #7  23:13  *      genii waves  (imported by ben)
                   #80  23:13  Åsa    hello  (late)
                   #81  23:13  ben    (not here yet)
                   #82  23:13  ada    all here  ✓✓ read
+                   #0  23:13  ada    and on  waiting for 5 earlier operations of this device
 
                 """)
     }

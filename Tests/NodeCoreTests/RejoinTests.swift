@@ -79,7 +79,7 @@ struct RejoinTests {
     }
 
     /// The store noticed nothing; the peer's frontier tells.
-    @Test("Attack 34: a peer that holds more of a node's own log stops it from writing")
+    @Test("Attack 34: a peer that proves more of a node's own log stops it from writing there")
     func toldByPeer() throws {
         let world = World(seed: 42)
         let ann = try world.addNode("ann")
@@ -95,11 +95,11 @@ struct RejoinTests {
         var wasStopped = false
         for _ in 0..<40_000 {
             world.run(for: 5)
-            wasStopped = wasStopped || ann.core.rejoin != nil
-            if try ann.texts(in: space).count == 1000, ann.core.rejoin == nil { break }
+            wasStopped = wasStopped || ann.core.isBehind
+            if try ann.texts(in: space).count == 1000, !ann.core.isBehind { break }
         }
         #expect(wasStopped)
-        #expect(ann.core.rejoin == nil)
+        #expect(ann.core.rejoin == nil && !ann.core.isBehind)
         try world.type("and on", on: ann, in: space)
         world.run(for: 5_000)
         #expect(try ann.digest(of: space) == ben.digest(of: space))
@@ -149,9 +149,8 @@ struct RejoinTests {
         try world.type("here again", on: ann, in: space)
     }
 
-    /// A member could once stop another from writing for ever by naming a place that does not
-    /// exist.
-    @Test("a claim of which nothing is shown ends, and is not believed again")
+    /// A member could once stop another from writing anywhere for ten seconds, once a device.
+    @Test("Attack 83: a claim about one's own log that is not proven holds up nothing")
     func emptyClaim() throws {
         let world = World(seed: 44)
         let ann = try world.addNode("ann")
@@ -164,17 +163,72 @@ struct RejoinTests {
             try ann.store.logs(in: record.number).first {
                 $0.device == ann.identity.device && $0.lane == .content
             })
-        let lie = Frontier(
-            space: space, isComplete: false, asksForMissing: false,
-            entries: [.init(tag: log.tag, sequence: 1_000_000, check: Check(high: 7, low: 7))])
-        world.inject(.frontier(lie), from: ben, to: ann)
-        world.run(for: 1_000)
-        #expect(throws: CommandRefusal.rejoining) { try world.type("two", on: ann, in: space) }
-        world.run(for: 20_000)
-        try world.type("two", on: ann, in: space)
-        world.inject(.frontier(lie), from: ben, to: ann)
-        world.run(for: 1_000)
-        try world.type("three", on: ann, in: space)
+        let head = try #require(try ann.store.head(atOrAfter: log.end - 1, in: log.number))
+        // Signed, but of another place; and as it is, which is held.
+        let proofs = [log.end + 7, log.end - 1].map {
+            Frontier.OwnTip(
+                tag: log.tag, sequence: $0, operation: log.tip, signature: head.signature)
+        }
+        for proof in proofs {
+            let lie = Frontier(
+                space: space, isComplete: true, asksForMissing: false,
+                entries: [
+                    .init(tag: log.tag, sequence: 1_000_000, check: Check(high: 7, low: 7))
+                ], ownTips: [proof])
+            for _ in 0..<10 {
+                world.inject(.frontier(lie), from: ben, to: ann)
+                world.run(for: 1_000)
+                try world.type("two", on: ann, in: space)
+                #expect(!ann.core.isBehind)
+            }
+        }
+        let key = Array(Refusal.emptyClaim.rawValue.utf8)
+        #expect(try ann.store.number(.refusal, key) == 1)
+        #expect(try ben.store.forks().isEmpty)
+    }
+
+    @Test("a proven claim holds up one conversation, and what is written there is kept")
+    func keptMessages() throws {
+        let world = World(seed: 49)
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        let (ann, ben, cara) = (nodes[0], nodes[1], nodes[2])
+        let space = try world.introduce(ann, ben)
+        let elsewhere = try world.introduce(ann, cara)
+        try world.type("first", on: ann, in: space)
+        world.run(for: 2_000)
+        let copy = ann.store.snapshot()
+        for text in ["second", "third"] { try world.type(text, on: ann, in: space) }
+        world.run(for: 2_000)
+        world.cut(ann, ben)
+        var slow = LinkModel()
+        slow.delay = 5_000...5_000
+        world.setModel(slow, ann, ben)
+        ann.setBack(to: copy)
+        world.restart(ann)
+        world.heal()
+        try world.runUntil(within: .seconds(600)) { ann.core.isBehind }
+        #expect(ann.core.rejoin == nil)
+        for text in ["fourth", "fifth"] {
+            let send = Command.send(space, [TextMessage(text: text)], replyingTo: nil)
+            #expect(try world.perform(send, on: ann) == .kept(1))
+        }
+        #expect(throws: CommandRefusal.awaitsOwn) { try world.perform(.leave(space), on: ann) }
+        try world.type("here as ever", on: ann, in: elsewhere)
+        // What is kept and what is waited for outlive the process.
+        world.restart(ann)
+        let number = try #require(try ann.store.space(space)?.number)
+        #expect(try ann.core.missingOwnCount(of: number, in: ann.store) ?? 0 > 0)
+        let kept = try ann.core.keptMessages(for: number, in: ann.store)
+        #expect(kept.map(\.text) == ["fourth", "fifth"])
+        world.run(for: 200_000)
+        #expect(!ann.core.isBehind)
+        for node in [ann, ben] {
+            #expect(
+                try node.texts(in: space) == ["first", "second", "third", "fourth", "fifth"])
+            #expect(try node.store.forks().isEmpty)
+        }
+        #expect(try cara.texts(in: elsewhere) == ["here as ever"])
+        #expect(try ann.core.keptMessages(for: number, in: ann.store).isEmpty)
     }
 
     /// Nobody gives content to who is out: it waited for ever, and could write nowhere.

@@ -52,8 +52,7 @@ struct Quartet {
     func live(_ lie: (Int) throws -> Void) throws {
         for round in 0..<12 {
             for (place, node) in honest.enumerated() where (round + place) % 2 == 0 {
-                // A node that was told of more of its own logs writes nothing for ten seconds.
-                _ = try? world.type("\(node.name) \(round)", on: node, in: group)
+                try world.type("\(node.name) \(round)", on: node, in: group)
             }
             try lie(round)
             if round % 4 == 1 { world.cut(honest[0], honest[1]) }
@@ -200,19 +199,11 @@ struct MaliceTests {
         #expect(try !ben.messages(in: quartet.group).contains { $0.flags.contains(.bodyless) })
     }
 
-    @Test("who lies about one's own logs stops nobody from writing for more than ten seconds")
+    @Test("who lies about one's own logs stops nobody from writing")
     func ownClaims() throws {
         let quartet = try Quartet(seed: 120)
         let (world, eve, ann) = (quartet.world, quartet.eve, quartet.honest[0])
-        for _ in 0..<5 {
-            try world.lieInFront(eve, in: quartet.group)
-            world.run(for: 1_000)
-        }
-        #expect(throws: CommandRefusal.rejoining) {
-            try world.type("too early", on: ann, in: quartet.group)
-        }
-        world.run(for: 6_000)
-        for _ in 0..<5 {
+        for _ in 0..<15 {
             try world.lieInFront(eve, in: quartet.group)
             world.run(for: 1_000)
             try world.type("in time", on: ann, in: quartet.group)

@@ -172,7 +172,10 @@ extension Frame {
 extension Frontier {
     fileprivate var vectorText: String {
         (["front \(space)"] + (isComplete ? ["complete"] : []) + (asksForMissing ? ["asks"] : [])
-            + entries.map { "\($0.tag):\($0.sequence):\($0.check)" }).joined(separator: " ")
+            + entries.map { "\($0.tag):\($0.sequence):\($0.check)" }
+            + ownTips.map {
+                "own=\($0.tag):\($0.sequence):\($0.operation):\(hex($0.signature.bytes))"
+            }).joined(separator: " ")
     }
 }
 

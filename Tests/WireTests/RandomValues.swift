@@ -50,6 +50,13 @@ extension SeededRandom {
                 tag: LogTag($0), sequence: number(below: Limits.placeMax),
                 check: check())
         }
+        let ownTips = ascending(atMost: 5).compactMap { tag in
+            SignatureBytes(bytes(64)).map {
+                Frontier.OwnTip(
+                    tag: LogTag(tag), sequence: number(below: Limits.placeMax),
+                    operation: identifier(), signature: $0)
+            }
+        }
         let ranges = ascending(atMost: 5).map { tag in
             let first = number(below: 1 << 61)
             return Want.Range(tag: LogTag(tag), first: first, last: first + number(below: 1 << 61))
@@ -67,7 +74,7 @@ extension SeededRandom {
             .frontier(
                 Frontier(
                     space: identifier(), isComplete: pick(), asksForMissing: pick(),
-                    entries: tips)),
+                    entries: tips, ownTips: ownTips)),
             .want(Want(space: identifier(), limit: number(below: 4097), ranges: ranges)),
             .operations(Operations(space: identifier(), endsAnswer: pick(), runs: runs)),
             .acknowledge(Acknowledgement(space: identifier(), entries: places)),

@@ -31,7 +31,7 @@ struct Conversations: NodeCommand {
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
                     conversation.unread > 0 ? "\(conversation.unread) new" : "",
-                    conversation.isMuted ? "muted" : "",
+                    conversation.isMuted ? "muted" : "", conversation.waitingFor ?? "",
                     conversation.members.joined(separator: ", "),
                 ]
             }

@@ -102,7 +102,10 @@ struct MessageLines {
     private func marks(_ message: MessageView) -> String {
         var marks: [String] = []
         if !message.isDeleted, !message.history.isEmpty { marks.append("(edited)") }
-        if message.isImported { marks.append("(imported)") }
+        if message.isImported {
+            marks.append(
+                message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
+        }
         if message.isLate { marks.append("(late)") }
         switch message.state {
         case "saved": marks.append("✓")

@@ -38,8 +38,8 @@ public struct TextMessage: Equatable, Sendable {
         self.origin = origin
     }
 
-    /// The message in a payload, or nil.
-    init?(payload: [UInt8]) {
+    /// The message that a payload holds, or nil where it holds none.
+    public init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadText.self, payload),
             message.text.utf8.count <= Limits.messageByteCountMax
         else { return nil }

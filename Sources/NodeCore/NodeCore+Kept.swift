@@ -1,0 +1,135 @@
+import ParleyConversation
+public import ParleyLedger
+public import ParleyWire
+
+/// What was written where nothing may be written yet: kept as it is to be, in order, over a restart
+/// too, and written in one step once the space's own logs are whole.
+extension NodeCore {
+    /// So many drafts are kept for one space.
+    static let keptCountMax = 1_000
+
+    /// Whether a space waits for what this device once wrote there, and for how many operations at
+    /// most; nil where it does not.
+    public func missingOwnCount(
+        of space: SpaceNumber, in store: some Store
+    ) throws(StoreError) -> UInt64? {
+        guard let ends = ownGaps[space] else { return nil }
+        var count: UInt64 = 0
+        for (tag, end) in ends {
+            let held = UInt64(try store.log(tag, in: space)?.heldCount ?? 0)
+            count += end - min(end, held)
+        }
+        return count
+    }
+
+    /// Texts of messages that are kept for a space, in the order in which they were written.
+    public func keptMessages(
+        for space: SpaceNumber, in store: some Store
+    ) throws(StoreError) -> [(text: String, time: UInt64)] {
+        try store.values(.keptDraft).filter { $0.key.starts(with: space.key) }.compactMap {
+            _, value in
+            guard let kept = KeptDraft(value), kept.draft.kind == .text,
+                let message = kept.draft.payload.flatMap({ TextMessage(payload: $0) })
+            else { return nil }
+            return (message.text, kept.time)
+        }
+    }
+
+    func keptCount(of space: SpaceNumber, _ store: some Store) throws(StoreError) -> Int {
+        try store.values(.keptDraft).count { $0.key.starts(with: space.key) }
+    }
+
+    /// Keeps what people write; what is nobody's wish is found due again later.
+    func keep(
+        _ drafts: [Draft], for space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let last = try store.values(.keptDraft).last { $0.key.starts(with: space.number.key) }
+        var next = last.map { $0.key[8...].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } + 1 } ?? 0
+        for draft in drafts where draft.lane.carriesAuthority {
+            var key = ByteWriter(capacity: 16)
+            key.raw(space.number.key)
+            key.uint64(next)
+            next += 1
+            try store.setValue(
+                KeptDraft(draft: draft, time: now.wall).bytes, .keptDraft, key.bytes)
+        }
+        effects.append(.commitFully)
+        effects.append(.changed([.conversation(space.number)]))
+    }
+
+    /// Writes what was kept for spaces that may be written in again.
+    mutating func writeKept(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !writableAgain.isEmpty else { return }
+        let numbers = writableAgain.sorted()
+        writableAgain = []
+        for number in numbers where ownGaps[number] == nil {
+            let kept = try store.values(.keptDraft).filter { $0.key.starts(with: number.key) }
+            for (key, _) in kept { try store.setValue(nil, .keptDraft, key) }
+            effects.append(.changed([.conversation(number)]))
+            // What came due meanwhile was not written either.
+            set(.upkeep(number), in: Self.upkeepDelay, at: now, &effects)
+            set(.epoch(number), in: Self.upkeepDelay, at: now, &effects)
+            guard let space = try store.space(number), try refusal(writingIn: space, store) == nil
+            else { continue }
+            let drafts = kept.compactMap { KeptDraft($0.value)?.draft }
+            guard !drafts.isEmpty else { continue }
+            _ = try write(drafts, in: space, at: now, store, &random, &effects)
+        }
+        watchDevices(at: now, &effects)
+        shareCard(at: now, &effects)
+    }
+}
+
+/// A draft as the store keeps it.
+struct KeptDraft {
+    var draft: Draft
+    /// When it was written, on the wall clock.
+    var time: UInt64
+
+    init(draft: Draft, time: UInt64) {
+        self.draft = draft
+        self.time = time
+    }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do {
+            time = try reader.uint64()
+            let kind = OperationKind(rawValue: try reader.uint64())
+            guard let lane = Lane(rawValue: try reader.byte()) else { return nil }
+            let flags = try reader.byte()
+            let count = try reader.count("references", atMost: Limits.referenceCountMax)
+            var references: [OperationReference] = []
+            for _ in 0..<count {
+                references.append(
+                    OperationReference(
+                        tag: LogTag(try reader.uint64()), sequence: try reader.number(),
+                        check: try reader.check()))
+            }
+            let payload = flags & 1 == 0 ? nil : Array(try reader.slice(reader.remaining))
+            draft = Draft(
+                kind: kind, lane: lane, references: references, payload: payload,
+                isErasable: flags & 2 != 0)
+        } catch { return nil }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.uint64(time)
+        writer.uint64(draft.kind.rawValue)
+        writer.byte(draft.lane.rawValue)
+        writer.byte((draft.payload == nil ? 0 : 1) | (draft.isErasable ? 2 : 0))
+        writer.number(UInt64(draft.references.count))
+        for reference in draft.references {
+            writer.uint64(reference.tag.value)
+            writer.number(reference.sequence)
+            writer.check(reference.check)
+        }
+        writer.raw(draft.payload ?? [])
+        return writer.bytes
+    }
+}

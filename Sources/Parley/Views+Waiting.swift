@@ -1,0 +1,27 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyWire
+
+/// Conversations in which nothing can be written yet, and what is kept for them.
+extension Views {
+    /// What must come before anything is written in a conversation; nil where nothing must.
+    func waiting(in space: SpaceRecord) throws -> String? {
+        guard let count = try core.missingOwnCount(of: space.number, in: store) else { return nil }
+        let what = count == 1 ? "1 earlier operation" : "\(count) earlier operations"
+        return "waiting for \(what) of this device"
+    }
+
+    /// What was written in a conversation and is kept until it can go out, oldest first.
+    func kept(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
+        guard let waiting = try waiting(in: space) else { return [] }
+        let author = try name(of: ownPerson, in: roster)
+        return try core.keptMessages(for: space.number, in: store).map { kept in
+            MessageView(
+                number: 0, conversation: space.id.description, author: author,
+                person: ownPerson.description, isOwn: true, text: kept.text, time: kept.time,
+                replyTo: nil, history: [], reactions: [], state: waiting, isDeleted: false,
+                isImported: false, isAction: false, isLate: false, isMissing: false)
+        }
+    }
+}

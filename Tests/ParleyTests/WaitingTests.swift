@@ -1,0 +1,57 @@
+import Foundation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+import Testing
+
+@testable import Parley
+
+@Suite("Conversations that wait")
+struct WaitingTests {
+    /// As a peer would have proven: this device once wrote five operations more there.
+    private func setBack(_ home: String) throws {
+        let store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        let space = try #require(try store.spaces().first { $0.kind == .group })
+        let log = try #require(try store.logs(in: space.number).first { $0.lane == .content })
+        var key = ByteWriter()
+        key.uint64(UInt64(bitPattern: space.number.rawValue))
+        key.uint64(log.tag.value)
+        var end = ByteWriter()
+        end.uint64(log.end + 5)
+        try store.begin(.full)
+        try store.setValue(end.bytes, .ownGap, key.bytes)
+        try store.commit()
+    }
+
+    @Test("what is written is kept and shown as waiting, over a restart too; nothing is refused")
+    func kept() async throws {
+        let folder = try TemporaryFolder()
+        let settings = NodeSettings(home: folder.home("ann"))
+        var (ann, _) = try await Node.create(settings, name: "ann")
+        for name in ["walks", "books"] {
+            _ = try await ann.newConversation(name: name, members: [])
+        }
+        _ = try await ann.send(conversation: "walks", texts: ["before"], replyTo: nil)
+        _ = try await ann.send(conversation: "books", texts: ["before"], replyTo: nil)
+        await ann.shutdown()
+        try setBack(folder.home("ann"))
+        ann = try await Node.open(settings)
+        let waiting = "waiting for 5 earlier operations of this device"
+        let lists = try await ann.conversations()
+        let name = try #require(lists.first { $0.waitingFor != nil }?.name)
+        #expect(lists.compactMap(\.waitingFor) == [waiting])
+        let sent = try await ann.send(conversation: name, texts: ["one", "two"], replyTo: nil)
+        #expect(sent.map(\.text) == ["one", "two"] && sent.allSatisfy { $0.state == waiting })
+        let other = name == "walks" ? "books" : "walks"
+        let elsewhere = try await ann.send(conversation: other, texts: ["on"], replyTo: nil)
+        #expect(elsewhere.map(\.state) == ["saved"])
+        await #expect(throws: NodeError.self) { try await ann.leave(conversation: name) }
+        await ann.shutdown()
+        ann = try await Node.open(settings)
+        let page = try await ann.messages(conversation: name, before: nil, limit: 10)
+        #expect(page.messages.map(\.text) == ["before", "one", "two"])
+        #expect(page.messages.map(\.state) == ["saved", waiting, waiting])
+        await ann.shutdown()
+    }
+}
