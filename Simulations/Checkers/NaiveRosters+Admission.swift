@@ -190,9 +190,9 @@ extension NaiveRosters {
         case .add:
             var admission = Admission(
                 author: ident.person, key: Key(rank: target.rank, id: act.id))
-            guard prove(newcomer, view, &admission), entitle(&admission, by: target) else {
-                return nil
-            }
+            guard prove(newcomer, view, &admission), entitle(&admission, by: target),
+                !addsNothing(ident.person, target, view, admission)
+            else { return nil }
             // A device that its person certified may let itself in.
             let isOwn = admission.devices[ident.person]?.contains(act.device) ?? false
             let author = view.owners[act.device] ?? (isOwn ? ident.person : nil)
@@ -201,9 +201,45 @@ extension NaiveRosters {
             guard let author = view.owners[act.device], let seat = view.seats[author],
                 author == ident.person || seat.role >= .admin
             else { return nil }
+            if hasRevoked(device, of: ident.person, act, author, view) { return nil }
             var admission = Admission(author: author, key: Key(rank: -1, id: act.id))
             return prove(newcomer, view, &admission, revoking: device) ? admission : nil
         }
+    }
+
+    /// Whether the author had seen all of it: the devices in the space, and what the log keeps.
+    private func addsNothing(
+        _ person: PersonID, _ seat: Fold.Seat, _ view: Fold, _ admission: Admission
+    ) -> Bool {
+        let known = view.identities[person] ?? []
+        let given = admission.identity[person] ?? []
+        let kept = log(of: known.union(given))?.operations ?? []
+        let seen = Set((log(of: known)?.operations ?? []).map(\.id))
+        let present = Set(seat.devices.map(\.device))
+        return (admission.devices[person] ?? []).isSubset(of: present)
+            && given.intersection(kept).allSatisfy { seen.contains($0.id) }
+    }
+
+    /// Whether the same device had revoked it before, and its person has not come back since.
+    private func hasRevoked(
+        _ device: DeviceID, of person: PersonID, _ act: Act, _ author: PersonID, _ view: Fold
+    ) -> Bool {
+        let before = act.past.filter { other in
+            guard admissions[other] != nil, acts[other].device == act.device,
+                case .ident(let ident) = acts[other].wish, ident.person == person,
+                case .revoke(device, _) = ident.change
+            else { return false }
+            return true
+        }
+        guard let last = before.max(by: { acts[$0].sequence < acts[$1].sequence }) else {
+            return false
+        }
+        let comings = view.comings(of: author, in: self)
+        let letIn = view.live.filter { one in
+            admissions[one]?.devices[author]?.contains(act.device) == true
+                && (comings.contains(one) || !comings.isDisjoint(with: acts[one].past))
+        }
+        return !letIn.contains { acts[$0].past.contains(last) }
     }
 
     private func redeem(_ redeem: Redeem, _ act: Act, _ view: Fold) -> Admission? {

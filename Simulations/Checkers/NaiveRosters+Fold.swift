@@ -164,12 +164,18 @@ extension NaiveRosters.Fold {
 
     // MARK: Who is in
 
-    private mutating func seat(_ person: PersonID, _ rosters: NaiveRosters) {
+    /// What lets a person in: all that had seen everything which put them out.
+    func comings(of person: PersonID, in rosters: NaiveRosters) -> Acts {
         let about = live.filter { rosters.subjects(of: $0).contains(person) }
         let leavings = about.filter { rosters.expels($0, person) }
-        let comings = about.filter { act in
+        return about.filter { act in
             rosters.admits(act, person) && leavings.isSubset(of: rosters.acts[act].past)
         }
+    }
+
+    private mutating func seat(_ person: PersonID, _ rosters: NaiveRosters) {
+        let about = live.filter { rosters.subjects(of: $0).contains(person) }
+        let comings = comings(of: person, in: rosters)
         func hasCome(before act: Int) -> Bool {
             !comings.isDisjoint(with: rosters.acts[act].past)
         }

@@ -131,17 +131,22 @@ extension ControlGraph {
             return nil
         }
         let admissions = (standing.admissions[device] ?? []).map { authorities.index[$0].place }
-        for leaf in (keys.leaves[device] ?? []).reversed() {
+        // They stand in one log, so the set holds a beginning of them.
+        let leaves = keys.leaves[device] ?? []
+        let end = leaves.firstIndex(afterAll: {
+            let node = nodes[$0.node]
+            return set.contains(log: node.log, index: Int(node.sequence))
+        })
+        if end > 0 {
+            let leaf = leaves[end - 1]
             let node = nodes[leaf.node]
-            guard set.contains(log: node.log, index: Int(node.sequence)) else { continue }
             let isAfter = admissions.contains { place in
                 logNumbers[place.tag].map {
                     node.past.contains(log: $0, index: Int(place.sequence))
                 } == true
             }
-            // Leaves stand in one chain: what is below this one came before as well.
-            guard isAfter else { break }
-            return leaf.key
+            // What is below this one came before as well.
+            if isAfter { return leaf.key }
         }
         return standing.member.devices.first { $0.device == device }?.prekeys.last?.key
     }
@@ -195,12 +200,15 @@ extension ControlGraph {
         let past = nodes[number].past
         let set = authoritySet(past)
         let view = authorities.view(set)
-        guard let person = view.owners[device] else { return false }
+        guard let person = view.owners[device], keys.named[device]?.contains(body.newLeaf) != true
+        else { return false }
+        let digest = authorities.roster(set).digest
+        // What is for another roster costs no look at the devices of this one.
+        guard body.rosterDigest == digest else { return false }
         let prekeys =
             view.standings[person]?.member.devices.first { $0.device == device }?.prekeys ?? []
         return body.fits(
-            roster: authorities.roster(set).digest,
-            recipients: recipients(besides: device, past, view),
-            formerLeaves: Array(keys.named[device] ?? []) + prekeys.map(\.key))
+            roster: digest, recipients: recipients(besides: device, past, view),
+            formerLeaves: prekeys.map(\.key))
     }
 }

@@ -1,17 +1,19 @@
 import ParleyLedger
 public import ParleyWire
 
-/// A control operation that names a place of a forked log at or above the fork.
-struct ForkWord: Sendable {
-    let node: Int
-    let name: OperationReference
-    /// Who says so, if they are heard; found out once, for it depends on the operation's past alone.
-    var voucher: ForkVoucher??
-
-    init(node: Int, name: OperationReference) {
-        self.node = node
-        self.name = name
+/// What names places of a forked log at or above the fork.
+struct ForkWords: Sendable {
+    /// A control operation that does.
+    struct Word: Sendable {
+        let node: Int
+        let name: OperationReference
     }
+
+    /// Those that nobody looked at yet.
+    var fresh: [Word] = []
+    /// Of all others the highest place that each device names, with who says so: that depends on
+    /// the past of the operation alone, so it is found out once.
+    var highest: [DeviceID: (voucher: ForkVoucher, name: OperationReference)] = [:]
 }
 
 /// Who says which branch of a forked log is meant: the smaller is heard first.
@@ -40,16 +42,19 @@ extension ControlGraph {
     /// Asked of a graph in which every log ends at its fork, it depends on the operations alone
     /// that are in that graph.
     public mutating func names(of log: LogTag, by device: DeviceID) -> [OperationReference] {
-        var highest: [DeviceID: (voucher: ForkVoucher, name: OperationReference)] = [:]
-        for place in words[log]?.indices ?? 0..<0 {
-            guard let word = words[log]?[place] else { continue }
+        guard var known = words[log] else { return [] }
+        for word in known.fresh {
             let author = nodes[word.node].device
-            if let known = highest[author], known.name.sequence >= word.name.sequence { continue }
-            let found = word.voucher ?? voucher(word.node, against: device)
-            words[log]?[place].voucher = .some(found)
-            if let found { highest[author] = (found, word.name) }
+            if let higher = known.highest[author], higher.name.sequence >= word.name.sequence {
+                continue
+            }
+            if let voucher = voucher(word.node, against: device) {
+                known.highest[author] = (voucher, word.name)
+            }
         }
-        return highest.values.sorted { $0.voucher < $1.voucher }.map(\.name)
+        known.fresh = []
+        words[log] = known
+        return known.highest.values.sorted { $0.voucher < $1.voucher }.map(\.name)
     }
 
     /// Who wrote an operation, if their word counts about a log of this device. Of the same person
@@ -64,7 +69,7 @@ extension ControlGraph {
         // One that is out already is taken for a device that the root added: those have rank 1.
         let rank =
             standing.member.devices.first { $0.device == forked }?.rank
-            ?? (view.former[person]?[forked] == nil ? own.rank : 1)
+            ?? (view.wasLetIn(forked, for: person, authorities.index) ? 1 : own.rank)
         guard own.rank <= rank else { return nil }
         let admissions = standing.admissions[device] ?? []
         let age = admissions.map { authorities.index[$0].past.count }.min() ?? 0

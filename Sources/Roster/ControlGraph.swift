@@ -17,8 +17,8 @@ public struct ControlGraph: Sendable {
     /// By log of the authority graph: which log that is here.
     private var authorityLogs: [Int] = []
     var authorities = AuthorityGraph()
-    /// For each forked log what named a place at or above the fork, in the order of its authors' logs.
-    var words: [LogTag: [ForkWord]] = [:]
+    /// For each forked log what named a place at or above the fork.
+    var words: [LogTag: ForkWords] = [:]
     /// Known frontiers by their digests.
     private var frontiers: [UInt64: ControlTips] = [:]
     var keys = ControlKeys()
@@ -66,6 +66,16 @@ public struct ControlGraph: Sendable {
         return true
     }
 
+    /// The first place that an operation follows from and that is not in the graph; nil where
+    /// nothing keeps it out but its own place.
+    public func missingCause(of operation: VerifiedOperation) -> LogTip? {
+        let header = operation.operation.header
+        for named in header.dependencies + header.references {
+            if let place = below(LogTip(named)), !contains(place) { return place }
+        }
+        return nil
+    }
+
     /// All that an operation names, with what that follows from; nil where something is missing.
     private func union(_ header: OperationHeader) -> ClosedSet? {
         var set = ClosedSet()
@@ -96,7 +106,8 @@ public struct ControlGraph: Sendable {
     private mutating func cover(_ header: OperationHeader) {
         for named in header.dependencies + header.references {
             if isAboveFork(LogTip(named)) {
-                words[named.tag, default: []].append(ForkWord(node: nodes.count - 1, name: named))
+                words[named.tag, default: ForkWords()].fresh.append(
+                    ForkWords.Word(node: nodes.count - 1, name: named))
             }
             guard let place = below(LogTip(named)), let log = logNumbers[place.tag] else {
                 continue
@@ -166,6 +177,9 @@ public struct ControlGraph: Sendable {
         guard frontiers[authority] == nil else { return }
         frontiers[authority] = ControlTips(frontier.map { index[$0].place })
     }
+
+    /// How many operations were looked at so far to work rosters out, each as often as it was.
+    package var work: Int { authorities.work }
 
     // MARK: Rosters
 

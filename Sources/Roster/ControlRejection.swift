@@ -23,6 +23,8 @@ public enum ControlRejection: Error, Hashable, Sendable {
     case noGrant
     /// The identity operations do not prove the person's devices.
     case unprovenDevices
+    /// All that it says of a person's devices its author had seen, or had said.
+    case addsNothing
     /// The invite is unknown, has ended, or is another kind of operation.
     case unknownInvite
     /// As many came by the invite as may.

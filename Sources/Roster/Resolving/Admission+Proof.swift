@@ -35,8 +35,10 @@ extension Admission {
                     throw .tooManyOperations(log.operations.count)
                 }
             }
-            let testimony = Self.testimony(
+            var testimony = Self.testimony(
                 of: newcomer, given, log, isAdmission: revoked == nil)
+            let seen = Set(known.map(\.id))
+            testimony.isNews = !testimony.identity.allSatisfy { seen.contains($0.id) }
             guard revoked != nil || !testimony.devices.isEmpty else { throw .otherPerson }
             return testimony
         } catch { throw .unprovenDevices }

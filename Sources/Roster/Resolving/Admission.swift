@@ -195,7 +195,13 @@ struct Admission {
             person: ident.person, name: "", identity: ident.identity, prekeys: ident.prekeys)
         switch ident.change {
         case .add:
+            if isKnown(newcomer, &identities) { throw .addsNothing }
             let testimony = try testimony(of: newcomer, &identities)
+            // Further signatures of the same operations say nothing new either.
+            if candidate.isProofAsked, !testimony.isNews, areIn(testimony.devices, newcomer.person)
+            {
+                throw .addsNothing
+            }
             // A device that its person's identity log certifies lets itself in: the person is in
             // the space, and nobody else need be awake.
             let author =
@@ -208,6 +214,7 @@ struct Admission {
         case .revoke(let device, let cut):
             let author = try author()
             if author != ident.person { _ = try right(of: author, .admin) }
+            if hasRevoked(device, of: ident.person, by: author) { throw .addsNothing }
             let testimony = try testimony(of: newcomer, revoking: device, &identities)
             return AuthorityNode(
                 id: candidate.id, log: candidate.log, index: candidate.index,
@@ -217,6 +224,41 @@ struct Admission {
                     rank: AuthorityKey.proofRank, phase: 0, depth: 0, id: candidate.id),
                 need: .reader, grants: [], testimonies: [testimony], cut: cut)
         }
+    }
+
+    /// Whether all that somebody is said to be stands in the view: nothing need be proven then.
+    private func isKnown(_ newcomer: Newcomer, _ identities: inout IdentityCache) -> Bool {
+        guard candidate.isProofAsked else { return false }
+        let known = identities.state(of: newcomer.person, in: view.set, index)
+        let bytes = Set(known.operations.map(\.bytes))
+        guard newcomer.identity.allSatisfy(bytes.contains) else { return false }
+        let given = Set(newcomer.identity)
+        let devices = known.operations.compactMap { operation -> DeviceID? in
+            guard given.contains(operation.bytes),
+                case .addDevice(let device, _, _, _) = operation.content
+            else { return nil }
+            return known.certificates[device] == nil ? nil : device
+        }
+        return areIn(devices, newcomer.person)
+    }
+
+    private func areIn(_ devices: [DeviceID], _ person: PersonID) -> Bool {
+        let present = Set(view.standings[person]?.member.devices.map(\.device) ?? [])
+        return present.isSuperset(of: devices)
+    }
+
+    /// Whether the author's device has revoked this one before, and its person has not come back
+    /// since: whoever is let in again may say once more how far the device counts.
+    private func hasRevoked(
+        _ device: DeviceID, of person: PersonID, by author: PersonID
+    ) -> Bool {
+        let last = index.revocations[person]?.last { node in
+            guard case .revokeDevice(_, device) = index[node].deed else { return false }
+            return index[node].device == candidate.device && index.contains(view.set, node)
+        }
+        guard let last else { return false }
+        let admissions = view.standings[author]?.admissions[candidate.device] ?? []
+        return !admissions.contains { index.isInPast(last, of: $0) }
     }
 
     private func invite(_ invite: GroupInvite) throws(ControlRejection) -> AuthorityNode {

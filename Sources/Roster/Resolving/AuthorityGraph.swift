@@ -5,8 +5,14 @@ import ParleyWire
 /// It knows no bytes: ``ControlGraph`` reads those. What follows from a set is remembered by the
 /// set, and worked out from the largest known part of it.
 struct AuthorityGraph: Sendable {
+    /// How many persons all remembered sets together may have: few sets of a great space, and in a
+    /// small one a set for each device that anybody writes with.
+    private static let knownPersonCountMax = 16_384
     /// How many sets beside the whole are remembered.
-    private static let knownCountMax = 16
+    private var knownCountMax: Int {
+        let size = index.persons.count + index.nodes.count / 16 + 1
+        return min(256, max(16, Self.knownPersonCountMax / size))
+    }
     /// Up to so many operations are taken in one by one; beyond, all are heard at once.
     private static let stepCountMax = 64
 
@@ -18,13 +24,18 @@ struct AuthorityGraph: Sendable {
 
     /// Takes an operation whose past is in the graph, or says why it changes no roster.
     mutating func take(_ candidate: Candidate) throws(ControlRejection) -> Int {
+        let number = index.append(try judge(candidate))
+        whole.take(number, index, &identities)
+        return number
+    }
+
+    /// What the view and the index are copied for ends with this: otherwise each operation would
+    /// have all of them copied.
+    private mutating func judge(_ candidate: Candidate) throws(ControlRejection) -> AuthorityNode {
         let isNext = candidate.past == whole.set
         let admission = Admission(
             candidate: candidate, index: index, view: isNext ? whole : view(candidate.past))
-        let node = try admission.node(&identities)
-        let number = index.append(node)
-        whole.take(number, index, &identities)
-        return number
+        return try admission.node(&identities)
     }
 
     /// What follows from a causally closed part of the graph.
@@ -36,7 +47,7 @@ struct AuthorityGraph: Sendable {
             return resolution
         }
         let resolution = resolve(set)
-        if known.count == Self.knownCountMax { known.removeFirst() }
+        if known.count >= knownCountMax { known.removeFirst() }
         known.append(resolution)
         return resolution
     }
@@ -44,7 +55,7 @@ struct AuthorityGraph: Sendable {
     private mutating func resolve(_ set: ClosedSet) -> Resolution {
         let parts = (known + [whole]).filter { $0.set.isSubset(of: set) }
         guard var part = parts.max(by: { $0.set.count < $1.set.count }),
-            set.count - part.set.count <= Self.stepCountMax
+            set.count - part.set.count <= max(Self.stepCountMax, set.count / 4)
         else { return Resolution(of: set, index, &identities) }
         var missing: [Int] = []
         for (log, nodes) in index.logs.enumerated() {
@@ -54,6 +65,9 @@ struct AuthorityGraph: Sendable {
         for node in missing.sorted() { part.take(node, index, &identities) }
         return part
     }
+
+    /// How many operations were looked at so far, each as often as it was.
+    var work: Int { identities.work }
 
     /// The roster of the whole.
     mutating func roster() -> Roster {

@@ -4,17 +4,21 @@ import ParleyWire
 /// All nodes of a graph, and by what they are found. Grows only.
 struct AuthorityIndex: Sendable {
     private(set) var nodes: [AuthorityNode] = []
-    /// Every node, seniors first.
-    private(set) var order: [Int] = []
     /// The nodes of each log, as they stand in it.
     private(set) var logs: [[Int]] = []
     private(set) var byID: [OperationID: Int] = [:]
     /// For each person the nodes that change their standing.
     private(set) var about: [PersonID: [Int]] = [:]
+    /// For each person the nodes that remove them or set their role.
+    private(set) var takers: [PersonID: NodesByLog] = [:]
     /// For each person the nodes that hold by their right, or that they wrote for others.
-    private(set) var written: [PersonID: [Int]] = [:]
-    private(set) var writtenBy: [DeviceID: [Int]] = [:]
+    private(set) var written: [PersonID: NodesByLog] = [:]
+    private(set) var writtenBy: [DeviceID: NodesByLog] = [:]
     private(set) var testimonies: [PersonID: [Int]] = [:]
+    /// Of those the ones that say something of a person's devices that their authors had not seen.
+    private(set) var witnesses: [PersonID: [Int]] = [:]
+    /// For each person whose devices they revoked.
+    private(set) var revokedOwners: [PersonID: Set<PersonID>] = [:]
     /// Every device that any of them lets in.
     private(set) var devices: Set<DeviceID> = []
     private(set) var revocations: [PersonID: [Int]] = [:]
@@ -34,6 +38,14 @@ struct AuthorityIndex: Sendable {
 
     func contains(_ set: ClosedSet, _ node: Int) -> Bool {
         set.contains(log: nodes[node].log, index: nodes[node].index)
+    }
+
+    /// The nodes of some logs that a set does not hold, log by log.
+    func unseen(_ nodes: NodesByLog?, by set: ClosedSet) -> [ArraySlice<Int>] {
+        (nodes?.lists ?? []).map { list in
+            let count = set.count(of: list.log)
+            return list.nodes[list.nodes.firstIndex(afterAll: { self.nodes[$0].index < count })...]
+        }
     }
 
     /// Those with none of the others after them: what of the given ones is not in another's past.
@@ -66,20 +78,20 @@ struct AuthorityIndex: Sendable {
         while logs.count <= node.log { logs.append([]) }
         precondition(logs[node.log].count == node.index, "logs grow at their end")
         logs[node.log].append(number)
-        place(number)
         for person in node.subjects {
             if about[person] == nil { insert(person) }
             about[person, default: []].append(number)
         }
         for testimony in node.testimonies {
             testimonies[testimony.person, default: []].append(number)
+            if testimony.isNews { witnesses[testimony.person, default: []].append(number) }
             devices.formUnion(testimony.devices)
         }
-        written[node.author, default: []].append(number)
+        written[node.author, default: NodesByLog()].append(number, of: node.log)
         if let sponsor = node.sponsor, sponsor != node.author {
-            written[sponsor, default: []].append(number)
+            written[sponsor, default: NodesByLog()].append(number, of: node.log)
         }
-        writtenBy[node.device, default: []].append(number)
+        writtenBy[node.device, default: NodesByLog()].append(number, of: node.log)
         file(number)
         return number
     }
@@ -93,17 +105,35 @@ struct AuthorityIndex: Sendable {
         case .invite: invites.append(number)
         case .endInvite(let invite): endings[invite, default: []].append(number)
         case .redeem(_, let invite): redemptions[invite, default: []].append(number)
-        case .revokeDevice(let person, _): revocations[person, default: []].append(number)
-        case .add, .remove, .setRole, .leave, .addDevices: break
+        case .revokeDevice(let person, _):
+            revocations[person, default: []].append(number)
+            revokedOwners[nodes[number].author, default: []].insert(person)
+        case .remove(let person), .setRole(let person, _):
+            takers[person, default: NodesByLog()].append(number, of: nodes[number].log)
+        case .add, .leave, .addDevices: break
         }
-    }
-
-    private mutating func place(_ number: Int) {
-        let key = nodes[number].key
-        order.insert(number, at: order.firstIndex(afterAll: { nodes[$0].key < key }))
     }
 
     private mutating func insert(_ person: PersonID) {
         persons.insert(person, at: persons.firstIndex(afterAll: { $0 < person }))
+    }
+}
+
+/// Nodes by the logs that they stand in, each in the order of its log: what somebody had seen of
+/// them is a beginning of each.
+struct NodesByLog: Sendable {
+    struct List: Sendable {
+        let log: Int
+        var nodes: [Int]
+    }
+
+    private(set) var lists: [List] = []
+
+    mutating func append(_ node: Int, of log: Int) {
+        if let place = lists.firstIndex(where: { $0.log == log }) {
+            lists[place].nodes.append(node)
+        } else {
+            lists.append(List(log: log, nodes: [node]))
+        }
     }
 }

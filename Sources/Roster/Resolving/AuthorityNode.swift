@@ -59,6 +59,8 @@ struct Testimony: Sendable {
     /// Those that hold.
     let prekeys: [PrekeyCertificate]
     let horizon: Horizon
+    /// Whether it holds an operation of the identity log that its author had not seen in the space.
+    var isNews = true
 }
 
 /// An operation that its author could write by what they had seen. It is in the graph for good;
@@ -95,6 +97,27 @@ struct AuthorityNode: Sendable {
             [person]
         case .leave: [author]
         case .settings, .invite, .endInvite: []
+        }
+    }
+
+    /// Whether it takes a right that needs this role from whom it is about.
+    func takes(_ need: Role) -> Bool {
+        switch deed {
+        case .remove: true
+        case .setRole(_, let role): role < need
+        case .genesis, .add, .leave, .addDevices, .revokeDevice, .settings, .invite, .endInvite,
+            .redeem:
+            false
+        }
+    }
+
+    /// Whether its author's right decides about it.
+    var isVoidable: Bool {
+        switch deed {
+        case .genesis, .revokeDevice: false
+        case .add, .remove, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
+            .redeem:
+            true
         }
     }
 

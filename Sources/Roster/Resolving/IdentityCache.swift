@@ -17,20 +17,25 @@ struct IdentityState: Sendable {
 }
 
 /// Remembers the last states of each person: they depend on few operations, and seldom change.
+///
+/// It is at hand wherever sets are resolved, so it counts as well what that costs.
 struct IdentityCache: Sendable {
     private struct Entry: Sendable {
         let witnesses: [Int]
         let state: IdentityState
     }
-    private static let entryCountMax = 4
+    private static let entryCountMax = 16
     private var entries: [PersonID: [Entry]] = [:]
+    /// How many operations were looked at so far.
+    var work = 0
 
     /// What follows from all testimonies in a set, whether they hold or not: they are signed by
-    /// the person's own keys.
+    /// the person's own keys. Those that repeat what their authors had seen are left out.
     mutating func state(
         of person: PersonID, in set: ClosedSet, _ index: AuthorityIndex
     ) -> IdentityState {
-        let witnesses = (index.testimonies[person] ?? []).filter { index.contains(set, $0) }
+        let witnesses = (index.witnesses[person] ?? []).filter { index.contains(set, $0) }
+        work += index.witnesses[person]?.count ?? 0
         if let known = entries[person]?.first(where: { $0.witnesses == witnesses }) {
             return known.state
         }

@@ -34,15 +34,4 @@ extension Resolution {
                 && index.isInPast($0, of: node)
         }
     }
-
-    /// Whose standing may change with whether an operation holds: besides those whom it is about
-    /// the owners of devices that these had revoked.
-    func touched(by node: Int, _ index: AuthorityIndex) -> [PersonID] {
-        let subjects = index[node].subjects
-        return subjects
-            + subjects.flatMap { index.written[$0] ?? [] }.compactMap { other in
-                guard case .revokeDevice(let owner, _) = index[other].deed else { return nil }
-                return owner
-            }
-    }
 }

@@ -19,7 +19,8 @@ extension Resolution {
         }
     }
 
-    func makeRoster(_ index: AuthorityIndex) -> Roster {
+    mutating func makeRoster(_ index: AuthorityIndex) -> Roster {
+        findFormer(index)
         let members = index.persons.compactMap { self.standings[$0]?.member }
         var standings = Standings(persons: owners)
         for person in index.persons {
@@ -31,21 +32,24 @@ extension Resolution {
         standings.revocations = revocations(index)
         return Roster(
             kind: index.kind ?? .group, members: members, authority: authority(index),
-            digest: digest(index), settings: settings, invites: invites(index),
+            digest: digest(index), settings: settings.values(index), invites: invites(index),
             standings: standings)
     }
 
     private func revocations(_ index: AuthorityIndex) -> [Revocation] {
         var all: [Revocation] = []
+        var heard: [DeviceID: [PersonID: [Int]]] = [:]
         for node in index.nodes.indices where holds(node) {
             switch index[node].deed {
             case .remove(let person), .setRole(let person, .reader):
                 all.append(revocation(node, person, nil, index))
             case .revokeDevice(let person, let device):
                 let ending = revocation(node, person, device, index)
-                let isHeard = witnesses(endings(of: device, of: person, index), index)
-                    .contains(node)
-                all.append(isHeard ? ending : ending.withoutCut)
+                let known = heard[device]?[person]
+                let witnesses =
+                    known ?? self.witnesses(endings(of: device, of: person, index), index)
+                if known == nil { heard[device, default: [:]][person] = witnesses }
+                all.append(witnesses.contains(node) ? ending : ending.withoutCut)
             case .genesis, .add, .setRole, .leave, .addDevices, .settings, .invite, .endInvite,
                 .redeem:
                 break

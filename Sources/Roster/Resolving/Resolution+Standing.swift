@@ -3,41 +3,55 @@ import ParleySealing
 import ParleyWire
 
 extension Resolution {
-    /// Works out a person's standing anew.
+    /// Works out a person's standing of all operations about them.
+    mutating func placeAnew(
+        _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
+    ) {
+        deciding[person] = index.about[person]
+        awaitsFormer.insert(person)
+        place(person, index, &identities)
+    }
+
+    /// Works out a person's standing of what may still decide about it.
+    ///
+    /// Dropped is what no later operation brings back: departures that others had seen, admissions
+    /// that had not seen a departure, changes of a role that others had seen, and what had seen no
+    /// admission that is left.
     mutating func place(
         _ person: PersonID, _ index: AuthorityIndex, _ identities: inout IdentityCache
     ) {
-        let nodes = holding(index.about[person])
+        let nodes = holding(deciding[person])
+        identities.work += deciding[person]?.count ?? 0
         let leavings = index.newest(nodes.filter { index[$0].expels(person) })
         let all = nodes.filter { index[$0].admits(person) }
         let admissions = all.filter { admission in
             leavings.allSatisfy { index.isInPast($0, of: admission) }
         }
         let state = identities.state(of: person, in: set, index)
-        let standing = standing(of: person, admissions, among: nodes, state, index)
-        release(person)
-        standings[person] = standing
-        for device in standing?.member.devices ?? [] { claim(device.device, person) }
-        let leftOver = formerDevices(of: person, standing, nodes, index)
-        if !leftOver.isEmpty || former[person] != nil { former[person] = leftOver }
-    }
-
-    private func standing(
-        of person: PersonID, _ admissions: [Int], among nodes: [Int], _ state: IdentityState,
-        _ index: AuthorityIndex
-    ) -> Standing? {
         let changes = nodes.filter { node in
             guard case .setRole = index[node].deed else { return false }
             return admissions.contains { index.isInPast($0, of: node) }
         }
         let heads = index.newest(admissions + changes)
-        guard let first = heads.min(by: { index[$0].key < index[$1].key }),
-            let came = admissions.min(by: { index[$0].key < index[$1].key })
-        else { return nil }
         let additions = nodes.filter { node in
             guard case .addDevices = index[node].deed else { return false }
             return admissions.contains { index.isInPast($0, of: node) }
         }
+        deciding[person] = Set(leavings + admissions + heads + additions).sorted()
+        let standing = standing(
+            of: person, admissions, heads: heads, additions, state, index)
+        release(person)
+        standings[person] = standing
+        for device in standing?.member.devices ?? [] { claim(device.device, person) }
+    }
+
+    private func standing(
+        of person: PersonID, _ admissions: [Int], heads: [Int], _ additions: [Int],
+        _ state: IdentityState, _ index: AuthorityIndex
+    ) -> Standing? {
+        guard let first = heads.min(by: { index[$0].key < index[$1].key }),
+            let came = admissions.min(by: { index[$0].key < index[$1].key })
+        else { return nil }
         let (role, rank) = right(of: person, by: first, index)
         var letIn: [DeviceID: [Int]] = [:]
         var prekeys: Set<PrekeyCertificate> = []
@@ -128,6 +142,23 @@ extension Resolution {
         }
     }
 
+    /// Whether a device was ever let in for a person by something that holds.
+    func wasLetIn(_ device: DeviceID, for person: PersonID, _ index: AuthorityIndex) -> Bool {
+        (index.about[person] ?? []).contains {
+            holds($0) && index[$0].testimony(of: person)?.devices.contains(device) == true
+        }
+    }
+
+    /// Finds the former devices of those persons about whom something has changed.
+    mutating func findFormer(_ index: AuthorityIndex) {
+        for person in awaitsFormer.sorted() {
+            let found = formerDevices(
+                of: person, standings[person], holding(index.about[person]), index)
+            former[person] = found.isEmpty ? nil : found
+        }
+        awaitsFormer = []
+    }
+
     /// The devices of a person that were let in by something that holds, and are out.
     private func formerDevices(
         of person: PersonID, _ standing: Standing?, _ nodes: [Int], _ index: AuthorityIndex
@@ -148,8 +179,9 @@ extension Resolution {
             var ended = nodes.filter { ends(index[$0].deed, person, device) }
             // What was written after a return ends where the last removal says. What an earlier
             // one granted counts on: what it cut, nobody who knows the return has ever taken.
-            let isEnded = ended.contains { node in
-                letIn[device]?.contains { index.isInPast(node, of: $0) } != true
+            let returns = index.newest(letIn[device] ?? [])
+            let isEnded = index.newest(ended).contains { node in
+                !returns.contains { index.isInPast(node, of: $0) }
             }
             if !isEnded { ended = [] }
             former[device] = FormerDevice(
@@ -180,28 +212,5 @@ extension Resolution {
             }
             return last.map { .through($0.sequence, $0.operation) } ?? .none
         }
-    }
-
-    // MARK: Settings
-
-    mutating func placeSettings(_ index: AuthorityIndex) {
-        let nodes = holding(index.settings)
-        settings.history = newestValue(nodes, index) { $0.history }
-        settings.rotationHours = newestValue(nodes, index) { $0.rotationHours }
-    }
-
-    private func newestValue<Value>(
-        _ nodes: [Int], _ index: AuthorityIndex, _ value: (SpaceSettings) -> Value?
-    ) -> Value? {
-        func given(_ node: Int) -> Value? {
-            switch index[node].deed {
-            case .genesis(_, _, let settings), .settings(let settings): value(settings)
-            case .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .invite,
-                .endInvite, .redeem:
-                nil
-            }
-        }
-        let newest = index.newest(nodes.filter { given($0) != nil })
-        return newest.min { index[$0].key < index[$1].key }.flatMap(given)
     }
 }

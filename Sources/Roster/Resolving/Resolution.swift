@@ -12,8 +12,9 @@ struct Standing: Sendable {
 
 /// What follows from a set of operations: which of them hold, and everybody's standing.
 ///
-/// It grows by one operation at a time. Most change one person's standing; one that may void
-/// others has all of them heard again. Source: `Protocol/08-roster.md`, "Resolution".
+/// It grows by one operation at a time. Most change one person's standing, which is worked out of
+/// the few operations that still decide about it; one that voids others has all of them heard again.
+/// Source: `Protocol/08-roster.md`, "Resolution".
 struct Resolution: Sendable {
     private(set) var set = ClosedSet()
     /// By node; what is beyond the end or not in the set does not hold.
@@ -21,12 +22,17 @@ struct Resolution: Sendable {
     /// The newest of the set.
     private(set) var frontier: [Int] = []
     var standings: [PersonID: Standing] = [:]
-    /// Devices that were let in and are out, with whose they were.
+    /// For each person what may still decide about their standing, ascending: what is covered by
+    /// others never does again, unless something is voided or revived.
+    var deciding: [PersonID: [Int]] = [:]
+    /// Devices that were let in and are out, with whose they were; of persons who are not awaited.
     var former: [PersonID: [DeviceID: FormerDevice]] = [:]
+    /// Persons whose former devices are found when a roster is made.
+    var awaitsFormer: Set<PersonID> = []
     var owners: [DeviceID: PersonID] = [:]
     /// Devices that several persons call theirs, with all of them, ascending.
     var contested: [DeviceID: [PersonID]] = [:]
-    var settings = SpaceSettings()
+    var settings = SettingRegisters()
     private(set) var endsOfDevices: [PersonID: [DeviceID]] = [:]
     /// Made when it is asked for.
     var roster: Roster?
@@ -49,9 +55,9 @@ struct Resolution: Sendable {
         where index.about[person]?.contains(where: {
             index.contains(set, $0)
         }) == true {
-            place(person, index, &identities)
+            placeAnew(person, index, &identities)
         }
-        placeSettings(index)
+        settings = SettingRegisters(holding(index.settings), index)
     }
 
     init() {}
@@ -64,25 +70,45 @@ struct Resolution: Sendable {
         set.raise(new.log, to: new.index + 1)
         frontier = frontier.filter { !index.isInPast($0, of: node) } + [node]
         roster = nil
-        var touched = Set(self.touched(by: node, index))
+        let subjects = new.subjects
+        for person in subjects { deciding[person, default: []].append(node) }
+        awaitFormer(node, index)
         var mustHearAll = false
-        for testimony in new.testimonies {
-            touched.insert(testimony.person)
+        for testimony in new.testimonies where testimony.isNews {
             mustHearAll = weigh(testimony.person, index, &identities) || mustHearAll
         }
         setLive(node, verdict(on: node, index) == .holds)
-        if mustHearAll || (holds(node) && mayVoid(node, index)) {
-            let before = live
-            hearAll(index, &identities)
-            for other in 0..<max(before.count, live.count)
-            where holds(other) != (other < before.count && before[other]) {
-                touched.formUnion(self.touched(by: other, index))
-            }
-            placeSettings(index)
-        } else if new.changesSettings {
-            placeSettings(index)
+        identities.work += 1
+        if mustHearAll || (holds(node) && voidsAny(node, index)) {
+            hearAgain(besides: subjects, index, &identities)
+        } else {
+            if holds(node), new.changesSettings { settings.take(node, index) }
+            for person in subjects { place(person, index, &identities) }
         }
-        for person in touched.sorted() { place(person, index, &identities) }
+    }
+
+    private mutating func hearAgain(
+        besides subjects: [PersonID], _ index: AuthorityIndex, _ identities: inout IdentityCache
+    ) {
+        let before = live
+        hearAll(index, &identities)
+        var changed = Set(subjects)
+        for other in 0..<max(before.count, live.count)
+        where holds(other) != (other < before.count && before[other]) {
+            changed.formUnion(index[other].subjects)
+            awaitFormer(other, index)
+        }
+        for person in changed.sorted() { placeAnew(person, index, &identities) }
+        settings = SettingRegisters(holding(index.settings), index)
+    }
+
+    /// Notes whose former devices may change with whether an operation holds: besides those whom it
+    /// is about the owners of devices that these had revoked.
+    private mutating func awaitFormer(_ node: Int, _ index: AuthorityIndex) {
+        for person in index[node].subjects {
+            awaitsFormer.insert(person)
+            awaitsFormer.formUnion(index.revokedOwners[person] ?? [])
+        }
     }
 
     private mutating func setLive(_ node: Int, _ isLive: Bool) {
@@ -109,7 +135,11 @@ struct Resolution: Sendable {
         for person in index.revocations.keys.sorted() { _ = weigh(person, index, &identities) }
         live = []
         heard = [:]
-        for node in index.order where index.contains(set, node) {
+        let seniorsFirst = index.nodes.indices.filter { index.contains(set, $0) }.sorted {
+            index[$0].key < index[$1].key
+        }
+        identities.work += seniorsFirst.count
+        for node in seniorsFirst {
             setLive(node, verdict(on: node, index) == .holds)
             if holds(node), case .redeem(let person, let invite) = index[node].deed {
                 heard?[invite, default: []].insert(person)
@@ -118,18 +148,30 @@ struct Resolution: Sendable {
         heard = nil
     }
 
-    /// Whether something that holds so far might not, now that this one does.
-    private func mayVoid(_ node: Int, _ index: AuthorityIndex) -> Bool {
+    /// Whether something that holds so far does not, now that this one does.
+    private func voidsAny(_ node: Int, _ index: AuthorityIndex) -> Bool {
         let new = index[node]
-        let others: [Int]?
+        /// The least right that is taken away.
+        var need = Role.reader
+        let others: [ArraySlice<Int>]
         switch new.deed {
-        case .remove(let person), .setRole(let person, _): others = index.written[person]
-        case .revokeDevice(_, let device): others = index.writtenBy[device]
-        case .endInvite(let invite), .redeem(_, let invite): others = index.redemptions[invite]
-        case .genesis, .add, .leave, .addDevices, .settings, .invite: others = nil
+        case .remove(let person): others = index.unseen(index.written[person], by: new.past)
+        case .setRole(let person, let role):
+            guard let taken = Role(rawValue: role.rawValue + 1) else { return false }
+            need = taken
+            others = index.unseen(index.written[person], by: new.past)
+        case .revokeDevice(_, let device):
+            others = index.unseen(index.writtenBy[device], by: new.past)
+        case .endInvite(let invite): others = [(index.redemptions[invite] ?? [])[...]]
+        case .redeem(_, let invite):
+            guard case .invite(_, _, let uses, _) = index[invite].deed else { return false }
+            return came(by: invite, index) { _ in true }.count > Int(uses)
+        case .genesis, .add, .leave, .addDevices, .settings, .invite: return false
         }
-        return holding(others).contains { other in
-            other != node && index[other].key > new.key && !index.isInPast(other, of: node)
+        return others.joined().contains { other in
+            holds(other) && other != node && index[other].key > new.key
+                && index[other].need >= need && index[other].isVoidable
+                && !index.isInPast(other, of: node)
         }
     }
 
@@ -160,19 +202,12 @@ struct Resolution: Sendable {
         func isSenior(_ other: Int) -> Bool {
             holds(other) && index[other].key < one.key && !index.isInPast(node, of: other)
         }
-        for other in index.about[one.author] ?? [] where isSenior(other) {
-            let takesAway =
-                switch index[other].deed {
-                case .remove: true
-                case .setRole(_, let role): role < one.need
-                case .genesis, .add, .leave, .addDevices, .revokeDevice, .settings, .invite,
-                    .endInvite, .redeem:
-                    false
-                }
-            // What came after it gave the right back.
-            if takesAway, !grants.contains(where: { index.isInPast(other, of: $0) }) {
-                return other
-            }
+        // What a grant had seen it gave back.
+        let returned = grants.reduce(into: ClosedSet()) { $0.formUnion(index[$1].past) }
+        for list in index.unseen(index.takers[one.author], by: returned) {
+            // A log that has come to see it once has seen it since.
+            for other in list.prefix(while: { !index.isInPast(node, of: $0) })
+            where isSenior(other) && index[other].takes(one.need) { return other }
         }
         for person in [one.author, one.sponsor].compactMap({ $0 }) {
             for other in index.revocations[person] ?? [] where isSenior(other) {
@@ -181,9 +216,9 @@ struct Resolution: Sendable {
             }
         }
         guard let sponsor = one.sponsor else { return nil }
-        return index.about[sponsor]?.first { other in
+        return index.unseen(index.takers[sponsor], by: one.past).joined().first { other in
             guard case .remove = index[other].deed else { return false }
-            return isSenior(other) && !index.isInPast(other, of: node)
+            return isSenior(other)
         }
     }
 
