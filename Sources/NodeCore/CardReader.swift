@@ -42,6 +42,18 @@ public enum CardReader {
         try? Card(bytes: bytes)
     }
 
+    /// The card in these bytes, of which nothing is proven.
+    static func claimed(_ bytes: [UInt8]) -> Card? { card(bytes) }
+
+    /// A person's identity log as their card is kept, or nil where none is. What is kept was
+    /// verified before.
+    static func identity(
+        of person: PersonID, _ store: some NodeStore
+    ) throws(StoreError) -> IdentityLog? {
+        // It was checked when it was kept.
+        try kept(of: person, store).flatMap { try? IdentityLog(kept: $0.identity) }
+    }
+
     /// What is kept of a person's card; it was verified before.
     static func kept(of person: PersonID, _ store: some NodeStore) throws(StoreError) -> Card? {
         try store.value(.card, person.bytes).flatMap { card($0) }

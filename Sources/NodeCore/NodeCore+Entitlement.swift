@@ -8,21 +8,28 @@ import ParleyWire
 extension NodeCore {
     /// Whether a person was in a space with this one: they are let in for as long as it takes to tell
     /// them that they are no longer.
-    mutating func wasTogether(
-        with peer: LinkPeer, _ store: some Store
+    private mutating func wasTogether(
+        with device: DeviceID, of person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
-        if try contact(peer.person, store)?.isBlocked == true { return false }
+        if try contact(person, store)?.isBlocked == true { return false }
         for space in try store.spaces() where space.kind != .own {
-            if try scope(of: space, with: peer, store) != nil { return true }
+            if try scope(of: space, with: device, of: person, store) != nil { return true }
         }
         return false
     }
 
     /// Whether a peer is talked to.
     mutating func mayTalk(_ peer: LinkPeer, _ store: some Store) throws(StoreError) -> Bool {
-        if try mayLink(peer.person, store) { return true }
-        if try pendingJoin(through: peer.person, store) != nil { return true }
-        return try wasTogether(with: peer, store)
+        try mayTalk(to: peer.person, with: peer.device, store)
+    }
+
+    /// Whether a device is talked to, if it is this person's.
+    mutating func mayTalk(
+        to person: PersonID, with device: DeviceID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if try mayLink(person, store) { return true }
+        if try pendingJoin(through: person, store) != nil { return true }
+        return try wasTogether(with: device, of: person, store)
     }
 
     /// Whether a person may bring this node a space that it does not know or is not in: oneself,

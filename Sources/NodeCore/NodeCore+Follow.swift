@@ -157,18 +157,25 @@ extension NodeCore {
     mutating func scope(
         of space: SpaceRecord, with peer: LinkPeer, _ store: some Store
     ) throws(StoreError) -> SharingScope? {
+        try scope(of: space, with: peer.device, of: peer.person, store)
+    }
+
+    /// The same with a device, if it is this person's.
+    mutating func scope(
+        of space: SpaceRecord, with other: DeviceID, of otherPerson: PersonID, _ store: some Store
+    ) throws(StoreError) -> SharingScope? {
         try prepare(space, store)
         guard let judge = judges[space.number] else { return nil }
         let roster = judge.roster
-        let isIn = roster.member(with: peer.device)?.person == peer.person
+        let isIn = roster.member(with: other)?.person == otherPerson
         if isIn && letsItselfIn(identity.device, of: identity.person, to: roster)
-            || belongs(to: roster) && letsItselfIn(peer.device, of: peer.person, to: roster)
+            || belongs(to: roster) && letsItselfIn(other, of: otherPerson, to: roster)
         {
             return .welcome
         }
         if isIn, belongs(to: roster) {
             var firsts: [LogTag: UInt64] = [:]
-            for place in roster.device(peer.device)?.horizon.places ?? [] {
+            for place in roster.device(other)?.horizon.places ?? [] {
                 let log = OperationHash.log(
                     space: space.id, device: place.device, lane: place.lane)
                 firsts[LogTag(log)] = place.sequence + 1
@@ -176,15 +183,15 @@ extension NodeCore {
             return .everything(from: firsts)
         }
         var ends: [LogTag: UInt64]?
-        for device in [identity.device, peer.device] {
+        for device in [identity.device, other] {
             let places: [LogTip]
             if let person = roster.person(of: device) {
                 guard roster.isFormer(device) else { continue }
-                guard device == identity.device || person == peer.person else { return nil }
+                guard device == identity.device || person == otherPerson else { return nil }
                 places = judge.graph.departure(of: device, person)
             } else {
-                guard device == peer.device else { return nil }
-                places = judge.graph.refusal(of: device, peer.person)
+                guard device == other else { return nil }
+                places = judge.graph.refusal(of: device, otherPerson)
                 if places.isEmpty { return nil }
             }
             // Where both are out, each may hear only what the other may have as well.

@@ -54,9 +54,9 @@ extension NodeCore {
         try follow(from: before, to: after, at: now, store, &effects)
         guard after.identity != before.identity, card.person != identity.person,
             // Both were checked when they were merged.
-            let old = try? IdentityLog(operations: before.identity),
+            let old = try? IdentityLog(kept: before.identity),
             // As above.
-            let new = try? IdentityLog(operations: after.identity)
+            let new = try? IdentityLog(kept: after.identity)
         else { return }
         try changed(from: old, to: new, at: now, store, &effects)
     }
@@ -150,10 +150,7 @@ extension NodeCore {
         if peer.person == identity.person {
             return identity.log.certificate(of: peer.device) != nil
         }
-        guard let card = try CardReader.kept(of: peer.person, store),
-            // It was checked when it was kept.
-            let log = try? IdentityLog(operations: card.identity)
-        else { return true }
+        guard let log = try CardReader.identity(of: peer.person, store) else { return true }
         return log.certificate(of: peer.device) != nil
     }
 }

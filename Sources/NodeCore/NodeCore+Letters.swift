@@ -58,8 +58,6 @@ extension NodeCore {
     /// Letters wait so long for a relay, in milliseconds, and so many bytes of them for each.
     private static let letterPatience: UInt64 = 300_000
     private static let waitingLetterByteCountMax = 256 << 10
-    /// Letters that are known again.
-    static let letterMemory = 256
     /// Runs in answer to one question.
     static let answerRunCountMax = 128
     /// Questions of one device are answered no more often, in milliseconds.
@@ -95,10 +93,10 @@ extension NodeCore {
                     card: own.encoded, redemption: nil, join: nil, isRequest: false,
                     isContact: false))
             for frame in frames {
-                var parcel = Parcel(byteCountMax: Letter.contentByteCountMax)
-                guard parcel.add(presented), parcel.add(frame),
+                let number = try nextLetterNumber(at: now, store)
+                guard let content = LetterContent.encode([presented, frame], number: number),
                     let letter = Letter.seal(
-                        parcel.bytes, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
+                        content, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
                         using: &random)
                 else { continue }
                 ask(
@@ -114,6 +112,16 @@ extension NodeCore {
             keep(frames, to: device, of: person, for: relay, at: now)
         }
         return false
+    }
+
+    /// Counts the letters of this device. Where the store was set back, the clock takes it on.
+    private func nextLetterNumber(
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> UInt64 {
+        let last = min(try store.number(.letterNumber, []) ?? 0, LetterContent.numberMax)
+        let next = max(last + 1, min(now.wall, LetterContent.numberMax))
+        try store.setNumber(next, .letterNumber, [])
+        return next
     }
 
     /// Keeps letters until a relay is connected: as many as there is room for, the first ones first.
@@ -259,13 +267,11 @@ extension NodeCore {
 
     /// A letter came: who wrote it presents their card in it, or it is not read.
     mutating func openLetter(
-        _ bytes: [UInt8], in inbox: MailboxID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ bytes: [UInt8], in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
-        let name: Digest = digest(.relayBlob, bytes)
-        guard !lastLetters.contains(name) else { return }
-        lastLetters.append(name)
-        if lastLetters.count > Self.letterMemory { lastLetters.removeFirst() }
+        guard letters.isNew(digest(.relayBlob, bytes)) else { return }
         let prekeys = try store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
@@ -276,53 +282,96 @@ extension NodeCore {
         } catch {
             return try count(.envelope, store)
         }
-        guard let frames = Parcel.frames(in: content),
-            case .introduce(let introduction) = frames.first,
-            let person = CardReader.person(of: introduction.card),
-            let card = CardReader.card(introduction.card, of: person),
-            // It was read a moment ago.
-            let log = try? IdentityLog(operations: card.identity),
-            let peer = try correspondent(sender, person, log, at: now, store, &effects)
+        guard let letter = LetterContent(content),
+            case .introduce(let introduction) = letter.frames.first,
+            let card = CardReader.claimed(introduction.card),
+            let peer = try correspondent(sender, card, by: relay, at: now, store, &effects)
         else { return try count(.stranger, store) }
-        try keep(card, at: now, store, &effects)
-        for frame in frames.dropFirst() {
+        for frame in letter.frames.dropFirst() {
             switch frame {
             case .operations(let operations):
                 try ingest(
-                    operations, by: Bringer(person: person, device: sender), at: now, store,
+                    operations, by: Bringer(person: peer.person, device: sender), at: now, store,
                     &random, &effects)
             case .fork(let proof):
-                var bringer = Bringer(person: person, device: sender)
+                var bringer = Bringer(person: peer.person, device: sender)
                 bringer.hasToldAll = true
                 try learned(proof, by: bringer, at: now, store, &random, &effects)
             case .frontier(let frontier):
-                try asked(frontier, by: peer, at: now, store, &random, &effects)
+                try asked(
+                    frontier, in: letter.number, by: peer, at: now, store, &random, &effects)
             default: try count(.envelope, store)
             }
         }
     }
 
     /// Who wrote a letter, if they are talked to: as on a link.
+    ///
+    /// First whoever they say they are is looked up. For who is unknown, declined or blocked nothing
+    /// that they show is proven; for who is known, what is not known of them.
     private mutating func correspondent(
-        _ device: DeviceID, _ person: PersonID, _ log: IdentityLog, at now: Instant,
+        _ device: DeviceID, _ card: Card, by relay: NoiseKey, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) -> LinkPeer? {
-        guard device != identity.device, log.certificate(of: device) != nil else { return nil }
+        let person = card.person
+        guard device != identity.device, try mayTalk(to: person, with: device, store) else {
+            return nil
+        }
+        let isOwn = person == identity.person
+        let kept = isOwn ? identity.log : try CardReader.identity(of: person, store)
+        let log: IdentityLog
+        if let kept, kept.certificate(of: device) != nil,
+            Set(card.identity).isSubset(of: kept.encoded)
+        {
+            log = kept
+        } else {
+            guard letters.mayProve(from: relay, at: now.monotonic) else {
+                try count(.tooManyFrames, store)
+                return nil
+            }
+            // Why it does not hold is not told: whoever wrote it is counted.
+            guard let shown = try? IdentityLog(operations: card.identity),
+                shown.person == person, shown.certificate(of: device) != nil
+            else { return nil }
+            log = shown
+            try learn(log.encoded, of: person, at: now, store, &effects)
+        }
         let peer = LinkPeer(
             person: person, root: Digest(reinterpreting: log.root), device: device,
             identity: log.encoded, handshakeHash: [], isInitiator: true)
-        try learn(peer.identity, of: person, at: now, store, &effects)
-        guard try isStanding(peer, store), try mayTalk(peer, store) else { return nil }
+        guard try isStanding(peer, store) else { return nil }
+        try takePart(of: device, from: card, log, at: now, store, &effects)
         return peer
     }
 
-    /// A device tells how far it is, and may ask for the rest.
+    /// Keeps what a device says of itself in a letter, where that is news and holds.
+    private mutating func takePart(
+        of device: DeviceID, from card: Card, _ log: IdentityLog, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let part = card.parts.first(where: { $0.device == device }),
+            try CardReader.parts(of: card.person, store)
+                .first(where: { $0.device == device })?.bytes != part.bytes
+        else { return }
+        guard letters.mayProvePart(of: device, at: now.monotonic) else {
+            return try count(.tooManyFrames, store)
+        }
+        let shown = Card(person: card.person, identity: log.encoded, parts: [part])
+        // Why it does not hold is not told; the rest of the letter is its sender's all the same.
+        guard let sound = try? shown.verified(by: log) else { return try count(.card, store) }
+        try keep(sound, at: now, store, &effects)
+    }
+
+    /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay
+    /// that keeps it may bring it again at any time.
     private mutating func asked(
-        _ frontier: Frontier, by peer: LinkPeer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ frontier: Frontier, in letter: UInt64, by peer: LinkPeer, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let space = try store.space(frontier.space) else {
-            return try askForUnknown(frontier, of: peer, at: now, store, &random, &effects)
+            return try askForUnknown(
+                frontier, in: letter, of: peer, at: now, store, &random, &effects)
         }
         guard let scope = try scope(of: space, with: peer, store) else { return }
         if scope.isEverything {
@@ -334,7 +383,8 @@ extension NodeCore {
             // They take this device for a member: what says so may not have come.
             try missTips(frontier, of: space, by: peer.device, at: now, store, &effects)
         }
-        guard frontier.asksForMissing, mayAnswer(peer.device, at: now) else { return }
+        guard frontier.asksForMissing, try mayAnswer(letter, of: peer.device, at: now, store)
+        else { return }
         let runs = try Catchup.runs(
             lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
             runCountMax: Self.answerRunCountMax, in: store)
@@ -351,11 +401,12 @@ extension NodeCore {
     ///
     /// Who holds nothing of it either is not asked: two would ask each other for ever.
     private mutating func askForUnknown(
-        _ frontier: Frontier, of peer: LinkPeer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ frontier: Frontier, in letter: UInt64, of peer: LinkPeer, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, store),
-            mayAnswer(peer.device, at: now)
+            try mayAnswer(letter, of: peer.device, at: now, store)
         else { return }
         let nothing = Frontier(
             space: frontier.space, isComplete: true, asksForMissing: true, entries: [])
@@ -364,13 +415,14 @@ extension NodeCore {
             &effects)
     }
 
-    /// Whether it is time to answer a device again; notes that it is answered now.
-    private mutating func mayAnswer(_ device: DeviceID, at now: Instant) -> Bool {
-        if let last = answeredAt[device], now.monotonic < last + Self.answerInterval {
-            return false
-        }
-        if answeredAt.count > 1024 { answeredAt = [:] }
-        answeredAt[device] = now.monotonic
+    /// Whether a question in a letter is answered: once, and not too often; notes that it is.
+    private mutating func mayAnswer(
+        _ letter: UInt64, of device: DeviceID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard letter > (try store.number(.answeredLetter, device.bytes) ?? 0),
+            letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic)
+        else { return false }
+        try store.setNumber(letter, .answeredLetter, device.bytes)
         return true
     }
 }

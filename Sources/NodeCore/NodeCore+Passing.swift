@@ -18,7 +18,7 @@ struct Passing: Sendable {
     /// Signals that wait for a relay, the oldest first.
     var waiting: [NoiseKey: [Waiting]] = [:]
     /// What came last through relays, so that a relay which repeats it gains nothing.
-    var known: [Digest] = []
+    var known = RecentSet<Digest>(limit: NodeCore.passingMemory)
     /// How much each relay may bring that costs a look, and each device that proved itself.
     var ofRelays: [NoiseKey: Allowance] = [:]
     var ofDevices: [DeviceID: Allowance] = [:]
@@ -110,7 +110,7 @@ extension NodeCore {
             call(mailbox.relay, at: now, &effects)
             var queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
             // What is newest counts.
-            if queue.count >= Self.passingCountMax { queue.removeFirst() }
+            queue = Array(queue.suffix(Self.passingCountMax - 1))
             passing.waiting[mailbox.relay] = queue + [waiting]
         }
     }
@@ -192,8 +192,7 @@ extension NodeCore {
         if passing.ofDevices.count > 1_024 { passing.ofDevices = [:] }
         guard passing.ofDevices[sender, default: Allowance()].take(at: now.monotonic, spaceCount: 0)
         else { return try count(.tooManyFrames, store) }
-        passing.known.append(name)
-        if passing.known.count > Self.passingMemory { passing.known.removeFirst() }
+        passing.known.insert(name)
         passing.takenCount += 1
         try passedOn(content.signal, from: peer, at: now, store, &random, &effects)
     }
@@ -207,10 +206,7 @@ extension NodeCore {
         if person == identity.person {
             log = identity.log
         } else {
-            guard let card = try CardReader.kept(of: person, store),
-                // It was checked when it was kept.
-                let kept = try? IdentityLog(operations: card.identity)
-            else { return nil }
+            guard let kept = try CardReader.identity(of: person, store) else { return nil }
             log = kept
         }
         guard device != identity.device, log.certificate(of: device) != nil else { return nil }

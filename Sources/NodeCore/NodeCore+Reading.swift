@@ -188,7 +188,8 @@ extension NodeCore {
         switch open.use {
         case .inbox:
             for entry in fresh {
-                try openLetter(entry.envelope, in: mailbox, at: now, store, &random, &effects)
+                try openLetter(
+                    entry.envelope, in: mailbox, by: relay, at: now, store, &random, &effects)
             }
         case .drop(let space, let epoch):
             try openEnvelopes(

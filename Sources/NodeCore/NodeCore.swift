@@ -88,11 +88,8 @@ public struct NodeCore: Sendable {
     var repairs: [SpaceNumber: Repair] = [:]
     /// How often others were told of what was put last, for whoever is to be told again.
     var reminders: [SpaceNumber: UInt64] = [:]
-    /// The letters that came last: a relay may bring one again and again, and a question that was
-    /// answered costs nothing the second time.
-    var lastLetters: [Digest] = []
-    /// When somebody's question through a relay was last answered, on the monotonic clock.
-    var answeredAt: [DeviceID: UInt64] = [:]
+    /// What came as letters, and may still come.
+    var letters = LetterBook()
     /// Calls, typing and presence.
     var desk = SignalDesk()
     /// The space of the person's own devices, once it exists.

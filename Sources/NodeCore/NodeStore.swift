@@ -50,6 +50,10 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case ownGap = 30
     /// What was written in a space that waits for own logs, by space and order.
     case keptDraft = 31
+    /// The number of the last letter that this device wrote.
+    case letterNumber = 24
+    /// The number of the last letter of a device that was answered, by device.
+    case answeredLetter = 25
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

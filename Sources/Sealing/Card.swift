@@ -147,6 +147,6 @@ public struct Card: Equatable, Sendable {
     private static func merged(_ left: [[UInt8]], _ right: [[UInt8]]) -> IdentityLog? {
         let known = Set(left)
         // Each was checked before cards are merged; what does not fit together changes nothing.
-        return try? IdentityLog(operations: left + right.filter { !known.contains($0) })
+        return try? IdentityLog(kept: left + right.filter { !known.contains($0) })
     }
 }

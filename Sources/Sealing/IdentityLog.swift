@@ -52,6 +52,14 @@ public struct IdentityLog: Hashable, Sendable {
         try self.init(checked)
     }
 
+    /// The log with operations that were checked before they were kept: no signature is checked
+    /// again. Never for what others show.
+    package init(kept operations: [[UInt8]]) throws(IdentityRejection) {
+        var known: [IdentityOperation] = []
+        for bytes in operations { known.append(try IdentityOperation(kept: bytes)) }
+        try self.init(known)
+    }
+
     /// The log with these operations. The same one given twice counts once.
     public init(_ operations: [IdentityOperation]) throws(IdentityRejection) {
         let count = Set(operations.map(\.id)).count

@@ -89,6 +89,13 @@ public struct IdentityOperation: Hashable, Sendable {
         }
     }
 
+    /// Reads an operation that was checked before it was kept.
+    init(kept bytes: [UInt8]) throws(IdentityRejection) {
+        let (draft, unsignedCount, signature) = try Self.decode(bytes)
+        let unsigned = Array(bytes[..<unsignedCount])
+        self.init(draft, unsigned, digest(.identityOperation, unsigned), signature)
+    }
+
     /// A new device's proof to a person that it holds the key which they are to certify.
     public static func proofOfPossession(
         to person: PersonID, by device: DeviceSigningKey, noiseKey: NoiseKey

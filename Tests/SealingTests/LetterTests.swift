@@ -36,6 +36,19 @@ struct LetterTests {
         #expect([512, 1024, 32_768, 65_536].contains(letter.count))
     }
 
+    @Test("a letter of another size than those that there are is none")
+    func sizes() throws {
+        var all = Correspondents()
+        let letter = try all.letter([7])
+        let sizes = [letter.count - 1, letter.count + 1, 3 * 512, 2 * Limits.envelopeByteCountMax]
+        for size in sizes {
+            let other = Array((letter + [UInt8](repeating: 0, count: size)).prefix(size))
+            #expect(throws: EnvelopeRejection.malformed) {
+                try Letter.open(other, in: all.inbox, with: [all.prekey])
+            }
+        }
+    }
+
     struct LetterCase: Decodable {
         let why: String
         let ephemeral, inbox, writerSeed, writer, content, letter: Hex

@@ -64,7 +64,7 @@ public enum Letter {
         _ bytes: [UInt8], as form: Form = .kept, in inbox: MailboxID,
         with prekeys: [PrivateLeaf]
     ) throws(EnvelopeRejection) -> (sender: DeviceID, content: [UInt8]) {
-        guard bytes.count > frameByteCount + innerByteCount, bytes.first == form.rawValue,
+        guard isSize(bytes.count), bytes.first == form.rawValue,
             let ephemeral = LeafKey(bytes[1..<33])
         else { throw .malformed }
         for prekey in prekeys {
@@ -76,6 +76,13 @@ public enum Letter {
             return try read(inner, as: form, ephemeral, prekey.publicKey, inbox)
         }
         throw .foreign
+    }
+
+    /// Whether a letter can have so many bytes: other lengths would tell letters apart.
+    private static func isSize(_ byteCount: Int) -> Bool {
+        let steps = byteCount / Limits.smallestEnvelopeByteCount
+        return byteCount % Limits.smallestEnvelopeByteCount == 0 && steps > 0
+            && steps & (steps - 1) == 0 && byteCount <= Limits.envelopeByteCountMax
     }
 
     private static func read(

@@ -1,0 +1,118 @@
+import ParleySealing
+import ParleyWire
+
+/// So many at once, and one more each so many milliseconds.
+struct RateLimit: Sendable {
+    /// How many may come at once.
+    let burst: UInt64
+    /// After how many milliseconds one more may.
+    let interval: UInt64
+    private var spent: UInt64 = 0
+    private var since: UInt64 = 0
+
+    init(burst: UInt64, interval: UInt64) {
+        self.burst = burst
+        self.interval = interval
+    }
+
+    /// Takes one into account. Returns whether it may come.
+    ///
+    /// - Parameter now: on the monotonic clock.
+    mutating func take(at now: UInt64) -> Bool {
+        let passed = now - min(now, since)
+        if spent == 0 || passed / interval >= spent {
+            spent = 0
+            since = now
+        } else {
+            spent -= passed / interval
+            since += passed / interval * interval
+        }
+        guard spent < burst else { return false }
+        spent += 1
+        return true
+    }
+}
+
+/// What a node remembers of letters while it runs; all of it is bounded.
+struct LetterBook: Sendable {
+    /// Letters that are known again.
+    static let recentCountMax = 4_096
+    /// Devices and relays of which something is remembered.
+    private static let nameCountMax = 1_024
+    /// What shows something that is not proven yet costs up to 300 signatures: so many letters at
+    /// once, of all relays together and of each.
+    private static let unprovenBurst: (all: UInt64, relay: UInt64) = (16, 8)
+    private static let unprovenInterval: UInt64 = 1_000
+    private static let partBurst: UInt64 = 8
+
+    /// What came last: a relay may bring one again and again.
+    private var recent = RecentSet<UInt64>(limit: recentCountMax)
+    private var ofAll = RateLimit(burst: unprovenBurst.all, interval: unprovenInterval)
+    private var ofRelays: [NoiseKey: RateLimit] = [:]
+    private var ofDevices: [DeviceID: RateLimit] = [:]
+    /// When somebody's question was last answered, on the monotonic clock.
+    private var answeredAt: [DeviceID: UInt64] = [:]
+
+    /// Notes a letter by its hash. Returns whether it is not known again.
+    mutating func isNew(_ hash: Digest) -> Bool {
+        recent.insert(hash.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    /// Whether the identity in one more letter may be proven that is not known.
+    mutating func mayProve(from relay: NoiseKey, at now: UInt64) -> Bool {
+        if ofRelays.count >= Self.nameCountMax, ofRelays[relay] == nil { ofRelays = [:] }
+        let limit = RateLimit(burst: Self.unprovenBurst.relay, interval: Self.unprovenInterval)
+        guard ofRelays[relay, default: limit].take(at: now) else { return false }
+        return ofAll.take(at: now)
+    }
+
+    /// Whether one more part of a card may be proven that a known device shows.
+    mutating func mayProvePart(of device: DeviceID, at now: UInt64) -> Bool {
+        if ofDevices.count >= Self.nameCountMax, ofDevices[device] == nil { ofDevices = [:] }
+        let limit = RateLimit(burst: Self.partBurst, interval: Self.unprovenInterval)
+        return ofDevices[device, default: limit].take(at: now)
+    }
+
+    /// Whether a question of a device may be answered again.
+    mutating func mayAnswer(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool {
+        if let last = answeredAt[device], now < last + interval { return false }
+        if answeredAt.count >= Self.nameCountMax { answeredAt = [:] }
+        answeredAt[device] = now
+        return true
+    }
+}
+
+/// What a letter says: which of its sender's letters it is, and frames in their turn.
+///
+/// `u64 number ‖ parcel`. Source: `Protocol/06-relay.md`, "What envelopes carry".
+struct LetterContent {
+    /// Numbers end here, so that there is always a next one.
+    static let numberMax: UInt64 = 1 << 62
+    private static let prefixByteCount = 8
+
+    /// Grows from letter to letter of a device.
+    let number: UInt64
+    let frames: [Frame]
+
+    /// Reads what a letter said; nil for what is none.
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        guard let number = try? reader.uint64(), number <= Self.numberMax,
+            let frames = Parcel.frames(in: Array(reader.rest()))
+        else { return nil }
+        self.number = number
+        self.frames = frames
+    }
+
+    /// The bytes of a letter with these frames; nil where they do not fit one.
+    static func encode(_ frames: [Frame], number: UInt64) -> [UInt8]? {
+        var parcel = Parcel(byteCountMax: Letter.contentByteCountMax - prefixByteCount)
+        for frame in frames {
+            guard parcel.add(frame) else { return nil }
+        }
+        var writer = ByteWriter(capacity: prefixByteCount + parcel.bytes.count)
+        writer.uint64(min(number, numberMax))
+        writer.raw(parcel.bytes)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,186 @@
+import ParleyConversation
+import ParleyLedger
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@testable import ParleyNodeCore
+
+/// What letters cost whoever gets them, counted in signatures and answers.
+@Suite("What letters cost")
+struct LetterCostTests {
+    /// A node beside its world, with what writes letters to it.
+    private struct Desk {
+        let pair: Pair
+        var core: NodeCore
+        let store: any SimulatedStore
+        let inbox: MailboxID
+        let prekey: LeafKey
+        var now: Instant
+        var random = SeededRandom(seed: 5, purpose: "letters")
+        private var counter: UInt64 = .max / 2
+
+        init(seed: UInt64) throws {
+            pair = try Pair(seed: seed)
+            pair.world.cut(pair.ann, pair.ben)
+            pair.world.run(for: 30_000)
+            core = pair.ben.core
+            store = try pair.ben.store.copy()
+            inbox = try #require(core.lines[pair.relay.key]?.inbox)
+            let part = try #require(
+                try CardReader.parts(of: pair.ben.identity.person, store)
+                    .first { $0.device == pair.ben.identity.device })
+            prekey = try #require(part.prekeys.last).key
+            now = Instant(monotonic: pair.world.now, wall: World.epoch + pair.world.now)
+        }
+
+        mutating func letter(
+            _ card: Card, _ frames: [Frame] = [], number: UInt64 = 1, by key: DeviceSigningKey
+        ) throws -> [UInt8] {
+            let shown = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
+            let content = try #require(LetterContent.encode([shown] + frames, number: number))
+            return try #require(
+                Letter.seal(content, to: prekey, inbox: inbox, by: key, using: &random))
+        }
+
+        /// The node is brought a letter. Returns what it asks of relays.
+        mutating func bring(_ letter: [UInt8]) throws -> [RelayAction] {
+            counter += 1
+            let news = RelayNews.arrived(inbox, [RelayEntry(counter: counter, envelope: letter)])
+            try store.begin(.full)
+            let effects = try core.step(
+                .relay(pair.relay.key, news), at: now, in: store, using: &random)
+            try store.commit()
+            return effects.compactMap {
+                if case .askRelay(_, let request) = $0 { request.action } else { nil }
+            }
+        }
+
+        func refused(_ refusal: Refusal) throws -> UInt64 {
+            try store.number(.refusal, Array(refusal.rawValue.utf8)) ?? 0
+        }
+    }
+
+    /// A person with as many devices as a log takes.
+    private static func stranger(
+        _ random: inout SeededRandom
+    ) throws -> (card: Card, key: DeviceSigningKey) {
+        let root = DeviceSigningKey.generate(using: &random)
+        let first = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random).publicKey
+        var log = try IdentityLog.founded(
+            root: root, device: first, noiseKey: noise, time: 0, using: &random)
+        var parts = [
+            CardPart.make(version: 1, noiseKey: noise, name: "x", addresses: [], key: first)
+        ]
+        for place in 0..<30 {
+            let device = DeviceSigningKey.generate(using: &random)
+            let noise = DeviceNoiseKey.generate(using: &random).publicKey
+            let proof = IdentityOperation.proofOfPossession(
+                to: log.person, by: device, noiseKey: noise)
+            let author = place < 26 ? first : root
+            log = try log.merging([
+                log.adding(device.device, noiseKey: noise, proof: proof, by: author)
+            ])
+            parts.append(
+                CardPart.make(version: 1, noiseKey: noise, name: "x", addresses: [], key: device))
+        }
+        return (
+            Card(person: log.person, identity: log.encoded, parts: Array(parts.prefix(16))), first
+        )
+    }
+
+    @Test("Attack 81: a stranger's letter costs its own signature, whatever card is in it")
+    func strangers() throws {
+        var desk = try Desk(seed: 61)
+        let (card, key) = try Self.stranger(&desk.random)
+        let letters = try (0..<20).map { try desk.letter(card, number: $0, by: key) }
+        let signatures = CountedSignatures()
+        try SignatureMemory.$current.withValue(signatures) {
+            for letter in letters { _ = try desk.bring(letter) }
+        }
+        #expect(signatures.count == letters.count)
+        #expect(try desk.refused(.stranger) == UInt64(letters.count))
+    }
+
+    @Test("Attack 81: who calls themself a contact has a few looked at, and then waits")
+    func liars() throws {
+        var desk = try Desk(seed: 62)
+        var (card, key) = try Self.stranger(&desk.random)
+        card = Card(
+            person: desk.pair.ann.identity.person, identity: card.identity, parts: card.parts)
+        let letters = try (0..<40).map { try desk.letter(card, number: $0, by: key) }
+        let signatures = CountedSignatures()
+        try SignatureMemory.$current.withValue(signatures) {
+            for letter in letters { _ = try desk.bring(letter) }
+        }
+        #expect(signatures.count <= letters.count + 8 * 80)
+        #expect(try desk.refused(.tooManyFrames) >= 30)
+        #expect(try CardReader.identity(of: card.person, desk.store)?.person == card.person)
+    }
+
+    @Test("a contact's letter costs its own signature: what is known is not proven again")
+    func contacts() throws {
+        var desk = try Desk(seed: 63)
+        let ann = desk.pair.ann.identity
+        let card = try #require(try CardReader.own(of: ann, desk.pair.ann.store))
+        let letter = try desk.letter(card, number: 1 << 50, by: ann.key)
+        let signatures = CountedSignatures()
+        try SignatureMemory.$current.withValue(signatures) { _ = try desk.bring(letter) }
+        #expect(signatures.count == 1)
+        #expect(try desk.refused(.stranger) == 0)
+    }
+
+    @Test("Attack 82: a question is answered once, whenever a relay brings it again")
+    func replayed() throws {
+        var desk = try Desk(seed: 64)
+        let ann = desk.pair.ann.identity
+        let card = try #require(try CardReader.own(of: ann, desk.pair.ann.store))
+        let space = try #require(try desk.store.spaces().first { $0.kind == .direct })
+        let question = Frame.frontier(
+            Frontier(space: space.id, isComplete: true, asksForMissing: true, entries: []))
+        let letter = try desk.letter(card, [question], number: 1 << 50, by: ann.key)
+        func isAnswer(_ action: RelayAction) -> Bool {
+            if case .put = action { true } else { false }
+        }
+        #expect(try desk.bring(letter).contains(where: isAnswer))
+        desk.now.monotonic += 60_000
+        #expect(try !desk.bring(letter).contains(where: isAnswer))
+        // The node forgets what was in memory, and other letters come meanwhile.
+        desk.core.letters = LetterBook()
+        #expect(try !desk.bring(letter).contains(where: isAnswer))
+        let next = try desk.letter(card, [question], number: (1 << 50) + 1, by: ann.key)
+        #expect(try desk.bring(next).contains(where: isAnswer))
+    }
+
+    @Test("a limit gives back what time brings, and no more than it holds")
+    func limits() {
+        var limit = RateLimit(burst: 2, interval: 100)
+        let times: [UInt64] = [5, 5, 50, 105, 150, 205, .max, .max, .max, 0]
+        let taken = times.map { limit.take(at: $0) }
+        #expect(
+            taken == [true, true, false, true, false, true, true, true, false, false])
+    }
+
+    @Test("what came last is known again, and no more than that is remembered")
+    func recent() {
+        var set = RecentSet<Int>(limit: 3)
+        let taken = [0, 1, 2, 0, 3, 0, 3].map { set.insert($0) }
+        #expect(taken == [true, true, true, false, true, true, false])
+        #expect(set.count == 3 && !set.contains(1) && set.contains(2))
+    }
+}
+
+/// How often somebody asked whether a signature holds.
+private final class CountedSignatures: KnownSignatures, @unchecked Sendable {
+    // One test alone sees it, on one thread.
+    private(set) var count = 0
+
+    func contains(_ claim: SignatureClaim) -> Bool {
+        count += 1
+        return false
+    }
+
+    func insert(_ claim: SignatureClaim) {}
+}
