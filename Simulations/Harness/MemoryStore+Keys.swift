@@ -1,6 +1,7 @@
 public import ParleyLedger
 public import ParleyNodeCore
 public import ParleySealing
+public import ParleyWire
 
 extension MemoryStore {
     /// The secret with this name, or nil.
@@ -36,5 +37,28 @@ extension MemoryStore {
         let drawer = SecretDrawer(purpose: purpose, space: space)
         guard let found = contents.secrets[drawer] else { return [] }
         return zip(found.keys, found.values).map { (name: $0.bytes, secret: Secret($1)) }
+    }
+
+    // MARK: Who is named where
+
+    /// The spaces whose control logs name a person, ascending.
+    public func spaces(naming person: PersonID) throws(StoreError) -> [NamingSpace] {
+        try called("reading where a person is named")
+        guard let found = contents.namings[person] else { return [] }
+        return zip(found.keys, found.values).map { NamingSpace(space: $0, isShared: $1) }
+    }
+
+    /// Notes that the control log of a space names a person.
+    public func noteNaming(
+        of person: PersonID, in space: SpaceNumber, isShared: Bool?
+    ) throws(StoreError) {
+        try writes("noting where a person is named")
+        let old = contents.namings[person]?[space]
+        let new = isShared ?? old ?? false
+        change {
+            $0.namings[person, default: SortedMap()][space] = new
+        } back: {
+            $0.namings[person]?[space] = old
+        }
     }
 }

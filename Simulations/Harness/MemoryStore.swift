@@ -28,6 +28,7 @@ public final class MemoryStore: SimulatedStore {
         var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
         var marks: [SpaceNumber: SortedMap<MarkKey, UInt64>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
+        var namings: [PersonID: SortedMap<SpaceNumber, Bool>] = [:]
         /// As bytes: a simulated world has more secrets than a machine has locked memory.
         var secrets: [SecretDrawer: SortedMap<ByteKey, [UInt8]>] = [:]
     }

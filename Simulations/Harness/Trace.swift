@@ -44,6 +44,7 @@ struct Trace {
         case .upkeep(let space): add(12 << 56 | UInt64(bitPattern: space.rawValue))
         case .relay(let relay): add(relay.bytes)
         case .outbox: add(14 << 56)
+        case .backlog: add(24 << 56)
         case .repair(let space): add(15 << 56 | UInt64(bitPattern: space.rawValue))
         case .reminder(let space): add(17 << 56 | UInt64(bitPattern: space.rawValue))
         case .signals(let moment): add(16 << 56 | moment)

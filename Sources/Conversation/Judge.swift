@@ -62,6 +62,8 @@ public struct Judge: Sendable {
         self.graph = graph
         self.base = base
         roster = self.graph.roster()
+        // What was read of a store was noted there when it came.
+        _ = self.graph.takeNewPersons()
     }
 
     /// The leaves that an epoch of this moment is sealed to.
@@ -75,6 +77,9 @@ public struct Judge: Sendable {
         base?.add(operation, by: device)
         lastView = nil
     }
+
+    /// Persons whom the operations added since name for the first time.
+    public mutating func takeNewPersons() -> [PersonID] { graph.takeNewPersons() }
 
     /// Whether a log of lane 0 has a proven fork.
     public var hasForks: Bool { base != nil }

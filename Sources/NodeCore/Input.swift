@@ -98,6 +98,8 @@ public enum TimerID: Hashable, Sendable {
     case relay(NoiseKey)
     /// Looks what those who are linked have not acknowledged.
     case outbox
+    /// Goes on with the spaces of which something may have to go to relays.
+    case backlog
     /// Asks through a relay for what is missing of a space.
     case repair(SpaceNumber)
     /// Tells through relays what some seem not to hold of a space.

@@ -94,14 +94,18 @@ extension NodeCore {
         for case .changed(let changes) in effects {
             for change in changes {
                 switch change {
-                case .contact(let person): persons.insert(person)
+                case .contact(let person):
+                    persons.insert(person)
+                    contactRoots = nil
                 case .card(let number): cards.append(number)
                 case .conversation(let number): spaces.insert(number)
                 case .membership(let number):
                     spaces.insert(number)
                     isJoinDue = true
                 case .relays: isRelayDue = true
-                case .message, .receipts, .devices, .refolded, .typing, .presence, .calls: break
+                case .refolded(let number):
+                    if number == ownSpace?.number { contactRoots = nil }
+                case .message, .receipts, .devices, .typing, .presence, .calls: break
                 }
             }
         }

@@ -23,7 +23,7 @@ extension NodeCore {
         _ person: PersonID, _ identity: [[UInt8]], at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for space in try store.spaces() where space.kind == .direct {
+        for space in try spaces(naming: person, store) where space.kind == .direct {
             if try roster(of: space, store)?.member(person) != nil { return }
         }
         _ = try createSpace(
@@ -63,6 +63,7 @@ extension NodeCore {
             preconditionFailure("a genesis that was just written makes a roster")
         }
         precondition(belongs(to: roster), "who makes a space is in it")
+        try noteNamings(in: space, instead: nil, store)
         try share(space, store, &effects)
         precondition(applied.count == 1, "a genesis is one operation")
         // A group gets its epoch with its members.

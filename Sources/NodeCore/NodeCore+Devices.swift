@@ -136,7 +136,30 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard try mayWrite(store) else { return }
-        for space in try store.spaces() {
+        try spreadDevices(
+            in: store.spaces()[...], ending: device, prekeys: prekeys, isAsked: isAsked, at: now,
+            store, &random, &effects)
+    }
+
+    /// Looks whether every space knows the person's devices, some spaces at a time.
+    mutating func lookAtDevices(
+        at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let spaces = try portion(of: &deviceWalk, store)
+        if deviceWalk > 0 { set(.devices, in: Self.walkInterval, at: now, &effects) }
+        guard try mayWrite(store) else { return }
+        try spreadDevices(
+            in: spaces, ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
+            &effects)
+    }
+
+    private mutating func spreadDevices(
+        in spaces: ArraySlice<SpaceRecord>, ending device: DeviceID?,
+        prekeys: [PrekeyCertificate], isAsked: Bool, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for space in spaces {
             guard let roster = try roster(of: space, store),
                 let own = roster.member(identity.person),
                 isAsked || heard.contains(space.number) || !belongs(to: roster)

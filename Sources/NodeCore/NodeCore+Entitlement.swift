@@ -12,7 +12,7 @@ extension NodeCore {
         with device: DeviceID, of person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
         if try contact(person, store)?.isBlocked == true { return false }
-        for space in try store.spaces() where space.kind != .own {
+        for space in try spaces(naming: person, store) where space.kind != .own {
             if try scope(of: space, with: device, of: person, store) != nil { return true }
         }
         return false

@@ -27,6 +27,7 @@ extension NodeCore {
     ) throws(StoreError) {
         let former = judges.removeValue(forKey: space.number)?.roster
         try prepare(space, store)
+        try noteNamings(in: space, instead: nil, store)
         guard let former, let judge = judges[space.number] else { return }
         try ViewWalk.again(through: space, judge, store)
         try follow(space, from: former, at: now, store, &effects)
@@ -38,6 +39,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let roster = judges[space.number]?.roster else { return }
+        try noteNamings(in: space, instead: former, store)
         try begin(space, by: roster, instead: former, store)
         try bound(space, by: roster, store)
         try refold(space, store, &effects)

@@ -147,7 +147,8 @@ extension NodeCore {
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }
         guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
             // What this device has not heard of yet it may hear of soon.
-            return try isKnown(join.invite, in: space, store) ? .refused : .later
+            let isKnown = judges[space.number]?.graph.reason(of: join.invite) != nil
+            return isKnown ? .refused : .later
         }
         guard now.wall < invite.expires, roster.member(peer.person) == nil,
             roster.members.count < Limits.memberCountMax,
@@ -168,17 +169,6 @@ extension NodeCore {
         }
         try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
         return .isMember
-    }
-
-    /// Whether an operation of lane 0 is held.
-    private func isKnown(
-        _ operation: OperationID, in space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
-            let held = try store.operations(in: log.number, 0...log.end - 1, limit: .max)
-            if held.contains(where: { $0.id == operation }) { return true }
-        }
-        return false
     }
 }
 

@@ -41,6 +41,11 @@ extension NodeCore {
                 applied, under: view, context, judging: &judge, in: store)
             if operation.operation.isErased { try lacksBody(applied, in: space, store) }
         }
+        if run.lane == .control {
+            for person in judge.takeNewPersons() {
+                try store.noteNaming(of: person, in: space.number, isShared: nil)
+            }
+        }
         // Above a hole that these operations closed, up to the next hole, is known what was seen.
         if log.lane.carriesAuthority, let whole = log.wholeThrough, whole > run.last,
             run.first >= log.base,

@@ -30,11 +30,17 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        set(.keys, in: Self.keysInterval, at: now, &effects)
+        let isBeginning = keyWalk == 0
+        let spaces = try portion(of: &keyWalk, store)
+        let isThrough = keyWalk == 0
+        set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, at: now, &effects)
         guard try mayWrite(store) else { return }
-        try renewPrekey(at: now, store, &random, &effects)
-        var didDrop = try dropPrekeys(at: now, store)
-        for space in try store.spaces() {
+        var didDrop = false
+        if isBeginning {
+            try renewPrekey(at: now, store, &random, &effects)
+            didDrop = try dropPrekeys(at: now, store)
+        }
+        for space in spaces {
             didDrop = try tend(space, at: now, store, &random, &effects) || didDrop
         }
         if didDrop { forget(&effects) }

@@ -32,6 +32,10 @@ struct CoreLink: Sendable {
     var hasBeaten = false
     /// It is being hung up: what still comes is not looked at.
     var isEnding = false
+    /// What was shared when it was hung up.
+    var spacesBefore: [SpaceNumber] = []
+    /// What is shared on it, or was until it was hung up.
+    var spaces: [SpaceNumber] { session?.sharedSpaces ?? spacesBefore }
 }
 
 extension NodeCore {
@@ -110,7 +114,7 @@ extension NodeCore {
             credit: ByteCredit(clamping: SyncSession.creditInitial))
         var session = SyncSession(salt: random.next(), with: link.peer.device)
         var shared: [SharedSpace] = []
-        for space in try store.spaces() {
+        for space in try spaces(naming: link.peer.person, store) {
             if let scope = try scope(of: space, with: link.peer, store) {
                 shared.append(SharedSpace(space, scope: scope))
             }
@@ -133,11 +137,12 @@ extension NodeCore {
             try lostSource(of: space, at: now, store, &effects)
         }
         // There is room for a member who is no contact.
-        if links.count == Self.memberLinkCountMax - 1 {
+        if link.session != nil || link.isEnding, links.count == Self.memberLinkCountMax - 1 {
             try dialEveryone(at: now, store, &effects)
         }
         effects.append(.linksChanged)
-        if !lines.isEmpty { try dueEverywhere(store) }
+        // What they have not acknowledged goes to relays now.
+        if !lines.isEmpty { outboxDue.formUnion(link.spaces) }
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, at: now, &random, &effects)
         }
@@ -209,6 +214,7 @@ extension NodeCore {
     /// a link, and nothing is taken from it or sent on it.
     mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
         links[id]?.isEnding = true
+        links[id]?.spacesBefore = links[id]?.session?.sharedSpaces ?? []
         links[id]?.session = nil
         effects.append(.hangUp(id, reason))
     }

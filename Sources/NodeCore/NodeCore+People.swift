@@ -27,17 +27,6 @@ extension NodeCore {
         return try sharesSpace(with: person, store)
     }
 
-    /// Whether a person is in a space with oneself, as things stand.
-    func sharesSpace(with person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
-        for space in try store.spaces() where space.kind != .own {
-            let roster = try knownRoster(of: space, store)
-            if roster?.member(person) != nil, roster?.member(identity.person) != nil {
-                return true
-            }
-        }
-        return false
-    }
-
     /// Presents oneself on a link.
     func introduce(
         on id: LinkID, invite: PendingInvite? = nil, _ store: some Store,

@@ -118,7 +118,7 @@ extension NodeCore {
     private mutating func meetingPlace(
         with peer: Participant, _ store: some Store
     ) throws(StoreError) -> SpaceRecord? {
-        for space in try store.spaces() {
+        for space in try spaces(naming: peer.person, store) {
             try prepare(space, store)
             guard let roster = judges[space.number]?.roster, belongs(to: roster),
                 roster.member(with: peer.device)?.person == peer.person

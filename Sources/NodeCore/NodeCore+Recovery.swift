@@ -26,12 +26,18 @@ extension NodeCore {
     }
 
     /// Oneself, or the contact whose root key this is.
-    private func person(
+    private mutating func person(
         withRoot root: Digest, _ store: some Store
     ) throws(StoreError) -> PersonID? {
         if root == identity.root { return identity.person }
         guard let ownSpace else { return nil }
-        return try Overview.contacts(ownSpace: ownSpace.number, in: store)
-            .first { $0.root == root && $0.isAccepted }?.person
+        if let contactRoots { return contactRoots[root] }
+        var roots: [Digest: PersonID] = [:]
+        for contact in try Overview.contacts(ownSpace: ownSpace.number, in: store)
+        where contact.isAccepted && roots[contact.root] == nil {
+            roots[contact.root] = contact.person
+        }
+        contactRoots = roots
+        return roots[root]
     }
 }

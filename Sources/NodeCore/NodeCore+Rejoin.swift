@@ -23,8 +23,9 @@ extension NodeCore {
             else { return }
             try compareOwn(frontier, of: space, by: peer, at: now, store, &effects)
         case .spaces, .heartbeat:
-            for space in try store.spaces()
-            where links[id]?.session?.isEqual(space.number) == true {
+            for number in links[id]?.session?.sharedSpaces ?? []
+            where links[id]?.session?.isEqual(number) == true {
+                guard let space = try store.space(number) else { continue }
                 hear(of: space, at: now, &effects)
                 if space.kind != .own { try heardFromPeer(store) }
                 guard awaitsEvenPeer else { continue }

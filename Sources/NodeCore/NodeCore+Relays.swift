@@ -106,8 +106,11 @@ extension NodeCore {
                 try watchMailboxes(of: spaces, on: relay, at: now, store, &random, &effects)
             }
         }
-        let due = outboxDue.sorted()
-        outboxDue = []
+        let due =
+            outboxDue.count > Self.walkCountMax
+            ? outboxDue.sorted().prefix(Self.walkCountMax) : outboxDue.sorted()[...]
+        outboxDue.subtract(due)
+        if !outboxDue.isEmpty { set(.backlog, in: 1, at: now, &effects) }
         for number in due { try post(number, at: now, store, &random, &effects) }
     }
 

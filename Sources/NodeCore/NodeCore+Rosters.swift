@@ -6,6 +6,8 @@ import ParleyWire
 extension NodeCore {
     /// Spaces whose control operations are held in memory: made again from the store when needed.
     static let judgeCountMax = 256
+    /// So many are let go of at a time, those that nobody asked for the longest.
+    private static let judgeDropCount = 64
 
     /// Who belongs to a space; nil for a space without a readable genesis.
     mutating func roster(
@@ -17,10 +19,15 @@ extension NodeCore {
 
     /// Makes sure that ``judges`` holds the space.
     mutating func prepare(_ space: SpaceRecord, _ store: some Store) throws(StoreError) {
+        judgeUses.note(space.number)
         guard judges[space.number] == nil else { return }
         let judge = try RosterReader.judge(of: space, in: store)
         // The bound is for nodes with very many spaces: then one is read again now and then.
-        if judges.count >= Self.judgeCountMax { judges.removeAll() }
+        if judges.count >= Self.judgeCountMax {
+            for old in judgeUses.takeOldest(Self.judgeDropCount) where old != space.number {
+                judges[old] = nil
+            }
+        }
         judges[space.number] = judge
         _ = try vouch(in: space, store)
     }

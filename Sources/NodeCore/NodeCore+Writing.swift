@@ -41,6 +41,9 @@ extension NodeCore {
             }
             changes += try Merge.apply(operation, context, judging: &judge, in: store)
         }
+        for person in judge.takeNewPersons() {
+            try store.noteNaming(of: person, in: space.number, isShared: nil)
+        }
         effects.append(.commitFully)
         effects.append(.changed(changes))
         try grew(

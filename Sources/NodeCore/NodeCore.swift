@@ -24,6 +24,14 @@ public struct NodeCore: Sendable {
     var sources: [SpaceNumber: SpaceSource] = [:]
     /// What control operations say of their spaces, for as many spaces as are in use.
     var judges: [SpaceNumber: Judge] = [:]
+    /// Which of these were asked for last.
+    var judgeUses = JudgeUses()
+    /// How many spaces the look at all keys that is under way has behind it.
+    var keyWalk = 0
+    /// The same of the look whether every space knows the own devices.
+    var deviceWalk = 0
+    /// The accepted contacts by their root keys; nil until it is needed.
+    var contactRoots: [Digest: PersonID]?
     /// Spaces in which something was received that a receipt does not cover yet.
     var unreceipted: Set<SpaceNumber> = []
     /// When the own card last went into each space, on the monotonic clock.
@@ -195,18 +203,38 @@ public struct NodeCore: Sendable {
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
-        case .devices: try spreadDevices(isAsked: false, at: now, store, &random, &effects)
+        case .devices: try lookAtDevices(at: now, store, &random, &effects)
         case .card(let space): try writeCard(in: space, at: now, store, &random, &effects)
         case .keys: try tendKeys(at: now, store, &random, &effects)
         case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
         case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
         case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
+        // What is due is looked at in every step.
+        case .backlog: break
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         case .reminder(let space): try remind(space, at: now, store, &random, &effects)
         case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
         }
     }
+
+    /// The next spaces of a look at all of them: a node with very many looks at some at a time.
+    ///
+    /// - Parameter walk: how many it has behind it; zero again once it is through.
+    func portion(
+        of walk: inout Int, _ store: some Store
+    ) throws(StoreError) -> ArraySlice<SpaceRecord> {
+        let spaces = try store.spaces()
+        let first = min(walk, spaces.count)
+        let portion = spaces[first..<min(first + Self.walkCountMax, spaces.count)]
+        walk = portion.endIndex < spaces.count ? portion.endIndex : 0
+        return portion
+    }
+
+    /// Spaces that are looked at in one step, where all of them are to be.
+    static let walkCountMax = 16
+    /// How long after the next ones are, in milliseconds.
+    static let walkInterval: UInt64 = 250
 
     /// Sets a timer unless it is set.
     mutating func set(

@@ -1,7 +1,7 @@
 public import ParleyConversation
 public import ParleyLedger
 public import ParleySealing
-import ParleyWire
+public import ParleyWire
 
 /// A small sealed table of the node itself: one byte string per key.
 /// The numbers are stored: never reuse one.
@@ -64,6 +64,31 @@ public protocol NodeStore: AnyObject {
     func setValue(_ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]) throws(StoreError)
     /// All of a table, ascending by key.
     func values(_ table: ValueTable) throws(StoreError) -> [(key: [UInt8], value: [UInt8])]
+    /// The spaces whose control logs name a person, ascending: what comes from a person asks these
+    /// and not every space.
+    func spaces(naming person: PersonID) throws(StoreError) -> [NamingSpace]
+    /// Notes that the control log of a space names a person.
+    ///
+    /// - Parameter isShared: whether that person and this node's own are both in it; nil where
+    ///   that stays as it was, or is not so yet.
+    func noteNaming(
+        of person: PersonID, in space: SpaceNumber, isShared: Bool?
+    ) throws(StoreError)
+}
+
+/// A space whose control log names a person, and whether that person and this node's own are both
+/// in it.
+public struct NamingSpace: Hashable, Sendable {
+    /// The space.
+    public let space: SpaceNumber
+    /// Whether both are in it, as things stand. Never of a space of the own devices.
+    public let isShared: Bool
+
+    /// A space with these fields.
+    public init(space: SpaceNumber, isShared: Bool) {
+        self.space = space
+        self.isShared = isShared
+    }
 }
 
 extension NodeStore {

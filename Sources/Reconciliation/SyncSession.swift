@@ -242,6 +242,9 @@ public struct SyncSession: Sendable {
     /// How many spaces both belong to.
     public var sharedCount: Int { shared.count }
 
+    /// The spaces that something of is shared, ascending.
+    public var sharedSpaces: [SpaceNumber] { shared.keys.sorted() }
+
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space]?.scope.isEverything == true }
 

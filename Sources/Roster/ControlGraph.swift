@@ -22,6 +22,7 @@ public struct ControlGraph: Sendable {
     /// Known frontiers by their digests.
     private var frontiers: [UInt64: ControlTips] = [:]
     var keys = ControlKeys()
+    private var toldCount = 0
 
     /// An empty graph.
     ///
@@ -176,6 +177,16 @@ public struct ControlGraph: Sendable {
         let authority = OperationHash.authority(frontier.map { index[$0].id })
         guard frontiers[authority] == nil else { return }
         frontiers[authority] = ControlTips(frontier.map { index[$0].place })
+    }
+
+    /// Everyone whose standing any operation ever changed, as its author could write it.
+    public var persons: [PersonID] { authorities.index.persons }
+
+    /// Those of ``persons`` who have come since this was asked last.
+    public mutating func takeNewPersons() -> [PersonID] {
+        let arrivals = authorities.index.arrivals
+        defer { toldCount = arrivals.count }
+        return Array(arrivals[toldCount...])
     }
 
     /// How many operations were looked at so far to work rosters out, each as often as it was.

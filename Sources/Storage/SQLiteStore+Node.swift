@@ -1,7 +1,7 @@
 public import ParleyLedger
 public import ParleyNodeCore
 public import ParleySealing
-import ParleyWire
+public import ParleyWire
 
 extension SQLiteStore {
     /// The value under this key, or nil.
@@ -86,6 +86,36 @@ extension SQLiteStore {
             throw Self.damaged("reading a value")
         }
     }
+
+    // MARK: Who is named where
+
+    /// The spaces whose control logs name a person, ascending.
+    public func spaces(naming person: PersonID) throws(StoreError) -> [NamingSpace] {
+        let statement = statements.namings
+        statement.bind(1, copying: vault.locator(Self.namingLocator, person.bytes))
+        defer { statement.reset() }
+        var found: [NamingSpace] = []
+        while try statement.step("reading where a person is named") {
+            found.append(
+                NamingSpace(
+                    space: SpaceNumber(statement.integer(0)), isShared: statement.integer(1) != 0))
+        }
+        return found
+    }
+
+    /// Notes that the control log of a space names a person.
+    public func noteNaming(
+        of person: PersonID, in space: SpaceNumber, isShared: Bool?
+    ) throws(StoreError) {
+        writes()
+        let statement = isShared == nil ? statements.noteNaming : statements.setNaming
+        statement.bind(1, copying: vault.locator(Self.namingLocator, person.bytes))
+        statement.bind(2, space.rawValue)
+        if let isShared { statement.bind(3, isShared ? 1 : 0) }
+        try statement.run("noting where a person is named")
+    }
+
+    private static let namingLocator: UInt8 = 9
 
     // MARK: Secrets
 

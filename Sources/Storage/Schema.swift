@@ -132,5 +132,11 @@ enum Schema {
             content BLOB NOT NULL,
             UNIQUE (list, locator)
         ) STRICT;
+        CREATE TABLE naming (
+            person BLOB NOT NULL,
+            space INTEGER NOT NULL,
+            isShared INTEGER NOT NULL,
+            PRIMARY KEY (person, space)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -22,6 +22,7 @@ struct Statements {
 
     let keys: KeyStatements
     let insertValue, updateValue, removeValue, value, values: Statement
+    let noteNaming, setNaming, namings: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         func prepare(_ sql: String) throws(StoreError) -> Statement {
@@ -79,6 +80,11 @@ struct Statements {
         removeValue = try prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
         value = try prepare("SELECT number, content FROM value WHERE list = ?1 AND locator = ?2")
         values = try prepare("SELECT number, content FROM value WHERE list = ?1")
+        noteNaming = try prepare(
+            "INSERT OR IGNORE INTO naming (person, space, isShared) VALUES (?, ?, 0)")
+        setNaming = try prepare(
+            "INSERT OR REPLACE INTO naming (person, space, isShared) VALUES (?, ?, ?)")
+        namings = try prepare(SQL.namings)
     }
 }
 
@@ -121,6 +127,8 @@ enum SQL {
         SELECT sequence, head FROM operation
         WHERE log = ?1 AND sequence <= ?2 ORDER BY sequence DESC LIMIT ?3
         """
+
+    static let namings = "SELECT space, isShared FROM naming WHERE person = ?1 ORDER BY space"
 
     static let insertHead =
         "INSERT OR REPLACE INTO head (log, sequence, signature) VALUES (?, ?, ?)"

@@ -28,6 +28,8 @@ struct AuthorityIndex: Sendable {
     private(set) var invites: [Int] = []
     /// Everyone who ever had a standing, ascending.
     private(set) var persons: [PersonID] = []
+    /// The same in the order in which they came.
+    private(set) var arrivals: [PersonID] = []
     private(set) var kind: SpaceKind?
 
     subscript(node: Int) -> AuthorityNode { nodes[node] }
@@ -115,6 +117,7 @@ struct AuthorityIndex: Sendable {
     }
 
     private mutating func insert(_ person: PersonID) {
+        arrivals.append(person)
         persons.insert(person, at: persons.firstIndex(afterAll: { $0 < person }))
     }
 }

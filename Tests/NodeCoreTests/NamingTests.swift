@@ -1,0 +1,157 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@testable import ParleyNodeCore
+
+/// What comes from outside costs by the spaces that name whoever it comes from.
+@Suite("Costs beside the number of spaces")
+struct NamingTests {
+    @Test("the store knows who shares which space, whatever became of it", arguments: 1...4)
+    func agrees(seed: Int) throws {
+        let world = World(seed: UInt64(70 + seed))
+        let nodes = try ["ann", "ben", "cem", "dan"].map { try world.addNode($0) }
+        try world.introduce(nodes)
+        var random = SeededRandom(seed: UInt64(seed), purpose: "naming")
+        var groups: [SpaceID] = []
+        for round in 0..<24 {
+            let node = nodes[Int(random.next() % 4)]
+            let other = nodes[Int(random.next() % 4)].identity.person
+            let group = groups.randomElement(using: &random)
+            switch (round < 3 ? 0 : random.next() % 5, group) {
+            case (0, _), (_, nil):
+                let members = nodes.map(\.identity.person).filter { _ in random.next() % 2 == 0 }
+                let reply = try world.perform(
+                    .createGroup(
+                        name: "g\(round)", members: members.filter { $0 != node.identity.person }),
+                    on: node)
+                guard case .space(let number) = reply else { continue }
+                groups.append(try #require(try node.store.space(number)).id)
+            case (1, let group?):
+                _ = try? world.perform(.addMember(group, other, .member), on: node)
+            case (2, let group?):
+                _ = try? world.perform(.removeMember(group, other), on: node)
+            case (3, let group?): _ = try? world.perform(.leave(group), on: node)
+            case (_, let group?):
+                _ = try? world.perform(.setRole(group, other, .admin), on: node)
+            }
+            world.run(for: random.next() % 3_000)
+        }
+        for node in nodes { try Self.check(node) }
+        world.run(for: 60_000)
+        for node in nodes { try Self.check(node) }
+    }
+
+    private static func check(_ node: SimulatedNode) throws {
+        var named: [PersonID: [NamingSpace]] = [:]
+        for space in try node.store.spaces() {
+            let judge = try RosterReader.judge(of: space, in: node.store)
+            let isIn = space.kind != .own && judge.roster.member(node.identity.person) != nil
+            for person in judge.graph.persons {
+                let isShared = isIn && judge.roster.member(person) != nil
+                named[person, default: []].append(
+                    NamingSpace(space: space.number, isShared: isShared))
+            }
+        }
+        #expect(named.count > 1)
+        for (person, spaces) in named {
+            #expect(try node.store.spaces(naming: person) == spaces)
+        }
+    }
+
+    @Test("Attack 83: a stranger's link asks the store the same, whatever the number of spaces")
+    func strangers() throws {
+        #expect(try Self.linkCost(groups: 4) == Self.linkCost(groups: 300))
+    }
+
+    @Test("a start looks at some spaces, and at the others a little later")
+    func start() throws {
+        let (few, fewRead) = try Self.startCost(groups: 40)
+        let (many, manyRead) = try Self.startCost(groups: 300)
+        #expect(few == many)
+        #expect(fewRead <= NodeCore.walkCountMax + 1 && manyRead <= NodeCore.walkCountMax + 1)
+    }
+
+    @Test("of many rosters those stay in memory that were asked for last")
+    func evicts() throws {
+        let (world, ann) = try Self.crowded(groups: 280)
+        let store = try ann.store.copy()
+        var core = NodeCore(identity: ann.core.identity)
+        _ = world
+        try store.begin(.full)
+        defer { store.rollback() }
+        let spaces = try store.spaces()
+        for space in spaces {
+            _ = try core.roster(of: space, store)
+            _ = try core.roster(of: spaces[3], store)
+        }
+        #expect(core.judges.count <= NodeCore.judgeCountMax)
+        #expect(core.judges.count > NodeCore.judgeCountMax / 2)
+        #expect(core.judges[spaces[3].number] != nil)
+        #expect(try core.judges[#require(spaces.last).number] != nil)
+        #expect(core.judges[spaces[10].number] == nil)
+    }
+
+    private static func crowded(groups: Int) throws -> (World, SimulatedNode) {
+        let world = World(seed: 80)
+        let ann = try world.addNode("ann")
+        for number in 0..<groups {
+            _ = try world.perform(.createGroup(name: "g\(number)", members: []), on: ann)
+        }
+        world.run(for: 1_000)
+        return (world, ann)
+    }
+
+    /// How often a stranger's link makes the node ask its store, from its beginning to its end.
+    private static func linkCost(groups: Int) throws -> UInt64 {
+        let (world, ann) = try crowded(groups: groups)
+        let store = try #require(try ann.store.copy() as? MemoryStore)
+        var core = ann.core
+        var random = SeededRandom(seed: 3, purpose: "stranger")
+        let root = DeviceSigningKey.generate(using: &random)
+        let device = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random).publicKey
+        let log = try IdentityLog.founded(
+            root: root, device: device, noiseKey: noise, time: 0, using: &random)
+        let part = CardPart.make(version: 1, noiseKey: noise, name: "x", addresses: [], key: device)
+        let card = Card(person: log.person, identity: log.encoded, parts: [part])
+        let peer = LinkPeer(
+            person: log.person, root: Digest(reinterpreting: root.device), device: device.device,
+            identity: log.encoded, handshakeHash: [], isInitiator: false)
+        let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
+        let introduction = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
+        let inputs: [Input] = [
+            .linkOpened(LinkID(900), peer), .frame(LinkID(900), introduction.encoded()),
+            .timer(.heartbeat(LinkID(900))), .linkClosed(LinkID(900)),
+        ]
+        try store.begin(.full)
+        defer { store.rollback() }
+        // What a first stranger has looked up for all is not counted.
+        var calls: UInt64 = 0
+        for _ in 0..<2 {
+            calls = UInt64(store.callCount)
+            for input in inputs { _ = try core.step(input, at: now, in: store, using: &random) }
+            calls = UInt64(store.callCount) - calls
+        }
+        return calls
+    }
+
+    /// How often a start makes the node ask its store, and how many rosters it reads.
+    private static func startCost(groups: Int) throws -> (Int, Int) {
+        let (world, ann) = try crowded(groups: groups)
+        let store = try #require(try ann.store.copy() as? MemoryStore)
+        var core = NodeCore(identity: ann.core.identity)
+        var random = SeededRandom(seed: 3, purpose: "start")
+        let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
+        try store.begin(.full)
+        defer { store.rollback() }
+        let before = store.callCount
+        _ = try core.step(.started, at: now, in: store, using: &random)
+        return (store.callCount - before, core.judges.count)
+    }
+}
