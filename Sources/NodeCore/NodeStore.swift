@@ -46,14 +46,14 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case repair = 17
     /// How often those were told who seem to lack what was put last, by the space's number.
     case reminder = 18
-    /// The place after the last that an own log is proven to have had, by space and log.
-    case ownGap = 30
-    /// What was written in a space that waits for own logs, by space and order.
-    case keptDraft = 31
     /// The number of the last letter that this device wrote.
     case letterNumber = 24
     /// The number of the last letter of a device that was answered, by device.
     case answeredLetter = 25
+    /// The place after the last that an own log is proven to have had, by space and log.
+    case ownGap = 30
+    /// What was written in a space that waits for own logs, by space and order.
+    case keptDraft = 31
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
