@@ -107,7 +107,8 @@ public final class Jury {
     }
 
     private static func all(seed: UInt64) -> [any Checker] {
-        [
+        let reader = EnvelopeReader()
+        return [
             SameViewEverywhere(), Convergence(), SavedSurvives(), CausesPresent(),
             RedeliveryHarmless(seed: seed), RebuiltViewsEqual(), AcknowledgedIsDurable(),
             RostersAgree(), OneOperationAPlace(), EvidenceSpreads(), QueuesStayBounded(),
@@ -115,6 +116,8 @@ public final class Jury {
             NaiveModelAgrees(), NoPlaintextOnDisk(), ErasedIsGone(), SecretsStayIn(),
             DeliveredIsHeld(), RelaySeesNothing(),
             NoCallRingsForEver(), OneDeviceAnswers(), CallsEndAlike(), NothingVolatileOnDisk(),
+            KeySealsOnce(reader), MailboxesHoldWhatAllMayHave(reader), RemovalKeepsWhatWasHeld(),
+            NobodyHearsWhoIsKeptAway(), GivenUpStopsRinging(), AnswersStandBelow(), IdleIsQuiet(),
         ]
     }
 

@@ -22,11 +22,20 @@ extension MemoryStore {
         let key = ByteKey(bytes: name)
         let old = contents.secrets[drawer]?[key]
         let new = secret.map { $0.withUnsafeBytes { Array($0) } }
+        if purpose == .seed, let secret { tell(secret, of: name, in: space) }
         change {
             $0.secrets[drawer, default: SortedMap()][key] = new
         } back: {
             $0.secrets[drawer]?[key] = old
         }
+    }
+
+    /// Has a seed noted for those who look on.
+    private func tell(_ seed: Secret, of epoch: [UInt8], in number: SpaceNumber?) {
+        guard let book = SeedBook.current, let epoch = OperationID(epoch[...]),
+            let space = contents.spaces.first(where: { $0.number == number })
+        else { return }
+        book.note(EpochSeed(seed, space: space.id), of: epoch)
     }
 
     /// All of one purpose and space, ascending by name.

@@ -30,8 +30,10 @@ final class SignatureBook: KnownSignatures, @unchecked Sendable {
 }
 
 extension World {
-    /// Runs with the signatures that are known to hold at hand.
+    /// Runs with the signatures that are known to hold at hand, and notes the seeds of epochs.
     func remembering<R>(_ body: () throws -> R) rethrows -> R {
-        try SignatureMemory.$current.withValue(signatures, operation: body)
+        try SeedBook.$current.withValue(seedBook) {
+            try SignatureMemory.$current.withValue(signatures, operation: body)
+        }
     }
 }

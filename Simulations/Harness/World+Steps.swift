@@ -199,6 +199,7 @@ extension World {
             case .send(let link, let bytes): tell(bytes, on: link, from: index)
             case .hangUp(let link, _): hangUp(link)
             case .dial(let target): dial(target, from: index)
+            case .timer(let timer, _) where switchedOff.contains { $0.uses(timer) }: break
             case .timer(let timer, let time):
                 nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))

@@ -80,11 +80,15 @@ public final class World {
     var wayRandom: [Way: SeededRandom] = [:]
     var trace = Trace()
     let signatures = SignatureBook()
+    /// The seeds of all epochs, for those who look on.
+    public let seedBook = SeedBook()
     /// Rosters that were worked out, by what they follow from.
     var rosters: [RosterKey: Roster?] = [:]
     static let rosterCountMax = 1_024
     /// Conversations that a test made.
     var conversations: [SpaceID: KnownConversation] = [:]
+    /// Ways of repair that no node has: each of the others must do alone what it is for.
+    public var switchedOff: Set<RepairPath> = []
     /// Relays, in the order in which they were added.
     public internal(set) var relays: [SimulatedRelay] = []
     /// Whether nodes have programs for sound and pictures. Without them calls are answered, and no

@@ -1,0 +1,134 @@
+import ParleyNodeCore
+import ParleySignalling
+import ParleySimulation
+import ParleyWire
+
+/// I29: honest nodes that have nothing to say are quiet: in a minute in which nobody wrote, linked,
+/// lost a link or was asked for anything, and after some that were so, what each node sends on a link
+/// and asks of a relay is within a budget.
+///
+/// Heartbeats fit it, and what is told again to those who seem to lack something; a round of
+/// questions and answers that never ends does not. I13 measures the world as a whole.
+final class IdleIsQuiet: Checker {
+    static let invariant = "I29"
+    private(set) var checkCount = 0
+
+    /// How much may be sent in a minute.
+    struct Budget {
+        var messageCount: Int
+        var byteCount: Int
+    }
+
+    /// To one peer on its links: two heartbeats, and a few tips.
+    static let ofLink = Budget(messageCount: 16, byteCount: 4 << 10)
+    /// To one relay: what is told again at a time, to a few devices.
+    static let ofRelay = Budget(messageCount: 24, byteCount: 64 << 10)
+    /// So many minutes are still before one is measured.
+    static let stillMinuteCount = 3
+    private static let minute: UInt64 = 60_000
+
+    private enum Line: Hashable {
+        case link(LinkID)
+        case relay(NoiseKey)
+    }
+
+    private struct Way: Hashable {
+        let node: Int
+        let line: Line
+    }
+
+    private var sent: [Way: Budget] = [:]
+    private var minuteBegan: UInt64 = 0
+    private var stillCount = 0
+    private var isStill = true
+    private var operationCounts: [Int: Int] = [:]
+    private var names: [Int: String] = [:]
+
+    func observed(_ step: StepReport) throws {
+        guard let world = step.node.world else { return }
+        try passMinutes(until: world.now)
+        let index = step.node.index
+        names[index] = step.node.name
+        if isNews(step) { isStill = false }
+        guard step.node.isHonest, !step.isLost else { return }
+        for effect in step.effects {
+            switch effect {
+            case .send(let link, let bytes): count(bytes.count, index, .link(link))
+            case .askRelay(let relay, let request):
+                count(Self.byteCount(of: request), index, .relay(relay))
+            default: continue
+            }
+        }
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws { isStill = false }
+
+    func wasSetBack(_ node: SimulatedNode) { isStill = false }
+
+    func looked(at world: World) throws { try passMinutes(until: world.now) }
+
+    /// Whether something happens that others may have to be told of.
+    private func isNews(_ step: StepReport) -> Bool {
+        let index = step.node.index
+        // Whoever is in a call says so now and then, and whoever lies may say anything.
+        if !step.node.isHonest || !step.node.core.calls.all.isEmpty { return true }
+        let count = step.node.store.operationCount
+        if operationCounts.updateValue(count, forKey: index) != count { return true }
+        switch step.input {
+        case .started, .linkOpened, .linkClosed, .networkChanged, .sighted, .command,
+            .relay(_, .opened), .relay(_, .closed), .relay(_, .leaving), .relay(_, .day):
+            return true
+        case .frame, .dialFailed, .timer, .madeDurable, .relay: return false
+        }
+    }
+
+    private func count(_ byteCount: Int, _ index: Int, _ line: Line) {
+        let way = Way(node: index, line: line)
+        var sent = self.sent[way] ?? Budget(messageCount: 0, byteCount: 0)
+        sent.messageCount += 1
+        sent.byteCount += byteCount
+        self.sent[way] = sent
+    }
+
+    private static func byteCount(of request: MailboxRequest) -> Int {
+        switch request.action {
+        case .put(let bytes), .volatile(_, let bytes), .putChunk(let bytes): bytes.count
+        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe, .getChunk: 0
+        }
+    }
+
+    private func passMinutes(until now: UInt64) throws {
+        guard now >= minuteBegan + Self.minute else { return }
+        defer {
+            // What was sent in the meantime belongs to the first minute alone.
+            minuteBegan = now / Self.minute * Self.minute
+            sent = [:]
+            isStill = true
+        }
+        stillCount = isStill ? stillCount + 1 : 0
+        guard stillCount > Self.stillMinuteCount else { return }
+        let inOrder = sent.sorted {
+            ($0.key.node, "\($0.key.line)") < ($1.key.node, "\($1.key.line)")
+        }
+        for (way, spent) in inOrder {
+            checkCount += 1
+            let budget =
+                switch way.line {
+                case .link: Self.ofLink
+                case .relay: Self.ofRelay
+                }
+            guard spent.messageCount <= budget.messageCount, spent.byteCount <= budget.byteCount
+            else { throw violation(sentence(way, spent)) }
+        }
+    }
+
+    private func sentence(_ way: Way, _ spent: Budget) -> String {
+        let line =
+            switch way.line {
+            case .link: "on a link"
+            case .relay: "to a relay"
+            }
+        return "\(names[way.node] ?? "a node") has nothing to say, and sends \(spent.messageCount)"
+            + " messages of \(spent.byteCount) bytes \(line) in a minute"
+    }
+}

@@ -1,0 +1,190 @@
+import ParleyConversation
+import ParleyRoster
+import ParleySealing
+import ParleySignalling
+import ParleyWire
+import Testing
+
+@testable import ParleyCheckers
+@testable import ParleyLedger
+@testable import ParleyNodeCore
+@testable import ParleySimulation
+
+extension CheckersCanFailTests {
+    private static let rung = CallID(Check(high: 7, low: 7))
+
+    /// A step that nobody made.
+    private func pretend(
+        _ input: Input, by node: SimulatedNode, _ effects: [Effect], _ trial: Trial
+    ) {
+        trial.world.onStep?(StepReport(node: node, input: input, effects: effects, isLost: false))
+    }
+
+    /// Ann puts frames into a mailbox of an epoch of hers, under a step of her chain.
+    private func put(_ frames: [Frame], atStep step: UInt32, _ trial: Trial) throws {
+        let relay = try #require(trial.world.relays.first)
+        let (epoch, seed) = try #require(
+            trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
+        let keys = seed.keys
+        let mailbox = keys.mailbox(ofDay: UInt32((World.epoch + trial.world.now) / 86_400_000))
+        var chain = seed.chain(of: trial.ann.identity.device)
+        chain.skip(step)
+        var random = SeededRandom(seed: UInt64(step), purpose: "put")
+        var writer = ByteWriter(capacity: 64)
+        writer.byte(1)
+        for frame in frames { writer.counted(frame.encoded()) }
+        let sealed = try Envelope.seal(
+            writer.bytes, at: EnvelopePlace(space: trial.trip, epoch: epoch, mailbox: mailbox.id),
+            chain: &chain, keys: keys, by: trial.ann.identity.key, using: &random)
+        let request = MailboxRequest(
+            number: 1, action: .put(envelope: sealed), mailbox: mailbox.id, key: mailbox.key)
+        pretend(.madeDurable, by: trial.ann, [.askRelay(relay.key, request)], trial)
+    }
+
+    @Test("KeySealsOnce: a step of a chain is used for two contents")
+    func keySealsTwo() throws {
+        let trial = try Trial(of: "I23", hasRelay: true)
+        try put([.credit(1)], atStep: 500, trial)
+        try put([.credit(1)], atStep: 500, trial)
+        try put([.credit(2)], atStep: 501, trial)
+        try trial.jury.verify()
+        try put([.credit(2)], atStep: 500, trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("MailboxesHoldWhatAllMayHave: what a newcomer may not have lies where it reads")
+    func belowAHorizon() throws {
+        let trial = try Trial(of: "I24", hasRelay: true)
+        let cara = try trial.world.addNode("cara")
+        try trial.world.introduce(trial.ann, cara)
+        _ = try trial.world.perform(
+            .addMember(trial.trip, cara.identity.person, .member), on: trial.ann)
+        trial.world.run(for: 5_000)
+        try trial.jury.verify()
+        let space = try #require(try trial.ann.store.space(trial.trip))
+        let log = try #require(
+            try trial.ann.store.logs(in: space.number).first {
+                $0.lane == .content && $0.device == trial.ann.identity.device
+            })
+        let stored = try #require(try trial.ann.store.operation(at: 0, in: log.number))
+        let run = Run(
+            device: log.device, lane: log.lane, first: 0, anchor: nil,
+            operations: [stored.operation], heads: [])
+        let told = Operations(space: trial.trip, endsAnswer: false, runs: [run])
+        try put([.operations(told)], atStep: 500, trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RemovalKeepsWhatWasHeld: a removal cuts at nothing, and at less than is held")
+    func cutTooShort() throws {
+        for isEmpty in [true, false] {
+            let trial = try Trial(of: "I25")
+            let (ann, ben) = (trial.ann, trial.ben)
+            try ben.type("that I may keep", in: trial.trip)
+            trial.world.run(for: 5_000)
+            let space = try #require(try ann.store.space(trial.trip))
+            let log = try #require(
+                try ann.store.logs(in: space.number).first {
+                    $0.lane == .content && $0.device == ben.identity.device
+                })
+            let first = try #require(try ann.store.operation(at: 0, in: log.number))
+            let cut = Cut([
+                LogPlace(device: log.device, lane: log.lane, sequence: 0, operation: first.id)
+            ])
+            let forgery = try #require(try Forgery(ann, in: trial.trip))
+            let run = try #require(
+                try forgery.run(
+                    RemoveMember(ben.identity.person, cut: isEmpty ? Cut() : cut).draft(),
+                    at: World.epoch, naming: try forgery.causes(of: .control)))
+            try forgery.keep(run)
+            pretend(
+                .command(CommandID(1), .removeMember(trial.trip, ben.identity.person)), by: ann,
+                [.reply(CommandID(1), .success(.done))], trial)
+            trial.isBroken(isSettled: false)
+        }
+    }
+
+    @Test("NobodyHearsWhoIsKeptAway: it rings for somebody who was blocked since")
+    func ringsForBlocked() throws {
+        let trial = try Trial(of: "I26")
+        let space = try #require(try trial.world.conversation(of: trial.ann, and: trial.ben))
+        _ = try trial.world.perform(.call(space, .microphone), on: trial.ann)
+        trial.world.run(for: 2_000)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I26"] ?? 0 > 0)
+        let call = try #require(trial.ben.core.calls.all.first)
+        #expect(call.phase == .ringing)
+        // What is noted of the person changes without the node.
+        let own = try #require(trial.ben.core.ownSpace)
+        try trial.ben.store.begin(.full)
+        for entry in try trial.ben.store.entries(
+            about: .space, in: own.number, field: EntryField(rawValue: 6))
+        { try trial.ben.store.remove(entry) }
+        try trial.ben.store.commit()
+        let ring = Calls.Output(call: call.id, space: space, order: .ring)
+        pretend(.madeDurable, by: trial.ben, [.call(ring)], trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("GivenUpStopsRinging: who gives a call up does not tell who is linked and rings")
+    func givenUpInSilence() throws {
+        let trial = try Trial(of: "I27")
+        let ring = Calls.Output(call: Self.rung, space: trial.trip, order: .ring)
+        pretend(.madeDurable, by: trial.ben, [.call(ring)], trial)
+        let over = Calls.Output(call: Self.rung, space: trial.trip, order: .ended(.cancelled))
+        pretend(.madeDurable, by: trial.ann, [.call(over)], trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("GivenUpStopsRinging: who hears that a call was given up rings on")
+    func ringsOn() throws {
+        let trial = try Trial(of: "I27")
+        let space = try #require(try trial.world.conversation(of: trial.ann, and: trial.ben))
+        _ = try trial.world.perform(.call(space, .microphone), on: trial.ann)
+        trial.world.run(for: 2_000)
+        try trial.jury.verify()
+        let call = try #require(trial.ben.core.calls.all.first)
+        let said = Signal(
+            space: space, stamp: Stamp((World.epoch + trial.world.now) << 16),
+            body: .call(call.id, .leave(.hungUp)))
+        let link = LinkID(1_000_000)
+        let peer = LinkPeer(
+            person: trial.ann.identity.person, root: trial.ann.identity.root,
+            device: trial.ann.identity.device, identity: trial.ann.identity.operations,
+            handshakeHash: [], isInitiator: true)
+        pretend(.linkOpened(link, peer), by: trial.ben, [], trial)
+        pretend(.frame(link, Frame.signal(said.encoded()).encoded()), by: trial.ben, [], trial)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("AnswersStandBelow: an answer is dated before its question")
+    func answerAbove() throws {
+        let trial = try Trial(of: "I28")
+        try trial.ben.reply("at ten", to: "the train leaves at nine", in: trial.trip)
+        trial.world.run(for: 5_000)
+        try trial.jury.verify(isSettled: true)
+        #expect(trial.jury.checkCounts["I28"] ?? 0 > 0)
+        try trial.meddle(with: trial.ann) { store, space in
+            var row = try #require(try store.messages(in: space.number, before: nil, limit: 1).last)
+            try store.remove(row)
+            row.order.clock = 1
+            try store.insert(row)
+        }
+        trial.isBroken()
+    }
+
+    @Test("IdleIsQuiet: two who have nothing to say ask each other again and again")
+    func endlessRound() throws {
+        let trial = try Trial(of: "I29")
+        let link = LinkID(1_000_000)
+        for minute in 0..<10 {
+            if minute == 6 { try trial.jury.verify() }
+            for _ in 0..<(minute < 6 ? 2 : 30) {
+                pretend(
+                    .madeDurable, by: trial.ann, [.send(link, [2, 1, 1])], trial)
+            }
+            trial.world.run(for: 60_000)
+        }
+        trial.isBroken(isSettled: false)
+    }
+}
