@@ -60,9 +60,10 @@ struct Forgery {
     /// - Parameters:
     ///   - clock: the wall clock that it claims, in Unix milliseconds.
     ///   - low: the place that it takes instead of what stands there; nil for the next one.
+    ///   - former: the roster that it claims to be written under; nil for that of now.
     func run(
         _ draft: Draft, at clock: UInt64, naming causes: [OperationReference],
-        insteadOf low: UInt64? = nil
+        insteadOf low: UInt64? = nil, under former: UInt64? = nil
     ) throws(StoreError) -> Run? {
         let log = try log(draft.lane)
         let place = low ?? log?.end ?? 0
@@ -73,7 +74,8 @@ struct Forgery {
         }
         let header = OperationHeader(
             kind: draft.kind, wallClock: clock, clock: clock << 16,
-            authority: draft.lane.carriesAuthority ? authority : nil, dependencies: causes,
+            authority: draft.lane.carriesAuthority ? former ?? authority : nil,
+            dependencies: causes,
             references: draft.references)
         let salt = draft.isErasable ? liar.randomBytes(Limits.saltByteCount) : []
         // A forgery that no decoder would take is none: nothing is written then.

@@ -243,7 +243,7 @@ extension World {
     }
 
     /// Two nodes link: the first dialled.
-    private func link(_ index: Int, _ far: Int, through relay: Int?) {
+    func link(_ index: Int, _ far: Int, through relay: Int?) {
         let near = Wire.End(node: index, link: LinkID(nextNumber))
         let end = Wire.End(node: far, link: LinkID(nextNumber + 1))
         nextNumber += 2

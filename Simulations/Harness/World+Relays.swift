@@ -90,12 +90,20 @@ extension World {
     }
 
     func ask(_ key: NoiseKey, _ request: MailboxRequest, from index: Int) {
+        ask(
+            key, RelayRequest(request.action, of: request.mailbox), by: request.key.device,
+            counter: request.number, from: index)
+    }
+
+    /// Asks a relay for something over the connection that a node has to it.
+    func ask(
+        _ key: NoiseKey, _ request: RelayRequest, by asker: DeviceID, counter: UInt64,
+        from index: Int
+    ) {
         guard let relay = relays.first(where: { $0.key == key }),
             let connection = connection(of: index, to: relay)
         else { return }
-        let checked = CheckedRequest(
-            simulated: RelayRequest(request.action, of: request.mailbox), by: request.key.device,
-            counter: request.number)
+        let checked = CheckedRequest(simulated: request, by: asker, counter: counter)
         events.insert(
             .relay(relay.index, .request(connection, checked)),
             at: arrival(on: connection, of: relay))

@@ -105,12 +105,13 @@ public final class SimulationRun {
         while world.now < end, jury.verdict == nil, !world.wasCutShort {
             let act = next < tape.acts.count ? tape.acts[next] : nil
             let moments = [
-                end, lookedAt + Self.lookEvery, stage.nextJoin,
+                end, lookedAt + Self.lookEvery, stage.nextJoin, stage.nextLate,
                 act.map { origin + $0.at.milliseconds },
             ]
             let time = moments.compactMap { $0 }.min() ?? end
             if time > world.now { world.run(for: time - world.now) }
             stage.joinDue()
+            stage.endLate()
             if let act, origin + act.at.milliseconds <= world.now,
                 act.at.milliseconds < end - origin
             {
@@ -134,6 +135,7 @@ public final class SimulationRun {
         var difference: String?
         while world.now < end, jury.verdict == nil, !world.wasCutShort {
             world.run(for: min(5_000, end - world.now))
+            stage.endLate()
             difference = try Convergence.difference(in: world)
             if difference != nil { equalSince = nil } else { equalSince = equalSince ?? world.now }
             // Receipts for the last of it are still on their way.

@@ -33,6 +33,7 @@ extension Stage {
             .govern, .openGroup, .closeGroup, .nameDevice, .revoke, .call, .pickUp, .turnDown,
             .hangUp, .typing, .appear, .confide:
             return try !node.isDown && person(node, does: act.do)
+        case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
         case .link, .keepBackup, .recover, .join: return try household(of: node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
@@ -85,6 +86,10 @@ extension Stage {
         case .equivocateRoster: try world.equivocateRoster(liar, in: space)
         case .grindHashes:
             try world.grind(liar, in: space) || world.grind(liar, in: space, lane: .control)
+        case .editOthers: try world.editOthers(liar, in: space)
+        case .deleteOthers: try world.deleteOthers(liar, in: space)
+        case .deleteAsBefore: try world.deleteAsBefore(liar, in: space)
+        case .nameAnyway: try world.nameAnyway(liar, in: space)
         }
     }
 

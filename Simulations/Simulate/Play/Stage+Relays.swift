@@ -8,7 +8,7 @@ extension Stage {
         guard let count = scenario.relays, count > 0 else { return }
         let relays = (0..<count).map { world.addRelay("relay\($0)") }
         // Where two who are there always have a pipe, little is left to envelopes.
-        for relay in relays { relay.hasPipes = (scenario.seed >> 1) % 2 == 0 }
+        for relay in relays { relay.hasPipes = scenario.pipes ?? ((scenario.seed >> 1) % 2 == 0) }
         for (place, node) in world.nodes.enumerated() {
             try world.use(relays[place % count], by: node)
         }
@@ -29,6 +29,7 @@ extension Stage {
         case .copy: world.copyStore(of: relay)
         case .rollBack: world.rollBack(relay)
         case .lose: relay.lossEvery = 3
+        case .swallow: relay.lossEvery = 1
         case .slow: relay.delay = 500...5_000
         case .shuffle: relay.mischief.isShuffling = true
         case .replay: relay.mischief.isReplaying = true

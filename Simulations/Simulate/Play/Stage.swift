@@ -26,6 +26,10 @@ struct Stage {
     var thieves: [String: SimulatedNode] = [:]
     /// The last backup of each person.
     var backups: [PersonID: DeviceBackup] = [:]
+    /// What ends by itself, in the order in which it was begun.
+    var late: [(time: UInt64, user: String, deed: LateDeed)] = []
+    /// Nodes that nobody knows.
+    var strangers: [SimulatedNode] = []
     /// The newest link into a group that each person opened.
     var links: [String: GroupLink] = [:]
     /// How all are parted now.
@@ -44,7 +48,7 @@ struct Stage {
     // MARK: Before
 
     /// Everybody gets to know whom the scenario says, and one group holds all.
-    func populate() throws {
+    mutating func populate() throws {
         for user in scenario.persons { _ = try world.addNode(user, on: storeChoice) }
         world.hasMedia = true
         try useRelays()
@@ -63,6 +67,12 @@ struct Stage {
         let members = world.nodes.dropFirst().map(\.identity.person)
         _ = try world.perform(.createGroup(name: "all", members: members), on: world.nodes[0])
         world.run(for: 2_000)
+        world.switchedOff = Set(scenario.without ?? [])
+        for place in 0..<(scenario.strangers ?? 0) {
+            let stranger = try world.addStranger("stranger\(place + 1)")
+            for relay in world.relays { try world.use(relay, by: stranger) }
+            strangers.append(stranger)
+        }
         if scenario.relaysOnly == true { world.keepToRelays() }
         for node in world.nodes { setClock(of: node) }
     }
@@ -112,6 +122,7 @@ struct Stage {
         parted = nil
         world.heal()
         world.startAll()
+        endLate(all: true)
         // A call that nobody ends would go on for ever.
         for node in world.nodes {
             guard let call = node.core.calls.current else { continue }

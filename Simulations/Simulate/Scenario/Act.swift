@@ -92,6 +92,12 @@ public enum Deed: Codable, Equatable, Sendable {
     case turnDown
     /// Hangs up.
     case hangUp
+    /// Calls, and gives up after this time: by hanging up, or by dying.
+    case ringAndGo(space: Int, after: VirtualTime, dies: Bool)
+    /// Calls in a conversation with somebody, whatever they think of it.
+    case ringAt(user: String)
+    /// Keeps somebody away for this time.
+    case shutOut(user: String, for: VirtualTime)
     /// Types in the conversation, or stops.
     case typing(space: Int, on: Bool)
     /// Is there or not: `offline`, `away` or `online`.
@@ -100,6 +106,9 @@ public enum Deed: Codable, Equatable, Sendable {
     case confide(user: String, how: String)
     /// Misbehaves, as only a changed program can.
     case misbehave(Malice)
+
+    /// A stranger, by its place among them, throws at the node whatever goes through.
+    case intrude(stranger: Int)
 
     // MARK: What breaks
 
@@ -152,6 +161,8 @@ public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
     case rollBack
     /// From now on it loses every third envelope that it answered for, until it is `up`.
     case lose
+    /// From now on it loses all that it answers for, until it is `up`.
+    case swallow
     /// From now on it is slow, until it is `up`.
     case slow
     /// From now on it gives envelopes in any order, until it is `up`.
@@ -165,8 +176,12 @@ public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
 
     /// What is drawn for a seed: those before 300 are what they were.
     static func drawn(for seed: UInt64) -> [RelayTrouble] {
-        seed < 300 ? [.down, .up, .wipe, .copy, .rollBack, .lose, .slow] : allCases
+        let first: [RelayTrouble] = [.down, .up, .wipe, .copy, .rollBack, .lose, .slow]
+        return seed < 300 ? first : first + [.shuffle, .replay, .stale, .cutOff]
     }
+
+    /// What loses nothing of what a relay answered for: whoever tries again gets everything through.
+    static let harmless: [RelayTrouble] = [.down, .up, .slow, .cutOff, .cutOff]
 }
 
 /// Where in a step a process dies.
@@ -209,9 +224,20 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case equivocateRoster
     /// Writes two operations at one place whose names begin alike, and shows each to others.
     case grindHashes
+    /// Edits what others wrote.
+    case editOthers
+    /// Takes back what others wrote.
+    case deleteOthers
+    /// Takes back what others wrote as the admin that it was before.
+    case deleteAsBefore
+    /// Names the conversation without the right to.
+    case nameAnyway
 
     /// What is drawn for a seed: those before 400 are what they were.
     static func drawn(for seed: UInt64) -> [Malice] {
-        seed < 400 ? allCases.filter { $0 != .grindHashes } : allCases
+        let late: Set<Malice> = [
+            .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
+        ]
+        return seed < 400 ? allCases.filter { !late.contains($0) } : allCases
     }
 }

@@ -65,6 +65,7 @@ extension Scenario {
             expect: Expectation(invariants: nil, marks: nil))
         scenario.drawRelays()
         scenario.drawTalk()
+        scenario.drawLate(minutes: minutes)
         return scenario
     }
 
@@ -107,12 +108,20 @@ extension Scenario {
         var words = ["nodes \(nodes.count)", "acts/min \(workload.actsPerMinute)"]
         let delay = links.default.delayMs
         words.append("delay \(delay[0])-\(delay[1]) ms")
-        if workload.mix == Mix.membership { words.append("comings and goings") }
+        if [Mix.membership, Mix.unruly].contains(workload.mix) {
+            words.append("comings and goings")
+        }
         if acquaintance != .everyone { words.append("\(acquaintance) known") }
         if nodes.count > persons.count { words.append("persons \(persons.count)") }
         if let rate = workload.devicesPerHour { words.append("devices \(rate)/h") }
         if let relays { words.append("relays \(relays)\(relaysOnly == true ? " alone" : "")") }
-        if let rate = workload.talkPerMinute { words.append("talk/min \(rate)") }
+        if let rate = workload.talkPerMinute {
+            words.append("talk/min \(rate)\(workload.isUnruly == true ? ", unruly" : "")")
+        }
+        if let without {
+            words.append("without \(without.map(\.rawValue).joined(separator: " and "))")
+        }
+        if let strangers { words.append("strangers \(strangers)") }
         if store == .sqlite { words.append("SQLite") }
         if isChaotic == true { words.append("any order") }
         if let slow = links.between?.values.compactMap(\.bytesPerSecond).min() {

@@ -94,7 +94,8 @@ extension Deed {
         case .found(_, let members): members
         case .invite(let user), .verify(let user), .ask(let user), .answer(let user, _),
             .reset(let user), .stall(let user, _), .flip(let user, _), .add(_, let user, _),
-            .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _):
+            .remove(_, let user), .promote(_, let user, _), .join(let user), .confide(let user, _),
+            .ringAt(let user), .shutOut(let user, _):
             [user]
         case .recover(_, let helper, _): devices + (helper.map { [$0] } ?? [])
         case .link, .nameDevice, .revoke: devices
@@ -102,7 +103,8 @@ extension Deed {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .nameSelf,
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
-            .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear:
+            .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
+            .intrude:
             []
         }
     }
@@ -152,6 +154,10 @@ extension Deed {
         case .pickUp: "pickUp"
         case .turnDown: "turnDown"
         case .hangUp: "hangUp"
+        case .ringAndGo: "ringAndGo"
+        case .ringAt: "ringAt"
+        case .shutOut: "shutOut"
+        case .intrude: "intrude"
         case .typing: "typing"
         case .appear: "appear"
         case .confide: "confide"

@@ -1,3 +1,5 @@
+public import ParleySimulation
+
 /// A story told as data: who is there, what they do, what breaks and when, what must hold.
 ///
 /// Every run is one, the drawn ones too: ``drawn(seed:)`` makes a scenario of a seed.
@@ -22,6 +24,12 @@ public struct Scenario: Codable, Equatable, Sendable {
     public var relays: Int?
     /// Whether people meet only through relays, once they know each other.
     public var relaysOnly: Bool?
+    /// Whether nodes may connect with each other through a relay; drawn where left out.
+    public var pipes: Bool?
+    /// Ways of repair that no node has, so that the others are tried alone.
+    public var without: [RepairPath]?
+    /// Nodes that nobody knows, and that misbehave.
+    public var strangers: Int?
     /// What people do by themselves.
     public var workload: Workload
     /// What happens, one after the other. A last phase that heals is where all must become equal.
@@ -108,6 +116,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var devicesPerHour: UInt64?
         /// Acts of everybody together in a minute about calls, typing and presence.
         public var talkPerMinute: UInt64?
+        /// Whether some call and go, and some keep others away who call them all the same.
+        public var isUnruly: Bool?
         /// A chat log whose lines are typed, its speakers shared among the people; a path beside
         /// the scenario.
         public var log: String?
@@ -143,6 +153,8 @@ public struct Scenario: Codable, Equatable, Sendable {
         public var rot: UInt64?
         /// Something befalls a relay: it is gone for a while, loses all, or is set back; in an hour.
         public var relays: UInt64?
+        /// What can befall it; anything where left out.
+        public var relayTroubles: [RelayTrouble]?
         /// A wall clock jumps by up to ten years; in an hour of a node.
         public var clockJumps: UInt64?
         /// An old copy is put in the place of a disk; in an hour of a node.

@@ -66,7 +66,7 @@ struct FaultDrawing {
         guard relayCount > 0 else { return [] }
         return happening("relay troubles", faults.relays) { random in
             let relay = Int(random.next() % UInt64(relayCount))
-            let all = RelayTrouble.drawn(for: seed)
+            let all = faults.relayTroubles ?? RelayTrouble.drawn(for: seed)
             let how = all[Int(random.next() % UInt64(all.count))]
             return [(users[0], .befall(relay: relay, how: how))]
         }

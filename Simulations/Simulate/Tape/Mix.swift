@@ -28,9 +28,24 @@ public enum Mix {
         "call": 5, "pickUp": 12, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
     ]
 
+    /// The same where some ring and go, and some keep others away who call all the same.
+    static let unrulyTalk: [String: UInt64] = [
+        "call": 5, "pickUp": 8, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
+        "ringAndGo": 5, "ringAt": 5, "shutOut": 2,
+    ]
+
+    /// What strangers do.
+    static let strange: [String: UInt64] = ["intrude": 1]
+
+    /// A group that never comes to rest, and in which those who may take back what others wrote.
+    static let unruly: [String: UInt64] = [
+        "write": 340, "reply": 60, "react": 40, "edit": 40, "delete": 100, "read": 20, "rename": 10,
+        "add": 200, "remove": 110, "promote": 160, "quit": 10, "govern": 40,
+    ]
+
     /// Whether people do it; all else breaks by itself, or is malice.
     static func isOfPeople(_ name: String) -> Bool {
-        usual[name] != nil || household[name] != nil || talk[name] != nil
+        usual[name] != nil || household[name] != nil || unrulyTalk[name] != nil
     }
 
     /// What somebody does who mostly reads.

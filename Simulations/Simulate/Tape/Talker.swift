@@ -5,6 +5,7 @@ import ParleySimulation
 struct Talker: Occupation {
     private let user: String
     private let others: [String]
+    private let mix: [String: UInt64]
     let pause: UInt64
     var random: SeededRandom
 
@@ -14,6 +15,7 @@ struct Talker: Occupation {
         others = scenario.persons.filter { $0 != person }
         let rate = scenario.workload.talkPerMinute ?? 0
         pause = rate == 0 ? 0 : 60_000 * UInt64(scenario.nodes.count) / rate
+        mix = scenario.workload.isUnruly == true ? Mix.unrulyTalk : Mix.talk
         random = SeededRandom(seed: scenario.seed, purpose: "person \(index), calls")
     }
 
@@ -21,7 +23,16 @@ struct Talker: Occupation {
 
     private mutating func deed() -> Deed {
         let space = Int(random.next() % 4)
-        switch Mix.draw(Mix.talk, &random) {
+        switch Mix.draw(mix, &random) {
+        case "ringAndGo":
+            return .ringAndGo(
+                space: space, after: .milliseconds(1_000 + random.next() % 20_000),
+                dies: random.next() % 3 == 0)
+        case "ringAt": return .ringAt(user: others[Int(random.next() % UInt64(others.count))])
+        case "shutOut":
+            return .shutOut(
+                user: others[Int(random.next() % UInt64(others.count))],
+                for: .milliseconds(60_000 + random.next() % 180_000))
         case "call": return .call(space: space)
         case "turnDown": return .turnDown
         case "hangUp": return .hangUp

@@ -1,0 +1,67 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyWire
+
+/// Strangers: nodes with keys of their own that nobody knows, and that have everybody's card, as from
+/// an invite that went round. Nothing is promised to them.
+extension World {
+    /// A new node that belongs to nothing and misbehaves.
+    public func addStranger(_ name: String) throws -> SimulatedNode {
+        let stranger = try addNode(name)
+        stranger.isHonest = false
+        return stranger
+    }
+
+    /// A stranger throws at a node whatever a connection or a relay lets through: frames of kinds that
+    /// nobody knows, introductions, valid questions about nothing, and letters that do not open.
+    ///
+    /// - Returns: whether there was a way to the node.
+    @discardableResult
+    public func intrude(_ stranger: SimulatedNode, on victim: SimulatedNode) throws -> Bool {
+        guard !stranger.isDown, !victim.isDown else { return false }
+        let isWritten = try writeLetters(stranger, to: victim)
+        guard !needsRelay(stranger.index, victim.index),
+            !separated.contains(.between(stranger.index, victim.index)),
+            !blocked.contains(Way(source: stranger.index, target: victim.index)),
+            !blocked.contains(Way(source: victim.index, target: stranger.index))
+        else { return isWritten }
+        link(stranger.index, victim.index, through: nil)
+        for frame in strangeFrames(of: stranger) {
+            inject(frame, from: stranger, to: victim)
+        }
+        return true
+    }
+
+    private static let frameCount = 200
+    private static let letterCount = 20
+
+    private func strangeFrames(of stranger: SimulatedNode) -> [[UInt8]] {
+        (0..<Self.frameCount).flatMap { place -> [[UInt8]] in
+            // Odd kinds that no version uses yet may be skipped; nothing may be kept of them.
+            let unknown = [UInt8(100 + place % 100)] + stranger.randomBytes(200)
+            let nothing = Frame.spaces(Spaces(salt: stranger.randomNumber(), entries: []))
+            let introduction = Frame.introduce(
+                Introduction(card: stranger.randomBytes(600), redemption: nil))
+            return [unknown, nothing.encoded(), introduction.encoded(), Frame.credit(1).encoded()]
+        }
+    }
+
+    /// Letters into the inboxes that a node's card names: sealed as real ones look, and of nothing.
+    private func writeLetters(_ stranger: SimulatedNode, to victim: SimulatedNode) throws -> Bool {
+        let card = try observe { try CardReader.own(of: victim.core.node, victim.store) }
+        var isWritten = false
+        for mailbox in card?.parts.flatMap(\.mailboxes) ?? [] {
+            for place in 0..<Self.letterCount {
+                stranger.lieCount += 1
+                let bytes = [3] + stranger.randomBytes((1024 << (place % 3)) - 1)
+                ask(
+                    mailbox.relay, RelayRequest(.put(envelope: bytes), of: mailbox.inbox),
+                    by: mailbox.writer.device, counter: UInt64(1 << 40 + stranger.lieCount),
+                    from: stranger.index)
+                isWritten = true
+            }
+        }
+        return isWritten
+    }
+}
