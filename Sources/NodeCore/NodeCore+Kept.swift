@@ -1,6 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
-public import ParleyWire
+import ParleyWire
 
 /// What was written where nothing may be written yet: kept as it is to be, in order, over a restart
 /// too, and written in one step once the space's own logs are whole.
