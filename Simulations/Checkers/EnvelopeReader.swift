@@ -20,14 +20,15 @@ struct OpenedEnvelope {
     var frames: [Frame] {
         var reader = ByteReader(content)
         var frames: [Frame] = []
-        guard (try? reader.byte()) == 1 else { return [] }
-        while reader.remaining > 0 {
-            guard
-                let count = try? reader.count("frame", atMost: Limits.envelopeByteCountMax),
-                let bytes = try? reader.slice(count),
-                let frame = try? Frame.decode(Array(bytes))
-            else { return frames }
-            frames.append(frame)
+        do {
+            guard try reader.byte() == 1 else { return [] }
+            while reader.remaining > 0 {
+                let count = try reader.count("frame", atMost: Limits.envelopeByteCountMax)
+                guard let frame = try Frame.decode(Array(try reader.slice(count))) else { continue }
+                frames.append(frame)
+            }
+        } catch {
+            // What cannot be read says nothing.
         }
         return frames
     }
@@ -90,6 +91,7 @@ final class EnvelopeReader {
         let place = EnvelopePlace(space: shelf.seed.space, epoch: shelf.epoch, mailbox: mailbox)
         let wall = World.epoch + world.now
         let author = Author(epoch: shelf.epoch, device: device)
+        // What does not open was sealed by nobody who may.
         guard let envelope = try? Envelope(bytes, at: place, keys: shelf.keys) else { return nil }
         if let known = chains[author], let read = read(envelope, of: author, with: known, wall) {
             return read
@@ -103,6 +105,7 @@ final class EnvelopeReader {
         _ envelope: Envelope, of author: Author, with chain: Chain, _ wall: UInt64
     ) -> OpenedEnvelope? {
         var moved = chain
+        // It may be at a step that this chain has gone past.
         guard let content = try? envelope.open(from: author.device, chain: &moved, now: wall),
             // A kept key of a step that was jumped over does not tell which one.
             moved.step > chain.step

@@ -105,9 +105,10 @@ final class GivenUpStopsRinging: Checker {
 
     private static func departure(in bytes: [UInt8]) -> (call: CallID, signal: Signal)? {
         // What cannot be read is no signal.
-        guard bytes.first == signalType, let frame = try? Frame.decode(bytes),
-            case .signal(let inner) = frame,
-            let signal = try? Signal.decode(inner), case .call(let call, .leave) = signal.body
+        guard bytes.first == signalType, let frame = try? Frame.decode(bytes) else { return nil }
+        // Nor is this.
+        guard case .signal(let inner) = frame, let signal = try? Signal.decode(inner),
+            case .call(let call, .leave) = signal.body
         else { return nil }
         return (call, signal)
     }

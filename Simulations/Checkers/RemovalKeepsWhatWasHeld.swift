@@ -66,6 +66,7 @@ final class RemovalKeepsWhatWasHeld: Checker {
                 guard let removal = try? RemoveMember(payload: payload) else { return nil }
                 return removal.person == person ? removal.cut : nil
             case 4:
+                // Nor does it let anybody do less.
                 guard let change = try? SetRole(payload: payload), change.role == .reader else {
                     return nil
                 }

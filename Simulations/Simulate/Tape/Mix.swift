@@ -34,9 +34,6 @@ public enum Mix {
         "ringAndGo": 5, "ringAt": 5, "shutOut": 2,
     ]
 
-    /// What strangers do.
-    static let strange: [String: UInt64] = ["intrude": 1]
-
     /// A group that never comes to rest, and in which those who may take back what others wrote.
     static let unruly: [String: UInt64] = [
         "write": 340, "reply": 60, "react": 40, "edit": 40, "delete": 100, "read": 20, "rename": 10,
