@@ -1,0 +1,172 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// What comes to this device alone through its inbox, and what is answered.
+/// Source: `Protocol/06-relay.md`, "What letters cost".
+extension NodeCore {
+    /// A letter came: who wrote it presents their card in it, or it is not read.
+    mutating func openLetter(
+        _ bytes: [UInt8], in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard letters.isNew(digest(.relayBlob, bytes)) else { return }
+        let prekeys = try store.secrets(.prekey, in: nil).compactMap {
+            TimedLeaf($0.secret)?.leaf
+        }
+        let sender: DeviceID
+        let content: [UInt8]
+        do throws(EnvelopeRejection) {
+            (sender, content) = try Letter.open(bytes, in: inbox, with: prekeys)
+        } catch {
+            return try count(.envelope, store)
+        }
+        guard let letter = LetterContent(content),
+            case .introduce(let introduction) = letter.frames.first,
+            let card = CardReader.claimed(introduction.card),
+            let peer = try correspondent(sender, card, by: relay, at: now, store, &effects)
+        else { return try count(.stranger, store) }
+        for frame in letter.frames.dropFirst() {
+            switch frame {
+            case .operations(let operations):
+                try ingest(
+                    operations, by: Bringer(person: peer.person, device: sender), at: now, store,
+                    &random, &effects)
+            case .fork(let proof):
+                var bringer = Bringer(person: peer.person, device: sender)
+                bringer.hasToldAll = true
+                try learned(proof, by: bringer, at: now, store, &random, &effects)
+            case .frontier(let frontier):
+                try asked(
+                    frontier, in: letter.number, by: peer, at: now, store, &random, &effects)
+            default: try count(.envelope, store)
+            }
+        }
+    }
+
+    /// Who wrote a letter, if they are talked to: as on a link.
+    ///
+    /// First whoever they say they are is looked up. For who is unknown, declined or blocked nothing
+    /// that they show is proven; for who is known, what is not known of them.
+    private mutating func correspondent(
+        _ device: DeviceID, _ card: Card, by relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> LinkPeer? {
+        let person = card.person
+        guard device != identity.device, try mayTalk(to: person, with: device, store) else {
+            return nil
+        }
+        let isOwn = person == identity.person
+        let kept = isOwn ? identity.log : try CardReader.identity(of: person, store)
+        let log: IdentityLog
+        if let kept, kept.certificate(of: device) != nil,
+            Set(card.identity).isSubset(of: kept.encoded)
+        {
+            log = kept
+        } else {
+            guard letters.mayProve(from: relay, at: now.monotonic) else {
+                try count(.tooManyFrames, store)
+                return nil
+            }
+            // Why it does not hold is not told: whoever wrote it is counted.
+            guard let shown = try? IdentityLog(operations: card.identity),
+                shown.person == person, shown.certificate(of: device) != nil
+            else { return nil }
+            log = shown
+            try learn(log.encoded, of: person, at: now, store, &effects)
+        }
+        let peer = LinkPeer(
+            person: person, root: Digest(reinterpreting: log.root), device: device,
+            identity: log.encoded, handshakeHash: [], isInitiator: true)
+        guard try isStanding(peer, store) else { return nil }
+        try takePart(of: device, from: card, log, at: now, store, &effects)
+        return peer
+    }
+
+    /// Keeps what a device says of itself in a letter, where that is news and holds.
+    private mutating func takePart(
+        of device: DeviceID, from card: Card, _ log: IdentityLog, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let part = card.parts.first(where: { $0.device == device }),
+            try CardReader.parts(of: card.person, store)
+                .first(where: { $0.device == device })?.bytes != part.bytes
+        else { return }
+        guard letters.mayProvePart(of: device, at: now.monotonic) else {
+            return try count(.tooManyFrames, store)
+        }
+        let shown = Card(person: card.person, identity: log.encoded, parts: [part])
+        // Why it does not hold is not told; the rest of the letter is its sender's all the same.
+        guard let sound = try? shown.verified(by: log) else { return try count(.card, store) }
+        try keep(sound, at: now, store, &effects)
+    }
+
+    /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay
+    /// that keeps it may bring it again at any time.
+    private mutating func asked(
+        _ frontier: Frontier, in letter: UInt64, by peer: LinkPeer, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(frontier.space) else {
+            return try askForUnknown(
+                frontier, in: letter, of: peer, at: now, store, &random, &effects)
+        }
+        guard let scope = try scope(of: space, with: peer, store) else { return }
+        if scope.isEverything {
+            try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
+            try settleRepair(of: space, by: frontier, store)
+        } else if frontier.asksForMissing,
+            judges[space.number]?.roster.contains(peer.device) == true
+        {
+            // They take this device for a member: what says so may not have come.
+            try missTips(frontier, of: space, by: peer.device, at: now, store, &effects)
+        }
+        guard frontier.asksForMissing, try mayAnswer(letter, of: peer.device, at: now, store) else {
+            return
+        }
+        let runs = try Catchup.runs(
+            lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
+            runCountMax: Self.answerRunCountMax, in: store)
+        let own = try Catchup.frontier(
+            of: space, scope, for: peer.device, asks: false, in: store)
+        let proofs = scope.isEverything ? try proofs(in: space, store) : []
+        _ = try send(
+            frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,
+            at: now, store, &random, &effects)
+    }
+
+    /// A contact tells how far it is in a space that is not known here. What introduced this device
+    /// to it was lost, or this store fell behind since: all of it is asked for.
+    ///
+    /// Who holds nothing of it either is not asked: two would ask each other for ever.
+    private mutating func askForUnknown(
+        _ frontier: Frontier, in letter: UInt64, of peer: LinkPeer, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, store),
+            try mayAnswer(letter, of: peer.device, at: now, store)
+        else { return }
+        let nothing = Frontier(
+            space: frontier.space, isComplete: true, asksForMissing: true, entries: [])
+        _ = try send(
+            [.frontier(nothing)], to: peer.device, of: peer.person, at: now, store, &random,
+            &effects)
+    }
+
+    /// Whether what a letter asks is to be answered; notes that it is answered now.
+    private mutating func mayAnswer(
+        _ letter: UInt64, of device: DeviceID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard letter > (try store.number(.answeredLetter, device.bytes) ?? 0),
+            letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic)
+        else { return false }
+        try store.setNumber(letter, .answeredLetter, device.bytes)
+        return true
+    }
+}
