@@ -91,7 +91,7 @@ struct LetterCostTests {
         )
     }
 
-    @Test("Attack 81: a stranger's letter costs its own signature, whatever card is in it")
+    @Test("Attack 86: a stranger's letter costs its own signature, whatever card is in it")
     func strangers() throws {
         var desk = try Desk(seed: 61)
         let (card, key) = try Self.stranger(&desk.random)
@@ -104,7 +104,7 @@ struct LetterCostTests {
         #expect(try desk.refused(.stranger) == UInt64(letters.count))
     }
 
-    @Test("Attack 81: who calls themself a contact has a few looked at, and then waits")
+    @Test("Attack 86: who calls themself a contact has a few looked at, and then waits")
     func liars() throws {
         var desk = try Desk(seed: 62)
         var (card, key) = try Self.stranger(&desk.random)
@@ -132,7 +132,7 @@ struct LetterCostTests {
         #expect(try desk.refused(.stranger) == 0)
     }
 
-    @Test("Attack 82: a question is answered once, whenever a relay brings it again")
+    @Test("Attack 87: a question is answered once, whenever a relay brings it again")
     func replayed() throws {
         var desk = try Desk(seed: 64)
         let ann = desk.pair.ann.identity

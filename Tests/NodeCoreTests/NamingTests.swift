@@ -64,7 +64,7 @@ struct NamingTests {
         }
     }
 
-    @Test("Attack 83: a stranger's link asks the store the same, whatever the number of spaces")
+    @Test("Attack 88: a stranger's link asks the store the same, whatever the number of spaces")
     func strangers() throws {
         #expect(try Self.linkCost(groups: 4) == Self.linkCost(groups: 300))
     }

@@ -85,7 +85,7 @@ struct LinearReadingTests {
         Draft(kind: kind, lane: .control, payload: payload, isErasable: false)
     }
 
-    @Test("Attack 80: whatever a member writes", arguments: floods)
+    @Test("Attack 85: whatever a member writes", arguments: floods)
     func isLinear(_ flood: Flood) throws {
         let (few, fewSignatures) = try Self.cost(of: flood, rounds: 60)
         let (many, manySignatures) = try Self.cost(of: flood, rounds: 240)
