@@ -163,7 +163,7 @@ final class CausesPresent: Checker {
             let log = try node.store.log(stored.log),
             let space = try node.store.space(log.space)
         else { return false }
-        return try node.roster(of: space)?.contains(node.identity.device) ?? false
+        return try node.roster(of: space)?.takesPart(node.identity.device) ?? false
     }
 
     /// Audits what logs got since they were last seen in order.

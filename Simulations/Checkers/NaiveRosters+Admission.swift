@@ -45,6 +45,7 @@ extension NaiveRosters {
         case .genesis(let genesis): return self.genesis(genesis, act)
         case .ident(let ident): return self.ident(ident, act, view)
         case .redeem(let redeem): return self.redeem(redeem, act, view)
+        case .accept: return nil
         case .add, .remove, .setRole, .leave, .settings, .invite: break
         }
         guard let author = view.owners[act.device],
@@ -65,7 +66,7 @@ extension NaiveRosters {
             guard let invite = self.number(of: id), act.past.contains(invite),
                 admissions[invite] != nil, case .invite(.open) = acts[invite].wish
             else { return nil }
-        case .leave, .settings, .invite, .genesis, .ident, .redeem: break
+        case .leave, .settings, .invite, .genesis, .ident, .redeem, .accept: break
         }
         var admission = Admission(author: author, need: need, key: Key(rank: seat.rank, id: act.id))
         guard entitle(&admission, by: seat) else { return nil }
@@ -90,7 +91,7 @@ extension NaiveRosters {
         case .setRole(let change): return change.role >= .admin ? .owner : .admin
         case .remove, .invite: return .admin
         case .leave: return .reader
-        case .genesis, .ident, .redeem, .settings: return nil
+        case .genesis, .ident, .redeem, .settings, .accept: return nil
         }
     }
 

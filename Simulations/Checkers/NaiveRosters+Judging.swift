@@ -178,6 +178,42 @@ struct NaiveControl {
     let now: NaiveRosters.Fold
     /// Whose store it is.
     let person: PersonID
+    /// Who is in the space and has not accepted, ascending.
+    let invited: [PersonID]
+
+    init(_ rosters: NaiveRosters, holding held: NaiveRosters.Acts, of person: PersonID) {
+        self.rosters = rosters
+        self.held = held
+        now = rosters.fold(held)
+        self.person = person
+        invited = Self.invited(now, rosters, held)
+    }
+
+    private static func invited(
+        _ now: NaiveRosters.Fold, _ rosters: NaiveRosters, _ held: NaiveRosters.Acts
+    ) -> [PersonID] {
+        guard now.kind == .group else { return [] }
+        return now.seats.keys.sorted().filter { person in
+            let leavings = now.live.filter { rosters.expels($0, person) }
+            return !held.contains { act in
+                leavings.isSubset(of: rosters.acts[act].past)
+                    && says(act, that: person, now, rosters)
+            }
+        }
+    }
+
+    /// Whether an act says that a person wants to be in the space.
+    private static func says(
+        _ act: Int, that person: PersonID, _ now: NaiveRosters.Fold, _ rosters: NaiveRosters
+    ) -> Bool {
+        switch rosters.acts[act].wish {
+        case .accept:
+            rosters.fold(rosters.acts[act].past).owners[rosters.acts[act].device] == person
+        case .redeem(let redeem): now.live.contains(act) && redeem.newcomer.person == person
+        case .genesis: now.live.contains(act) && rosters.admissions[act]?.author == person
+        default: false
+        }
+    }
 }
 
 /// The models of all spaces, so that what was worked out for one node need not be for another.
@@ -206,7 +242,6 @@ final class NaiveBook {
         let rosters = all[name] ?? NaiveRosters(of: space.id, forks: forks)
         all[name] = rosters
         let acts = rosters.take(held)
-        return NaiveControl(
-            rosters: rosters, held: acts, now: rosters.fold(acts), person: node.identity.person)
+        return NaiveControl(rosters, holding: acts, of: node.identity.person)
     }
 }

@@ -23,7 +23,7 @@ extension NaiveRosters {
         case .leave: admissions[act].map { [$0.author] } ?? []
         case .ident(let ident): [ident.person]
         case .redeem(let redeem): [redeem.newcomer.person]
-        case .settings, .invite, nil: []
+        case .settings, .invite, .accept, nil: []
         }
     }
 
@@ -58,7 +58,7 @@ extension NaiveRosters {
 
     func isInDigest(_ act: Int) -> Bool {
         switch acts[act].wish {
-        case .settings, .invite, nil: false
+        case .settings, .invite, .accept, nil: false
         default: true
         }
     }

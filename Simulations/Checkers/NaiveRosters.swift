@@ -36,6 +36,8 @@ final class NaiveRosters {
         case settings(SpaceSettings)
         case invite(GroupInvite)
         case redeem(Redeem)
+        /// No roster is made of it.
+        case accept
     }
 
     struct Place: Hashable {
@@ -143,6 +145,7 @@ final class NaiveRosters {
         case 9: return read({ try SpaceSettings(payload: payload) }, Wish.settings)
         case 10: return read({ try GroupInvite(payload: payload) }, Wish.invite)
         case 11: return read({ try Redeem(payload: payload) }, Wish.redeem)
+        case 15: return read({ try Accept(payload: payload) }, { _ in .accept })
         default: return nil
         }
     }

@@ -29,7 +29,7 @@ final class NoPlaintextOnDisk: Checker {
         case .delete, .react, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
-            .setPresence, .setPrivacy:
+            .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy:
             break
         }
     }

@@ -146,6 +146,7 @@ final class RostersAgree: Checker {
             return last.map { run.last <= $0 } ?? false ? nil : "it was out by then"
         }
         guard isIn else { return "it is no member" }
+        if control.invited.contains(peer.person) { return "its person has not accepted" }
         if let person = now.owners[peer.device],
             let place = now.seats[person]?.horizon.place(of: run.device, run.lane),
             run.first <= place.sequence
@@ -203,6 +204,11 @@ final class RostersAgree: Checker {
         let devices = Set(control.now.owners.keys).union(control.now.former.keys)
         let difference = control.now.difference(
             from: roster, control.rosters, about: devices.sorted())
+        if roster.invited != control.invited {
+            throw violation(
+                "\(node.name) takes \(roster.invited) for those who have not accepted, and not"
+                    + " \(control.invited)")
+        }
         if let difference {
             throw violation("\(node.name) takes for the roster of a space \(difference)")
         }

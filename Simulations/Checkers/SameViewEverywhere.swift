@@ -129,7 +129,9 @@ extension ViewChange {
             .membership(let space), .refolded(let space):
             space
         // What may be forgotten is no view of what is stored.
-        case .contact, .devices, .card, .relays, .typing, .presence, .calls: nil
+        case .contact, .devices, .card, .relays, .typing, .presence, .calls, .invitation,
+            .additionPolicy:
+            nil
         }
     }
 }

@@ -138,6 +138,8 @@ extension CommandRefusal {
         case .notAllowed: "it is not allowed to"
         case .notMember: "it is not in the conversation any more"
         case .notMemberYet: "the conversation has not heard of the device yet"
+        case .invited: "its person was invited and has not accepted"
+        case .notInvited: "its person was not invited, or has answered"
         case .noSuchMember: "the other is not in the conversation"
         case .alreadyMember: "the other is in the conversation already"
         case .outranked: "the other stands no lower"

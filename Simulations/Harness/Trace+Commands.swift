@@ -61,6 +61,9 @@ extension Trace {
             }
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             addMembership(command)
+        case .acceptInvitation(let space): add(27, space)
+        case .declineInvitation(let space): add(28, space)
+        case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy: add("\(command)")
         }

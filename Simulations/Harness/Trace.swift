@@ -48,6 +48,7 @@ struct Trace {
         case .repair(let space): add(15 << 56 | UInt64(bitPattern: space.rawValue))
         case .reminder(let space): add(17 << 56 | UInt64(bitPattern: space.rawValue))
         case .signals(let moment): add(16 << 56 | moment)
+        case .invitations: add(18 << 56)
         }
     }
 
@@ -178,6 +179,8 @@ struct Trace {
             add(person.bytes)
         case .card(let number): add(4 << 60 | UInt64(number.rawValue))
         case .relays: add(7 << 60)
+        case .invitation(let space): add(7 << 60 | 1 << 56 | space.prefix >> 8)
+        case .additionPolicy: add(7 << 60 | 2 << 56)
         case .membership(let space): add(5 << 60 | UInt64(space.rawValue))
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         case .typing(let space): add(8 << 60 | UInt64(space.rawValue))

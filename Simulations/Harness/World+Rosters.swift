@@ -21,7 +21,7 @@ extension SimulatedNode {
     /// Whether it is in a space by what it holds, and has not heard that its person revoked it:
     /// who is revoked is told that, and no more of any space.
     public func belongs(to space: SpaceRecord) throws(StoreError) -> Bool {
-        guard try roster(of: space)?.contains(identity.device) ?? false else { return false }
+        guard try roster(of: space)?.takesPart(identity.device) ?? false else { return false }
         return try !knowsThatItIsRevoked()
     }
 

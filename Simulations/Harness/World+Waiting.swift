@@ -124,7 +124,7 @@ extension World {
                 continue
             }
             for other in honestNodes where other !== node {
-                guard roster.contains(other.identity.device), try !other.knowsThatItIsRevoked(),
+                guard roster.takesPart(other.identity.device), try !other.knowsThatItIsRevoked(),
                     try !node.isDown || isIn(space.id, node, by: other),
                     try mayHear(of: space.id, other, in: roster)
                 else { continue }
@@ -146,7 +146,7 @@ extension World {
         of one: SimulatedNode, _ other: SimulatedNode, in roster: Roster
     ) throws -> Bool {
         var found = [one]
-        var rest = honestNodes.filter { $0 !== one && roster.contains($0.identity.device) }
+        var rest = honestNodes.filter { $0 !== one && roster.takesPart($0.identity.device) }
         var place = 0
         while place < found.count {
             let near = found[place]
@@ -166,7 +166,7 @@ extension World {
     ) throws -> Bool {
         if try node.store.space(space) != nil { return true }
         return try honestNodes.contains { other in
-            guard other !== node, roster.contains(other.identity.device),
+            guard other !== node, roster.takesPart(other.identity.device),
                 try other.store.space(space) != nil
             else { return false }
             let person = other.identity.person
@@ -181,7 +181,7 @@ extension World {
     ) throws -> Bool {
         guard let record = try other.store.space(space), let roster = try other.roster(of: record)
         else { return true }
-        return roster.contains(node.identity.device)
+        return roster.takesPart(node.identity.device)
     }
 
     /// Whether a log has a hole that somebody can fill who may: what an author alone holds that went
@@ -191,7 +191,7 @@ extension World {
         guard log.lane != .control else { return true }
         return try honestNodes.contains { node in
             guard let record = try node.store.space(space),
-                try node.roster(of: record)?.contains(node.identity.device) == true,
+                try node.roster(of: record)?.takesPart(node.identity.device) == true,
                 let held = try node.store.log(log.tag, in: record.number)?.agreed
             else { return false }
             return held.spans.contains { $0.first <= gap.upperBound && gap.lowerBound <= $0.last }

@@ -33,6 +33,9 @@ public final class World {
     /// How long received operations wait for the disk, in milliseconds: power that is lost
     /// meanwhile takes them along.
     public var durabilityDelay: ClosedRange<UInt64> = 0...0
+    /// Whether people who are added from now on let contacts put them into groups without asking;
+    /// else each accepts with `Command.acceptInvitation`.
+    public var contactsMayAdd = true
     /// Whether people reach each other through relays alone.
     public internal(set) var hasRelaysOnly = false
     /// Whether what happens at one moment happens in an order that is drawn, instead of the order in
@@ -133,7 +136,9 @@ public final class World {
         let node = try remembering {
             try SimulatedNode(name: name, seed: seed, index: index, on: store)
         }
-        return try begin(node, profile: name)
+        _ = try begin(node, profile: name)
+        if contactsMayAdd { _ = try perform(.setAdditionPolicy(.contacts), on: node) }
+        return node
     }
 
     /// A node that was made for the next place begins.

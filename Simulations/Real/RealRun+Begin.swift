@@ -13,7 +13,10 @@ extension RealRun {
             devices.append(
                 try Device(user, plan: plan, program: settings.program, folder: folder))
         }
-        for device in devices { try await device.start() }
+        for device in devices {
+            try await device.start()
+            _ = try await device.node().setAdditionPolicy("contacts")
+        }
         for (first, second) in introductions() {
             let link = try await devices[first].node().invite(hours: 2).link
             let alias = devices[first].user

@@ -95,6 +95,7 @@ public enum BenchPeerProgram {
     private static func accept(_ link: String, _ node: Node) async throws {
         try await node.start(listen: ["127.0.0.1:0"])
         _ = try await node.accept(link: link, alias: nil)
+        _ = try await node.setAdditionPolicy("contacts")
         try await until { try await node.conversations().contains { $0.name == "here" } }
         answer("ready")
     }

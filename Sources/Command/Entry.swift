@@ -136,7 +136,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Conversations:",
                 subcommands: [
-                    Conversations.self, GroupCommand.self, Mute.self, Read.self, Follow.self,
+                    Conversations.self, GroupCommand.self, InvitationsCommand.self, Mute.self,
+                    Read.self, Follow.self,
                 ]),
             CommandGroup(
                 name: "Messages:",

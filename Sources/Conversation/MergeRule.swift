@@ -20,6 +20,10 @@ public enum ViewChange: Hashable, Sendable {
     case card(OperationNumber)
     /// Who is in a conversation changed, or what they may do.
     case membership(SpaceNumber)
+    /// An invitation into a group came, changed or was answered.
+    case invitation(SpaceID)
+    /// Who may add the person without asking changed.
+    case additionPolicy
     /// Everything in a conversation may have changed: what somebody wrote counts no more, or again.
     case refolded(SpaceNumber)
     /// Who types in a conversation changed.
@@ -88,6 +92,7 @@ public enum Merge {
         NameRule.self, CallRule.self, SharedCardRule.self, OwnNoteRule<Mute>.self,
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
+        OwnNoteRule<AdditionPolicy>.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -33,6 +33,22 @@ extension NodeClient {
         let _: Nothing = try await call("leave", ["conversation": conversation])
     }
 
+    /// See `NodeService.invitations()`.
+    public func invitations() async throws -> InvitationsView { try await call("invitations") }
+
+    /// See `NodeService.answerInvitation(conversation:accepting:)`.
+    public func answerInvitation(
+        conversation: String, accepting: Bool
+    ) async throws -> InvitationsView {
+        try await call(
+            "answerInvitation", ["conversation": conversation, "accepting": accepting])
+    }
+
+    /// See `NodeService.setAdditionPolicy(_:)`.
+    public func setAdditionPolicy(_ policy: String) async throws -> InvitationsView {
+        try await call("setAdditionPolicy", ["policy": policy])
+    }
+
     /// See `NodeService.changeSettings(conversation:history:rotationHours:)`.
     public func changeSettings(
         conversation: String, history: String?, rotationHours: Int?

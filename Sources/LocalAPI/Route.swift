@@ -60,6 +60,14 @@ struct Route: Sendable {
                 try await node.leave(conversation: a("conversation"))
                 return Nothing()
             },
+            Route("invitations") { node, _ in try await node.invitations() },
+            Route("answerInvitation", ["conversation", "accepting"]) { node, a in
+                try await node.answerInvitation(
+                    conversation: a("conversation"), accepting: a("accepting"))
+            },
+            Route("setAdditionPolicy", ["policy"]) { node, a in
+                try await node.setAdditionPolicy(a("policy"))
+            },
             Route("changeSettings", ["conversation", "history?", "rotationHours?"]) { node, a in
                 try await node.changeSettings(
                     conversation: a("conversation"), history: a.optional("history"),

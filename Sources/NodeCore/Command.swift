@@ -29,6 +29,12 @@ public enum Command: Sendable {
     case setRole(SpaceID, PersonID, Role)
     /// Goes out of a conversation.
     case leave(SpaceID)
+    /// Accepts to be in a group that somebody added this person to.
+    case acceptInvitation(SpaceID)
+    /// Declines that: the person goes.
+    case declineInvitation(SpaceID)
+    /// Says who may add this person to groups without asking.
+    case setAdditionPolicy(AdditionPolicy)
     /// Changes what holds for a whole conversation; what is nil stays.
     case changeSettings(SpaceID, SpaceSettings)
     /// Opens an invite into a group, whose key grows from this secret.
@@ -158,6 +164,10 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case notMember
     /// This person is in the conversation, and it has not heard of this device yet.
     case notMemberYet
+    /// This person was added to the conversation, and has not accepted.
+    case invited
+    /// The person was not asked into that conversation, or has answered.
+    case notInvited
     /// The other person is not in the conversation.
     case noSuchMember
     /// The other person is in the conversation already.
@@ -241,7 +251,8 @@ extension Command {
         switch self {
         case .act, .types, .setPresence: true
         case .setProfile, .createGroup, .send, .edit, .delete, .react, .markRead, .addMember,
-            .removeMember, .setRole, .leave, .changeSettings, .createGroupInvite, .endGroupInvite,
+            .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
+            .setAdditionPolicy, .changeSettings, .createGroupInvite, .endGroupInvite,
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy:

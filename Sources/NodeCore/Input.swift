@@ -104,6 +104,8 @@ public enum TimerID: Hashable, Sendable {
     case repair(SpaceNumber)
     /// Tells through relays what some seem not to hold of a space.
     case reminder(SpaceNumber)
+    /// Accepts invitations that need no answer.
+    case invitations
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
 }

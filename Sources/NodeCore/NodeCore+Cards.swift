@@ -42,7 +42,7 @@ extension NodeCore {
         }
         guard try mayWrite(store), let space = try store.space(number),
             let card = try CardReader.own(of: identity, store), let part = card.parts.first,
-            let roster = try roster(of: space, store), roster.contains(identity.device),
+            let roster = try roster(of: space, store), belongs(to: roster),
             let pause = try pause(before: card, part, in: space, roster, store)
         else { return }
         let due = cardsShared[number].map { $0 + pause } ?? 0
@@ -91,6 +91,8 @@ extension NodeCore {
         var spaces: Set<SpaceNumber> = []
         var isJoinDue = false
         var isRelayDue = false
+        var areInvitationsDue = false
+        var memberships: Set<SpaceNumber> = []
         for case .changed(let changes) in effects {
             for change in changes {
                 switch change {
@@ -101,17 +103,23 @@ extension NodeCore {
                 case .conversation(let number): spaces.insert(number)
                 case .membership(let number):
                     spaces.insert(number)
+                    memberships.insert(number)
                     isJoinDue = true
                 case .relays: isRelayDue = true
                 case .refolded(let number):
                     if number == ownSpace?.number { contactRoots = nil }
-                case .message, .receipts, .devices, .typing, .presence, .calls: break
+                case .additionPolicy: areInvitationsDue = true
+                case .message, .receipts, .devices, .typing, .presence, .calls, .invitation: break
                 }
             }
         }
         for number in cards { try learn(number, at: now, store, &effects) }
         for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
         if isJoinDue { try settleJoins(store, &effects) }
+        for number in memberships.sorted() {
+            try heedInvitation(to: number, at: now, store, &effects)
+        }
+        if areInvitationsDue { try awaitInvitations(at: now, store, &effects) }
         for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
         if isRelayDue { try showRelays(at: now, store, &random, &effects) }
     }

@@ -16,6 +16,7 @@ extension NodeCore {
         askForBodies(at: now, &effects)
         try loadRepairs(at: now, store, &effects)
         try loadReminders(at: now, store, &effects)
+        try awaitInvitations(at: now, store, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log
         } else {
@@ -116,6 +117,12 @@ extension NodeCore {
             } unless: {
                 Self.refusal(emoji: reaction.emoji)
             }
+        case .acceptInvitation(let space):
+            return try acceptInvitation(to: space, at: now, store, &random, &effects)
+        case .declineInvitation(let space):
+            return try declineInvitation(to: space, at: now, store, &random, &effects)
+        case .setAdditionPolicy(let policy):
+            return try set(policy, at: now, store, &random, &effects)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             return try changeMembers(command, at: now, store, &random, &effects)
         case .markRead(let space):
@@ -185,7 +192,7 @@ extension NodeCore {
         case .endGroupInvite(let space, let invite):
             return try endGroupInvite(invite, of: space, at: now, store, &random, &effects)
         case .joinGroup(let link):
-            return try join(link, at: now, store, &effects)
+            return try join(link, at: now, store, &random, &effects)
         default: preconditionFailure("a command that is not about other persons")
         }
     }

@@ -45,12 +45,13 @@ extension NodeCore {
 
     /// A new space with these persons and oneself as its owner.
     mutating func createSpace(
-        _ kind: SpaceKind, with others: [Founder], at now: Instant, _ store: some Store,
+        _ kind: SpaceKind, with others: [Founder], name: String = "", at now: Instant,
+        _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> SpaceRecord {
         let genesis = Genesis(
             kind: kind, creator: identity.device, random: random.bytes(16),
-            founders: others + [try ownFounder(store)])
+            founders: others + [try ownFounder(store)], name: name)
         let space = try store.addSpace(genesis.space(at: now.wall), kind: kind)
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: now.wall)

@@ -26,11 +26,13 @@ extension NodeCore {
             newcomers.append(newcomer)
         }
         let founders = Self.founders(newcomers, beside: try ownFounder(store))
-        let space = try createSpace(.group, with: founders, at: now, store, &random, &effects)
+        let space = try createSpace(
+            .group, with: founders, name: name, at: now, store, &random, &effects)
         if !newcomers.isEmpty {
             let others = newcomers.dropFirst(founders.count)
             try changeRoster(
-                others.map { AddMember($0, role: .member).draft() }, in: space, at: now, store,
+                others.map { AddMember($0, role: .member, conversation: name).draft() }, in: space,
+                at: now, store,
                 &random, &effects)
         }
         let draft = ConversationName(name: name).draft(replacing: [])
@@ -43,6 +45,7 @@ extension NodeCore {
     private static func founders(_ newcomers: [Newcomer], beside own: Founder) -> [Founder] {
         var founders: [Founder] = []
         var room = Limits.operationByteCountMax - headerByteCountMax - byteCount(of: own)
+        room -= Limits.nameByteCountMax + 4
         for newcomer in newcomers.prefix(Limits.founderCountMax - 1) {
             let founder = Founder(
                 person: newcomer.person, role: .member, name: newcomer.name,

@@ -162,7 +162,7 @@ extension NodeCore {
         for space in spaces {
             guard let roster = try roster(of: space, store),
                 let own = roster.member(identity.person),
-                isAsked || heard.contains(space.number) || !belongs(to: roster)
+                isAsked || heard.contains(space.number) || !isListed(in: roster)
             else { continue }
             var drafts = try additions(to: own, prekeys, store)
             // Whom the log of a newcomer put out is out already, and still has to be cut off.

@@ -13,6 +13,8 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         if try contact(person, store)?.isBlocked == true { return false }
         for space in try spaces(naming: person, store) where space.kind != .own {
+            // Who was only asked into a group by somebody need not talk to all who are in it.
+            if try roster(of: space, store)?.isInvited(identity.person) == true { continue }
             if try scope(of: space, with: device, of: person, store) != nil { return true }
         }
         return false
@@ -78,38 +80,42 @@ extension NodeCore {
         return graph.roster().member(person) != nil
     }
 
-    /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it.
+    /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it and its
+    /// person has accepted.
+    ///
+    /// - Returns: why it is not taken in, or nil.
     mutating func adopt(
-        _ id: SpaceID, from run: Run, by peer: Bringer, _ store: some Store
-    ) throws(StoreError) -> Bool {
+        _ id: SpaceID, from run: Run, by peer: Bringer, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Refusal? {
         guard run.lane == .control, run.first == 0,
-            peer.link.map({ links[$0]?.adoptedCount ?? 0 < Self.introducedCountMax }) ?? true,
-            try mayIntroduce(id, peer.person, store),
-            // What proves nothing makes no space, whatever is wrong with it.
-            let first = try? OperationVerifier.verify(run, in: id, held: []).first?.operations
-                .first
-        else { return false }
+            try mayIntroduce(id, peer.person, store)
+        else { return .foreignSpace }
+        // Before anything is verified or stored.
+        guard try hasRoomToAdopt(id, from: peer.person, at: now, store) else { return .invitation }
+        // What proves nothing makes no space, whatever is wrong with it.
+        let verified = try? OperationVerifier.verify(run, in: id, held: [])
+        guard let first = verified?.first?.operations.first else { return .foreignSpace }
         var graph = ControlGraph(space: id)
         graph.add(first, by: run.device)
         let roster = graph.roster()
-        guard roster.contains(run.device) else { return false }
+        guard roster.contains(run.device) else { return .foreignSpace }
         // Members of a group may come later; the others begin with all persons that they will have.
         switch roster.kind {
         case .group: break
         case .direct:
             guard roster.member(identity.person) != nil, roster.member(peer.person) != nil else {
-                return false
+                return .foreignSpace
             }
         case .own:
             guard roster.member(identity.person) != nil, peer.person == identity.person else {
-                return false
+                return .foreignSpace
             }
         }
-        if let link = peer.link { links[link]?.adoptedCount += 1 }
         let space = try store.addSpace(id, kind: roster.kind)
         if roster.kind == .own, ownSpace == nil { ownSpace = space }
         judges[space.number] = Judge(ControlGraph(space: id))
-        return true
+        try noteAdopted(space, from: peer.person, at: now, store)
+        return nil
     }
 }
 

@@ -105,11 +105,16 @@ extension NodeCore {
     // MARK: Opening
 
     /// Opens what epochs came since the last look.
+    ///
+    /// - Parameter isDeclining: whether they are opened to tell those who are in that one goes.
     mutating func openEpochs(
-        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        in space: SpaceRecord, isDeclining: Bool = false, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         try prepare(space, store)
-        guard let judge = judges[space.number], belongs(to: judge.roster) else { return }
+        guard let judge = judges[space.number],
+            belongs(to: judge.roster) || isDeclining && isListed(in: judge.roster)
+        else { return }
         var progress = epochs[space.number] ?? EpochProgress()
         defer { epochs[space.number] = progress }
         progress.isStale = true

@@ -44,8 +44,11 @@ extension NodeCore {
         try bound(space, by: roster, store)
         try refold(space, store, &effects)
         try share(space, store, &effects)
-        for member in roster.members where former.member(member.person) == nil {
-            try dialDevices(of: member.person, at: now, store, &effects)
+        let hasCome = !former.takesPart(identity.person)
+        if roster.takesPart(identity.person) {
+            for member in roster.participants where hasCome || !former.takesPart(member.person) {
+                try dialDevices(of: member.person, at: now, store, &effects)
+            }
         }
         for member in former.members where roster.member(member.person) == nil {
             desk.departed.append(Departed(person: member.person, space: space.id))
@@ -171,11 +174,15 @@ extension NodeCore {
         let roster = judge.roster
         let isIn = roster.member(with: other)?.person == otherPerson
         if isIn && letsItselfIn(identity.device, of: identity.person, to: roster)
-            || belongs(to: roster) && letsItselfIn(other, of: otherPerson, to: roster)
+            || isListed(in: roster) && letsItselfIn(other, of: otherPerson, to: roster)
         {
             return .welcome
         }
-        if isIn, belongs(to: roster) {
+        if isIn, isListed(in: roster) {
+            // Who has not accepted is given the control log, and takes nothing else.
+            guard roster.takesPart(identity.person), roster.takesPart(otherPerson) else {
+                return .welcome
+            }
             var firsts: [LogTag: UInt64] = [:]
             for place in roster.device(other)?.horizon.places ?? [] {
                 let log = OperationHash.log(

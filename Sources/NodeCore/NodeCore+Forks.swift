@@ -176,7 +176,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         let linked = devicesLinked(in: space.number)
-        let absent = roster.devices.map(\.device).filter {
+        let absent = roster.participatingDevices.map(\.device).filter {
             $0 != identity.device && !linked.contains($0)
         }
         guard absent.count <= Self.toldLogCountMax else { return }

@@ -15,6 +15,8 @@ struct Ingested {
     var isMisjudged = false
     /// Runs that were stored.
     var keptCount = 0
+    /// About how many bytes were stored.
+    var keptByteCount: UInt64 = 0
     /// When it happens, on the monotonic clock.
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
@@ -54,12 +56,13 @@ extension NodeCore {
             let genesis = operations.runs.first {
                 $0.lane == .control && $0.operations.first?.header.kind == .genesis
             }
-            guard let genesis,
-                try adopt(operations.space, from: genesis, by: peer, store)
-            else {
+            guard let genesis else {
                 if !operations.runs.isEmpty { try count(.foreignSpace, store) }
                 return
             }
+            let refusal = try adopt(
+                operations.space, from: genesis, by: peer, at: now, store)
+            if let refusal { return try count(refusal, store) }
             effects.append(.linksChanged)
             // Whoever made it may not have known all of this person's devices.
             watchDevices(at: now, &effects)
@@ -71,12 +74,14 @@ extension NodeCore {
         }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
+        guard try mayGrow(space, store) else { return try count(.invitation, store) }
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {
             guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
         }
         if operations.runs.contains(where: { $0.lane == .control }) {
             try admitWaiting(in: space, store, &ingested)
+            try noteGrown(space, by: ingested.keptByteCount, store)
             try follow(space, at: now, store, &effects)
             ingested.closedLogs = nil
             try openEpochs(in: space, at: now, store, &effects)

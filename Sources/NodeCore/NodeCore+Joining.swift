@@ -53,15 +53,20 @@ extension NodeCore {
 
     /// Notes that one wants to come, and looks for who can let one in.
     mutating func join(
-        _ link: GroupLink, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ link: GroupLink, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard now.wall < link.expires else { return .failure(.expired) }
         guard let (card, _) = CardReader.verified(link.card) else {
             return .failure(.unknownPerson)
         }
         guard card.person != identity.person else { return .failure(.ownInvite) }
-        if let space = try store.space(link.space), belongs(to: try roster(of: space, store)) {
-            return .failure(.alreadyMember)
+        if let space = try store.space(link.space) {
+            let roster = try roster(of: space, store)
+            if belongs(to: roster) { return .failure(.alreadyMember) }
+            if isListed(in: roster) {
+                return try acceptInvitation(to: space.id, at: now, store, &random, &effects)
+            }
         }
         if try contact(card.person, store)?.isBlocked == true { return .failure(.blocked) }
         let known = try store.values(.join).count

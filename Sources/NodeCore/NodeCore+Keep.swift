@@ -55,6 +55,7 @@ extension NodeCore {
         }
         ingested.grown.insert(tag)
         ingested.keptCount += 1
+        ingested.keptByteCount += UInt64(run.operations.reduce(0) { $0 + $1.operation.byteCount })
     }
 
     /// Folds a space anew: some of what it holds counts no more, or again.

@@ -201,8 +201,10 @@ extension NodeCore {
             let question = RelayQuestion.welcome(space.number, device, epoch: epoch.id)
             let known = try store.value(.welcome, space.id.bytes + device.bytes)
                 .flatMap(Welcome.init)
+            // Who has not accepted reads no more by another epoch.
+            let isGuest = roster.person(of: device).map(roster.isInvited) == true
             let isFresh = known.map {
-                $0.epoch == epoch.id && now.wall < $0.time + Self.welcomeInterval
+                ($0.epoch == epoch.id || isGuest) && now.wall < $0.time + Self.welcomeInterval
             }
             let isUnderway = lines[relay]?.questions.values.contains {
                 $0.question == question

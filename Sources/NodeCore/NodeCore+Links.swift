@@ -20,8 +20,6 @@ struct CoreLink: Sendable {
     var rounds: [SpaceNumber: RoundPace] = [:]
     /// Spaces introduced unasked.
     var introduced: Set<SpaceNumber> = []
-    /// Spaces that the peer introduced.
-    var adoptedCount = 0
     /// What it may still cost.
     var allowance = Allowance()
     /// What its signals may still cost.

@@ -45,8 +45,10 @@ extension NodeCore {
             return .failure(.unknownPerson)
         }
         if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
+        let name = try Overview.name(of: space.number, in: store) ?? ""
         try changeRoster(
-            [AddMember(newcomer, role: role).draft()], in: space, at: now, store, &random,
+            [AddMember(newcomer, role: role, conversation: name).draft()], in: space, at: now,
+            store, &random,
             &effects)
         try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
         return .success(.done)
@@ -162,7 +164,9 @@ extension NodeCore {
     static func refusal(_ newcomer: Newcomer) -> CommandRefusal? {
         // Identity logs are as long as their persons made them: what does not fit one operation
         // cannot be written.
-        let byteCount = AddMember(newcomer, role: .member).draft().payload?.count ?? 0
+        let name = String(repeating: "-", count: Limits.nameByteCountMax)
+        let addition = AddMember(newcomer, role: .member, conversation: name)
+        let byteCount = addition.draft().payload?.count ?? 0
         guard byteCount <= Limits.operationByteCountMax - headerByteCountMax else {
             return .tooLong(byteCount: byteCount, limit: Limits.operationByteCountMax)
         }

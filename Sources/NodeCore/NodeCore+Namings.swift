@@ -17,18 +17,18 @@ extension NodeCore {
         let before = former.map { sharing($0, of: space) }
         let after = sharing(judge.roster, of: space)
         for person in judge.graph.persons {
-            let isShared = after?.member(person) != nil
-            if let before, (before?.member(person) != nil) == isShared { continue }
+            let isShared = after?.takesPart(person) == true
+            if let before, (before?.takesPart(person) == true) == isShared { continue }
             try store.noteNaming(of: person, in: space.number, isShared: isShared)
         }
     }
 
-    /// The roster, where this person is in it and others can be.
+    /// The roster, where this person takes part and others can.
     private func sharing(_ roster: Roster, of space: SpaceRecord) -> Roster? {
-        space.kind != .own && roster.member(identity.person) != nil ? roster : nil
+        space.kind != .own && roster.takesPart(identity.person) ? roster : nil
     }
 
-    /// Whether a person is in a space with oneself, as things stand.
+    /// Whether a person is in a space with oneself, as things stand, and both have accepted that.
     func sharesSpace(with person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
         try store.spaces(naming: person).contains(where: \.isShared)
     }

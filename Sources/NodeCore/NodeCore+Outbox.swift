@@ -52,15 +52,17 @@ extension NodeCore {
             let roster = try roster(of: space, store),
             belongs(to: roster) || roster.isFormer(identity.device)
         else { return }
-        let others = roster.devices.map(\.device).filter { $0 != identity.device }
-        guard !others.isEmpty else { return }
+        // Who has not accepted is told of the space, and waited for by nobody.
+        let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }
+        let invited = roster.invited.flatMap { roster.devicesEver(of: $0) }
+        guard !others.isEmpty || !invited.isEmpty else { return }
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
             outboxWaiting.insert(number)
             set(.outbox, in: Self.linkedPatience, at: now, &effects)
         }
         var absent = others.filter { !linked.contains($0) }
-        guard besidesLinks || !absent.isEmpty else { return }
+        guard besidesLinks || !absent.isEmpty || !invited.isEmpty else { return }
         let acknowledged = try acknowledgedEnds(in: space, store)
         if besidesLinks {
             let own = try ownTips(in: space, store)
@@ -69,7 +71,12 @@ extension NodeCore {
                     || own.contains { acknowledged[device]?[$0.key] ?? 0 < $0.value }
             }
         }
-        let readers = try readers(absent, in: roster, store)
+        let guests = invited.filter { device in
+            !links.values.contains {
+                $0.peer.device == device && $0.session?.knows(number) == true
+            }
+        }
+        let readers = try readers(absent + guests, in: roster, store)
         guard !readers.isEmpty else { return }
         for relay in readers.keys.sorted() {
             guard let reading = readers[relay] else { continue }
@@ -82,9 +89,12 @@ extension NodeCore {
             }
             // First what others wrote: it may hold the epoch that is to be used.
             guard line.isDrained, now.monotonic >= line.busyUntil else { continue }
-            try post(
-                space, to: relay, read: reading.devices, acknowledged, belongs(to: roster),
-                at: now, store, &random, &effects)
+            let participants = reading.devices.filter { !guests.contains($0) }
+            if !participants.isEmpty {
+                try post(
+                    space, to: relay, read: participants, acknowledged, belongs(to: roster),
+                    at: now, store, &random, &effects)
+            }
             guard belongs(to: roster) else { continue }
             try welcome(
                 reading.devices, to: space, through: relay, roster, acknowledged, at: now, store,

@@ -114,7 +114,7 @@ extension NodeCore {
         let linked = devicesLinked(in: number)
         let own = try ownTips(in: space, store)
         let acknowledged = try acknowledgedEnds(in: space, store)
-        return roster.devices.map(\.device).compactMap { device in
+        return roster.participatingDevices.map(\.device).compactMap { device in
             guard device != identity.device, !linked.contains(device),
                 !isCounted
                     || own.contains(where: { acknowledged[device]?[$0.key] ?? 0 < $0.value }),

@@ -112,7 +112,7 @@ extension NodeCore {
     ) -> [DeviceID] {
         let first = repair.holders.last.map { [$0] } ?? []
         guard first.isEmpty || repair.count > 0, belongs(to: roster) else { return first }
-        let others = roster.devices.map(\.device).filter {
+        let others = roster.participatingDevices.map(\.device).filter {
             $0 != identity.device && !first.contains($0) && !linked.contains($0)
         }
         let start = others.isEmpty ? 0 : Int(repair.count) % others.count

@@ -42,14 +42,20 @@ extension NodeCore {
                 .first?.order.clock ?? 0)
     }
 
-    /// Whether this device is in the space.
+    /// Whether this device is in the space, and its person has accepted.
     func belongs(to roster: Roster?) -> Bool {
+        isListed(in: roster) && roster?.isInvited(identity.person) == false
+    }
+
+    /// Whether the roster has this device, be it that its person has not accepted.
+    func isListed(in roster: Roster?) -> Bool {
         roster?.member(with: identity.device)?.person == identity.person
     }
 
     /// Why somebody who does not belong to a space may do nothing there.
     func outsideRefusal(_ roster: Roster?) -> CommandRefusal {
-        roster?.member(identity.person) == nil ? .notMember : .notMemberYet
+        guard let roster, roster.member(identity.person) != nil else { return .notMember }
+        return roster.isInvited(identity.person) ? .invited : .notMemberYet
     }
 }
 

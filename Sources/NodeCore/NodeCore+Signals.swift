@@ -68,7 +68,8 @@ extension NodeCore {
         try prepare(space, store)
         let roster = judges[space.number]?.roster
         guard belongs(to: roster), sender.device != identity.device,
-            roster?.member(with: sender.device)?.person == sender.person
+            roster?.member(with: sender.device)?.person == sender.person,
+            roster?.isInvited(sender.person) == false
         else { return false }
         return try contact(sender.person, store)?.isBlocked != true
     }
@@ -128,7 +129,7 @@ extension NodeCore {
         let frame = Frame.signal(signal).encoded()
         var linked: [DeviceID: LinkID] = [:]
         for (id, link) in links where link.session != nil { linked[link.peer.device] = id }
-        for member in roster.members {
+        for member in roster.participants {
             let devices = member.devices.map(\.device).filter { device in
                 switch recipients {
                 case .everyone: device != identity.device

@@ -214,6 +214,7 @@ public struct NodeCore: Sendable {
         case .backlog: break
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         case .reminder(let space): try remind(space, at: now, store, &random, &effects)
+        case .invitations: try answerInvitations(at: now, store, &random, &effects)
         case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
         }
     }
@@ -273,6 +274,9 @@ public enum Refusal: String, CaseIterable, Sendable {
     case foreignOperations = "foreign-operations"
     /// A space that the sender may not introduce, or that does not hold this node.
     case foreignSpace = "foreign-space"
+    /// A conversation that somebody asked this person into while too many waited for an answer, or
+    /// one whose control log is longer than is kept before it is accepted.
+    case invitation = "invitation"
     /// Somebody unknown wanted to talk.
     case stranger = "stranger"
     /// An invite that is unknown, used, expired or wrongly proven.

@@ -46,6 +46,10 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case repair = 17
     /// How often those were told who seem to lack what was put last, by the space's number.
     case reminder = 18
+    /// Groups that this person was added to and has not accepted, by space. See ``Invitation``.
+    case invitation = 19
+    /// How many conversations a person has brought in the hour that is noted, by person.
+    case adoption = 20
     /// The number of the last letter that this device wrote.
     case letterNumber = 24
     /// The number of the last letter of a device that was answered, by device.

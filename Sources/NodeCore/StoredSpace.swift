@@ -14,10 +14,10 @@ public enum StoredSpace {
     ) throws(StoreError) -> Bool {
         var judge = try RosterReader.judge(of: space, in: store)
         let roster = judge.roster
-        let isIn = space.kind != .own && roster.member(person) != nil
+        let isIn = space.kind != .own && roster.takesPart(person)
         for other in judge.graph.persons {
             try store.noteNaming(
-                of: other, in: space.number, isShared: isIn && roster.member(other) != nil)
+                of: other, in: space.number, isShared: isIn && roster.takesPart(other))
         }
         guard let device = roster.devicesEver(of: person).first else { return false }
         for var log in try store.logs(in: space.number) {

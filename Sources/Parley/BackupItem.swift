@@ -25,7 +25,7 @@ enum BackupItem: Equatable {
 
     /// The tables that go along. What belongs to this device alone does not, nor open invites.
     static let tables: [ValueTable] = [
-        .card, .importProgress, .introduction, .missingBody, .awaitedLog,
+        .card, .importProgress, .introduction, .missingBody, .awaitedLog, .invitation,
     ]
 
     private enum Kind: UInt8 {

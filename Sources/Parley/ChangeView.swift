@@ -1,7 +1,8 @@
 /// Something changed.
 public struct ChangeView: Codable, Equatable, Sendable {
     /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
-    /// different), `contact`, `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
+    /// different), `contact`, `invitation` (one into a group came, changed or was answered),
+    /// `invitations` (who may add one unasked), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `typing`, `presence`, `search` (how far a
     /// long work on the indexes is).
     public var kind: String

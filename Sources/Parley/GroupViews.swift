@@ -55,6 +55,33 @@ public struct MemberView: Codable, Equatable, Sendable {
     public var isLinked: Bool
     /// Their devices in the group, in hex.
     public var devices: [String]
+    /// Whether they were added and have not accepted.
+    public var isInvited = false
+}
+
+/// A group that somebody added one to, which waits for an answer. Nothing of it is here but who is in
+/// it.
+public struct InvitationView: Codable, Equatable, Sendable {
+    /// The group, in hex.
+    public var id: String
+    /// What the inviter says that it is called; empty for no name.
+    public var name: String
+    /// The name of who invites.
+    public var inviter: String
+    /// Who invites, in hex.
+    public var person: String
+    /// How many persons are in it, invited ones included.
+    public var memberCount: Int
+    /// When it was first heard of, in Unix milliseconds.
+    public var since: UInt64
+}
+
+/// Invitations into groups.
+public struct InvitationsView: Codable, Equatable, Sendable {
+    /// Who may add one to groups without asking: `nobody` or `contacts`.
+    public var policy: String
+    /// Those that wait for an answer, the oldest first.
+    public var waiting: [InvitationView]
 }
 
 /// A link into a group by which somebody may still come.

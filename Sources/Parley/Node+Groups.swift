@@ -41,6 +41,32 @@ extension Node {
         _ = try await running.perform(.leave(space))
     }
 
+    /// Groups that others added one to and that wait for an answer.
+    public func invitations() async throws -> InvitationsView {
+        try await read { try $0.invitations() }
+    }
+
+    /// Accepts or declines an invitation into a group.
+    public func answerInvitation(
+        conversation: String, accepting: Bool
+    ) async throws -> InvitationsView {
+        let space = try await read { try $0.invited(conversation) }
+        _ = try await running.perform(
+            accepting ? .acceptInvitation(space) : .declineInvitation(space))
+        return try await invitations()
+    }
+
+    /// Says who may add one to groups without asking.
+    public func setAdditionPolicy(_ word: String) async throws -> InvitationsView {
+        guard let policy = AdditionPolicy(word: word) else {
+            throw NodeError(
+                "bad-policy", "“\(word)” is nobody who could add you.",
+                hint: "It is nobody or contacts.")
+        }
+        _ = try await running.perform(.setAdditionPolicy(policy))
+        return try await invitations()
+    }
+
     /// Changes what holds for a group.
     public func changeSettings(
         conversation: String, history: String?, rotationHours: Int?

@@ -17,7 +17,8 @@ extension NodeError {
                 hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
-        case .notMember, .notMemberYet, .noSuchMember, .alreadyMember, .outranked, .lastOwner,
+        case .notMember, .notMemberYet, .invited, .notInvited, .noSuchMember, .alreadyMember,
+            .outranked, .lastOwner,
             .directConversation:
             self.init(gathering: refusal)
         case .unchanged:
@@ -99,6 +100,14 @@ extension NodeError {
             self.init(
                 "not-a-member-yet", "That conversation has not heard of this device yet.",
                 hint: "It does as soon as another device of yours, or somebody in it, is reached.")
+        case .invited:
+            self.init(
+                "invited", "You were invited into that conversation and have not accepted.",
+                hint: "`parley invitations` shows who invites you; accept or decline there.")
+        case .notInvited:
+            self.init(
+                "not-invited", "No such invitation waits for you.",
+                hint: "`parley invitations` shows those that do.")
         case .noSuchMember:
             self.init(
                 "no-such-member", "That person is not in the conversation.",

@@ -38,6 +38,12 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func setRole(conversation: String, person: String, role: String) async throws -> GroupView
     /// Goes out of a group; what was written stays here to read.
     func leave(conversation: String) async throws
+    /// Groups that others added one to and that wait for an answer, and who may do so unasked.
+    func invitations() async throws -> InvitationsView
+    /// Accepts or declines an invitation into a group.
+    func answerInvitation(conversation: String, accepting: Bool) async throws -> InvitationsView
+    /// Says who may add one to groups without asking: `nobody` or `contacts`.
+    func setAdditionPolicy(_ policy: String) async throws -> InvitationsView
     /// Changes what newcomers are given (`none`, `all`, or days as `30d`), and after how many hours
     /// keys are replaced; what is nil stays.
     func changeSettings(
@@ -184,6 +190,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var isOffline = false
     /// Names of those who ask to be a contact and wait for an answer.
     public var requests: [String] = []
+    /// Invitations into groups that wait for an answer.
+    public var invitationCount = 0
     /// The keys of each conversation that one is in, the newest first.
     public var epochs: [EpochView] = []
     /// What happened to people's devices in the last thirty days, each a sentence, oldest first.

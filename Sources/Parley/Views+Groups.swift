@@ -63,7 +63,8 @@ extension Views {
                     isSelf: member.person == ownPerson,
                     isVerified: contact?.isVerified ?? false,
                     isLinked: linked.contains(member.person),
-                    devices: member.devices.map(\.device.description))
+                    devices: member.devices.map(\.device.description),
+                    isInvited: roster.isInvited(member.person))
             )
         }
         return GroupView(

@@ -51,6 +51,13 @@ extension Views {
                 return ChangeView(
                     kind: "devices", conversation: nil, message: nil, name: name)
             case .relays: return ChangeView(kind: "relays")
+            case .invitation(let space):
+                var view = ChangeView(kind: "invitation")
+                view.conversation = space.description
+                // What is over is a change without a word.
+                view.notice = (try? invitationNotice(of: space)) ?? nil
+                return view
+            case .additionPolicy: return ChangeView(kind: "invitations")
             case .typing(let space): return typing(in: space)
             case .presence(let person):
                 // As above.
@@ -110,6 +117,7 @@ extension Views {
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: try warnings(failure),
             isCatchingUp: try core.isCatchingUp(in: store), requests: try requests(),
+            invitationCount: try Invitation.waiting(in: store).count,
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))
     }
 
@@ -140,7 +148,9 @@ extension Views {
     private func pendingCount(_ spaces: [SpaceRecord]) throws -> Int {
         var count = 0
         for space in spaces where space.kind != .own {
-            guard let roster = try roster(of: space), roster.members.count > 1 else { continue }
+            guard let roster = try roster(of: space), roster.participants.count > 1 else {
+                continue
+            }
             count += try Overview.undeliveredCount(
                 of: space, roster: roster, ownPerson: ownPerson, in: store)
         }

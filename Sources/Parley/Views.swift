@@ -58,8 +58,11 @@ struct Views {
 
     func conversations() throws -> [ConversationView] {
         var views: [(view: ConversationView, order: OrderKey?)] = []
+        let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
-            guard let roster = try roster(of: space) else { continue }
+            guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
+                continue
+            }
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
@@ -74,6 +77,11 @@ struct Views {
             }
         }
         return views.map(\.view)
+    }
+
+    /// Groups that one was added to and has not accepted: they are in no list of conversations.
+    private func unaccepted() throws -> Set<SpaceID> {
+        Set(try store.values(.invitation).compactMap { SpaceID($0.key) })
     }
 
     func view(of space: SpaceRecord) throws -> ConversationView {
@@ -109,8 +117,12 @@ struct Views {
     /// The conversation that an argument means: its name, its identifier or the start of that.
     func conversation(_ argument: String) throws -> SpaceRecord {
         var meaning = Meaning<SpaceRecord>(argument)
+        // Whoever invites must not make a name mean two things.
+        let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
-            guard let roster = try roster(of: space) else { continue }
+            guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
+                continue
+            }
             meaning.consider(
                 space, name: try title(of: space, roster), identifier: space.id.description)
         }
@@ -127,7 +139,8 @@ struct Views {
                 "not-met", "\(contact.name) and you have not met yet.",
                 hint: "Your conversation begins when both nodes run and reach each other.")
         }
-        throw NodeError(.unknownConversation)
+        // What waits for an answer says so.
+        throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
     }
 
     /// Somebody who is to be a contact, with whom there is no conversation before both have met.

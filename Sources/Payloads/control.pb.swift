@@ -88,6 +88,9 @@ public nonisolated struct PayloadAddMember: Sendable {
   /// What lies at or below these places is not for the newcomer.
   public var horizon: [PayloadLogPlace] = []
 
+  /// What the conversation is called, for who has not accepted yet: they read no name of it.
+  public var conversation: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -258,6 +261,20 @@ public nonisolated struct PayloadRedeem: Sendable {
   public init() {}
 }
 
+/// Kind 15.
+public nonisolated struct PayloadAccept: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// Always 1: a payload has at least one byte.
+  public var version: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "parley.v1"
@@ -349,7 +366,7 @@ nonisolated extension PayloadControlTip: SwiftProtobuf.Message, SwiftProtobuf._M
 
 nonisolated extension PayloadAddMember: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".AddMember"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}role\0\u{1}identity\0\u{1}name\0\u{1}prekeys\0\u{1}horizon\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}person\0\u{1}role\0\u{1}identity\0\u{1}name\0\u{1}prekeys\0\u{1}horizon\0\u{1}conversation\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -363,6 +380,7 @@ nonisolated extension PayloadAddMember: SwiftProtobuf.Message, SwiftProtobuf._Me
       case 4: try { try decoder.decodeSingularStringField(value: &self.name) }()
       case 5: try { try decoder.decodeRepeatedBytesField(value: &self.prekeys) }()
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.horizon) }()
+      case 7: try { try decoder.decodeSingularStringField(value: &self.conversation) }()
       default: break
       }
     }
@@ -387,6 +405,9 @@ nonisolated extension PayloadAddMember: SwiftProtobuf.Message, SwiftProtobuf._Me
     if !self.horizon.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.horizon, fieldNumber: 6)
     }
+    if !self.conversation.isEmpty {
+      try visitor.visitSingularStringField(value: self.conversation, fieldNumber: 7)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -397,6 +418,7 @@ nonisolated extension PayloadAddMember: SwiftProtobuf.Message, SwiftProtobuf._Me
     if lhs.name != rhs.name {return false}
     if lhs.prekeys != rhs.prekeys {return false}
     if lhs.horizon != rhs.horizon {return false}
+    if lhs.conversation != rhs.conversation {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -711,6 +733,36 @@ nonisolated extension PayloadRedeem: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.horizon != rhs.horizon {return false}
     if lhs.device != rhs.device {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadAccept: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Accept"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}version\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.version) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.version != 0 {
+      try visitor.visitSingularUInt32Field(value: self.version, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadAccept, rhs: PayloadAccept) -> Bool {
+    if lhs.version != rhs.version {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

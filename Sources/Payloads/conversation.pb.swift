@@ -54,6 +54,9 @@ public nonisolated struct PayloadGenesis: Sendable {
   /// Clears the value of `settings`. Subsequent reads from it will return its default value.
   public mutating func clearSettings() {self._settings = nil}
 
+  /// What a group is called, for who has not accepted yet: they read no name of it.
+  public var name: String = String()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -339,13 +342,27 @@ public nonisolated struct PayloadRelay: Sendable {
   public init() {}
 }
 
+/// Kind 37, lane 4 of the own space: whether contacts put the person into groups unasked.
+public nonisolated struct PayloadAdditionPolicy: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// 1 the person is asked, 2 contacts may add them.
+  public var policy: UInt32 = 0
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "parley.v1"
 
 nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Genesis"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}random\0\u{1}creator\0\u{1}founders\0\u{1}settings\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}kind\0\u{1}random\0\u{1}creator\0\u{1}founders\0\u{1}settings\0\u{1}name\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -358,6 +375,7 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
       case 3: try { try decoder.decodeSingularBytesField(value: &self.creator) }()
       case 4: try { try decoder.decodeRepeatedMessageField(value: &self.founders) }()
       case 5: try { try decoder.decodeSingularMessageField(value: &self._settings) }()
+      case 6: try { try decoder.decodeSingularStringField(value: &self.name) }()
       default: break
       }
     }
@@ -383,6 +401,9 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
     try { if let v = self._settings {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 5)
     } }()
+    if !self.name.isEmpty {
+      try visitor.visitSingularStringField(value: self.name, fieldNumber: 6)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -392,6 +413,7 @@ nonisolated extension PayloadGenesis: SwiftProtobuf.Message, SwiftProtobuf._Mess
     if lhs.creator != rhs.creator {return false}
     if lhs.founders != rhs.founders {return false}
     if lhs._settings != rhs._settings {return false}
+    if lhs.name != rhs.name {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -971,6 +993,36 @@ nonisolated extension PayloadRelay: SwiftProtobuf.Message, SwiftProtobuf._Messag
     if lhs.key != rhs.key {return false}
     if lhs.addresses != rhs.addresses {return false}
     if lhs.until != rhs.until {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadAdditionPolicy: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".AdditionPolicy"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}policy\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.policy) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.policy != 0 {
+      try visitor.visitSingularUInt32Field(value: self.policy, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadAdditionPolicy, rhs: PayloadAdditionPolicy) -> Bool {
+    if lhs.policy != rhs.policy {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -9,8 +9,8 @@ public enum SharingScope: Equatable, Sendable {
     /// Lane 0 alone, each log below this place: one of the two was removed, and that is how far
     /// everybody agrees it may know.
     case control(below: [LogTag: UInt64])
-    /// Lane 0, all of it: one of the two is a device of a member that the space has not been told
-    /// of, and lets itself in by what it reads there.
+    /// Lane 0, all of it: one of the two belongs to a member who has not accepted yet, or is a device
+    /// of a member that the space has not been told of, and lets itself in by what it reads there.
     case welcome
 
     /// Whether both belong to the space.

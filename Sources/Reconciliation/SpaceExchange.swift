@@ -305,10 +305,15 @@ struct SpaceExchange: Sendable {
     }
 
     /// Logs to send from: control first, then by tag.
-    private func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
+    private mutating func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
         var logs: [LogRecord] = []
-        for tag in unsent {
-            if let log = try log(tag, store) { logs.append(log) }
+        for tag in unsent.sorted() {
+            if let log = try log(tag, store) {
+                logs.append(log)
+            } else {
+                // The peer may not have it.
+                unsent.remove(tag)
+            }
         }
         return logs.sorted {
             ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag)

@@ -101,7 +101,7 @@ public struct SyncSession: Sendable {
 
     /// So much of a space passes from now on, or nothing any more where it is nil.
     ///
-    /// - Returns: whether the peer came to belong to the space by this.
+    /// - Returns: whether the peer came to belong to the space by this, or is asked into it.
     @discardableResult
     public mutating func share(
         _ space: SpaceRecord, _ scope: SharingScope?, store: some LogStore
@@ -118,7 +118,8 @@ public struct SyncSession: Sendable {
         } else {
             try shared[space.number]?.narrow(to: scope, store: store)
         }
-        return scope.isEverything && before?.isEverything != true
+        if scope.isEverything { return before?.isEverything != true }
+        return scope.isMutual && before?.isMutual != true
     }
 
     /// Takes a frame from the peer.
@@ -247,6 +248,9 @@ public struct SyncSession: Sendable {
 
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space]?.scope.isEverything == true }
+
+    /// Whether anything of this space passes.
+    public func knows(_ space: SpaceNumber) -> Bool { shared[space] != nil }
 
     /// Takes it that the peer holds nothing of a space, and sends all of it, control first, and then
     /// its tips.

@@ -163,6 +163,7 @@ extension ControlGraph {
         case .leafUpdate:
             guard let leaf = LeafKey(payload), leaf.isSound else { return }
             add(leaf, number)
+        case .accept: readAcceptance(payload, number)
         case .fault:
             guard let epoch = OperationID(payload),
                 keys.faults[epoch]?.contains(nodes[number].device) != true

@@ -23,6 +23,8 @@ public struct ControlGraph: Sendable {
     private var frontiers: [UInt64: ControlTips] = [:]
     var keys = ControlKeys()
     private var toldCount = 0
+    /// For each person, by device, the last operation that says that they accept.
+    var acceptances: [PersonID: [DeviceID: Int]] = [:]
 
     /// An empty graph.
     ///
@@ -195,7 +197,11 @@ public struct ControlGraph: Sendable {
     // MARK: Rosters
 
     /// Who belongs to the space by all operations; without a genesis nobody.
-    public mutating func roster() -> Roster { authorities.roster() }
+    public mutating func roster() -> Roster {
+        var roster = authorities.roster()
+        roster.invited = invited(of: roster)
+        return roster
+    }
 
     /// Who belongs to it by what somebody had seen, or nil where a tip is not in the graph.
     public mutating func roster(at tips: ControlTips) -> Roster? {

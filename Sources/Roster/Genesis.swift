@@ -54,14 +54,17 @@ public struct Genesis: Equatable, Sendable {
     public let founders: [Founder]
     /// What holds from the start.
     public let settings: SpaceSettings
+    /// What a group is called; empty for no name.
+    public let name: String
 
     /// A genesis by this device.
     public init(
         kind: SpaceKind, creator: DeviceID, random: [UInt8], founders: [Founder],
-        settings: SpaceSettings = SpaceSettings()
+        settings: SpaceSettings = SpaceSettings(), name: String = ""
     ) {
         self.kind = kind
         self.settings = settings
+        self.name = name
         self.creator = creator
         self.random = random
         self.founders = founders.sorted { $0.person < $1.person }
@@ -86,6 +89,7 @@ public struct Genesis: Equatable, Sendable {
             return entry
         }
         if settings != SpaceSettings() { payload.settings = settings.message }
+        payload.name = name
         return Draft(
             kind: .genesis, lane: .control, payload: Payload.encode(payload), isErasable: false)
     }
@@ -113,7 +117,8 @@ public struct Genesis: Equatable, Sendable {
                 kind: kind, creator: creator, random: fieldBytes(message.random),
                 founders: founders,
                 settings: message.hasSettings
-                    ? try SpaceSettings(message.settings) : SpaceSettings())
+                    ? try SpaceSettings(message.settings) : SpaceSettings(),
+                name: try ControlField.name(message.name))
         } catch { throw .malformed }
     }
 

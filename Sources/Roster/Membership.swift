@@ -35,11 +35,14 @@ public struct AddMember: Equatable, Sendable {
     public var newcomer: Newcomer
     /// What they may do.
     public var role: Role
+    /// What the conversation is called; empty for no name.
+    public var conversation: String
 
     /// The addition of this person.
-    public init(_ newcomer: Newcomer, role: Role) {
+    public init(_ newcomer: Newcomer, role: Role, conversation: String = "") {
         self.newcomer = newcomer
         self.role = role
+        self.conversation = conversation
     }
 
     /// The operation that this is, yet to be written.
@@ -51,6 +54,7 @@ public struct AddMember: Equatable, Sendable {
         payload.name = newcomer.name
         payload.prekeys = newcomer.prekeys.map { field($0.bytes) }
         payload.horizon = newcomer.horizon.message
+        payload.conversation = conversation
         return .control(.addMember, payload)
     }
 
@@ -58,6 +62,7 @@ public struct AddMember: Equatable, Sendable {
     public init(payload: [UInt8]) throws(ControlRejection) {
         let message = try Payload.control(PayloadAddMember.self, payload)
         role = try ControlField.role(message.role)
+        conversation = try ControlField.name(message.conversation)
         newcomer = Newcomer(
             person: try ControlField.identifier(message.person),
             name: try ControlField.name(message.name),
@@ -146,6 +151,26 @@ public struct Leave: Equatable, Sendable {
     /// Reads a payload.
     public init(payload: [UInt8]) throws(ControlRejection) {
         let message = try Payload.control(PayloadLeave.self, payload)
+        guard message.version == 1 else { throw .malformed }
+    }
+}
+
+/// Its author's person wants to be in the conversation. Kind 15. It carries no authority: rosters are
+/// the same without it.
+public struct Accept: Equatable, Sendable {
+    /// The consent of the author's person.
+    public init() {}
+
+    /// The operation that this is, yet to be written.
+    public func draft() -> Draft {
+        var payload = PayloadAccept()
+        payload.version = 1
+        return .control(.accept, payload)
+    }
+
+    /// Reads a payload.
+    public init(payload: [UInt8]) throws(ControlRejection) {
+        let message = try Payload.control(PayloadAccept.self, payload)
         guard message.version == 1 else { throw .malformed }
     }
 }

@@ -28,6 +28,8 @@ extension OperationKind {
     public static let fault = OperationKind(rawValue: 12)
     /// Its author has seen what it names.
     public static let acknowledgement = OperationKind(rawValue: 14)
+    /// Its author's person wants to be in the conversation.
+    public static let accept = OperationKind(rawValue: 15)
 
     /// Whether rosters are made of operations of this kind.
     public var isAuthority: Bool {

@@ -22,6 +22,9 @@ public struct Roster: Equatable, Sendable {
     /// By what somebody may still come, ascending by operation.
     public let invites: [LiveInvite]
     let standings: Standings
+    /// Who was added and has not accepted, ascending by person. In a roster of what somebody had
+    /// seen nobody: consent decides nothing about what was written.
+    public internal(set) var invited: [PersonID] = []
 
     init(
         kind: SpaceKind, members: [Member], authority: UInt64, digest: Digest,
@@ -48,6 +51,32 @@ public struct Roster: Equatable, Sendable {
     public func member(_ person: PersonID) -> Member? {
         let found = members.firstIndex(afterAll: { $0.person < person })
         return found < members.count && members[found].person == person ? members[found] : nil
+    }
+
+    /// Whether a member was added and has not accepted.
+    public func isInvited(_ person: PersonID) -> Bool {
+        let found = invited.firstIndex(afterAll: { $0 < person })
+        return found < invited.count && invited[found] == person
+    }
+
+    /// Whether a person is a member who has accepted.
+    public func takesPart(_ person: PersonID) -> Bool {
+        member(person) != nil && !isInvited(person)
+    }
+
+    /// Whether the device belongs to a member who has accepted.
+    public func takesPart(_ device: DeviceID) -> Bool {
+        standings.persons[device].map { !isInvited($0) } ?? false
+    }
+
+    /// Every member who has accepted, ascending by person.
+    public var participants: [Member] {
+        invited.isEmpty ? members : members.filter { !isInvited($0.person) }
+    }
+
+    /// The devices of everybody who has accepted, ascending.
+    public var participatingDevices: [MemberDevice] {
+        participants.flatMap(\.devices).sorted { $0.device < $1.device }
     }
 
     /// Whether the device belongs to a member.

@@ -312,6 +312,8 @@ def three(world):
         node.start('--listen', '127.0.0.1:0')
     acquaint(ada, ben)
     acquaint(ada, cleo)
+    for node in (ben, cleo):
+        node.client.ask('setAdditionPolicy', policy='contacts')
     ada.client.ask('newConversation', name='trip', members=['Ben', 'Cleo'])
     for node in (ben, cleo):
         wait(f'{node.name} is in', lambda: any(

@@ -54,6 +54,26 @@ extension FakeNode {
         told("role \(person) \(role)")
     }
 
+    static let invitation = InvitationView(
+        id: String(repeating: "ab", count: 32), name: "trip", inviter: "ben", person: "bbbbbbbbbb",
+        memberCount: 3, since: 1_700_000_000_000)
+
+    func invitations() async throws -> InvitationsView {
+        InvitationsView(policy: "nobody", waiting: [Self.invitation])
+    }
+
+    func answerInvitation(
+        conversation: String, accepting: Bool
+    ) async throws -> InvitationsView {
+        _ = told((accepting ? "accept " : "decline ") + conversation)
+        return InvitationsView(policy: "nobody", waiting: [])
+    }
+
+    func setAdditionPolicy(_ policy: String) async throws -> InvitationsView {
+        _ = told("allow \(policy)")
+        return InvitationsView(policy: policy, waiting: [])
+    }
+
     func leave(conversation: String) async throws { _ = told("leave") }
 
     func changeSettings(

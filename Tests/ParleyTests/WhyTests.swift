@@ -18,6 +18,7 @@ private struct Friends {
         try await eventually("ben knows ann", on: ben) {
             try await $0.conversations().contains { $0.name == "ann" }
         }
+        _ = try await ben.setAdditionPolicy("contacts")
         _ = try await ann.newConversation(name: "trip", members: ["ben"])
         try await eventually("ben is in", on: ben) {
             try await $0.conversations().contains { $0.name == "trip" }

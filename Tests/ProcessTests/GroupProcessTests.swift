@@ -45,6 +45,9 @@ struct Neighbours {
     func meet(_ host: NodeProcess, _ guest: NodeProcess, named name: String) async throws {
         let link = try await client(host).invite(hours: 1).link
         _ = try await client(guest).accept(link: link, alias: nil)
+        for node in [host, guest] {
+            _ = try await client(node).setAdditionPolicy("contacts")
+        }
         try await eventually("\(name) is met", on: [host, guest]) {
             try await client(host).conversations().contains { $0.name == name }
         }

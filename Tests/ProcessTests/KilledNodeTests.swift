@@ -19,6 +19,7 @@ struct ProcessPair {
         let (first, second) = (try await ann.start(), try await ben.start())
         let invite = try await first.invite(hours: 1)
         _ = try await second.accept(link: invite.link, alias: nil)
+        _ = try await second.setAdditionPolicy("contacts")
         try await eventually("they meet", on: [ann, ben]) {
             let conversations = try await first.conversations() + second.conversations()
             return Set(conversations.map(\.name)) == ["ann", "ben"]

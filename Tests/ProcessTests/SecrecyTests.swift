@@ -232,6 +232,7 @@ struct SecrecyTests {
 
     /// Says every canary, and sees to it that the other has them all.
     private static func talk(_ ann: Node, _ ben: Node) async throws {
+        _ = try await ben.setAdditionPolicy("contacts")
         let group = try await ann.newConversation(
             name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue]
         ).id

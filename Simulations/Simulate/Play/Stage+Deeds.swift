@@ -30,7 +30,8 @@ extension Stage {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
-            .govern, .openGroup, .closeGroup, .nameDevice, .revoke, .call, .pickUp, .turnDown,
+            .consent, .permit, .govern, .openGroup, .closeGroup, .nameDevice, .revoke, .call,
+            .pickUp, .turnDown,
             .hangUp, .typing, .appear, .confide:
             return try !node.isDown && person(node, does: act.do)
         case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
@@ -213,7 +214,7 @@ extension Stage {
         case .revoke(let device, let byCode):
             return self.node(device).map { [(node, revocation(of: $0, byCode: byCode))] } ?? []
         case .closeGroup(let place): return try closing(place, by: node).map { [(node, $0)] } ?? []
-        case .add, .remove, .promote, .quit, .govern:
+        case .add, .remove, .promote, .quit, .govern, .consent, .permit:
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []

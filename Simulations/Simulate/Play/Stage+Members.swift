@@ -27,6 +27,14 @@ extension Stage {
             }
             return .setRole(space.id, person, role(number))
         case .quit(let place): return try space(place, of: node).map { .leave($0.id) }
+        case .consent(let isAccepting):
+            let oldest = try Invitation.waiting(in: node.store).min {
+                ($0.invitation.since, $0.space) < ($1.invitation.since, $1.space)
+            }
+            return oldest.map {
+                isAccepting ? .acceptInvitation($0.space) : .declineInvitation($0.space)
+            }
+        case .permit(let mayAdd): return .setAdditionPolicy(mayAdd ? .contacts : .ask)
         case .govern(let place, let days):
             let history: HistoryPolicy =
                 days == 0 ? .none : days < 0 ? .all : .days(UInt32(clamping: days))

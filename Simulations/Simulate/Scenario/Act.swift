@@ -64,6 +64,10 @@ public enum Deed: Codable, Equatable, Sendable {
     case promote(space: Int, user: String, role: Int)
     /// Goes out of a group.
     case quit(space: Int)
+    /// Answers the invitation into a group that has waited longest.
+    case consent(accepting: Bool)
+    /// Lets contacts put them into groups, or wants to be asked.
+    case permit(contacts: Bool)
     /// Decides how many days of what was written before a newcomer is given: 0 for nothing, and
     /// below 0 for all.
     case govern(space: Int, historyDays: Int)

@@ -104,7 +104,7 @@ extension Deed {
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
-            .intrude:
+            .intrude, .consent, .permit:
             []
         }
     }
@@ -141,6 +141,8 @@ extension Deed {
         case .remove: "remove"
         case .promote: "promote"
         case .quit: "quit"
+        case .consent: "consent"
+        case .permit: "permit"
         case .govern: "govern"
         case .openGroup: "openGroup"
         case .closeGroup: "closeGroup"

@@ -8,13 +8,14 @@ public enum Mix {
         "rename": 10, "mute": 10, "bringIn": 14, "found": 4, "nameSelf": 4, "invite": 3,
         "verify": 3, "ask": 3, "answer": 4, "uninvite": 1, "add": 5, "remove": 3, "promote": 3,
         "quit": 1,
-        "govern": 2,
+        "govern": 2, "consent": 8, "permit": 2,
     ]
 
     /// A group that never comes to rest: half of all that is done changes who is in it.
     public static let membership: [String: UInt64] = [
         "write": 340, "reply": 40, "react": 40, "edit": 30, "delete": 20, "read": 20, "rename": 10,
         "add": 220, "remove": 120, "promote": 100, "quit": 20, "govern": 40,
+        "consent": 60, "permit": 20,
     ]
 
     /// What people do about their devices, about backups and with links into groups.

@@ -118,6 +118,8 @@ struct TypingPerson {
         case "remove": return .remove(space: group(), user: other())
         case "promote": return .promote(space: group(), user: other(), role: role())
         case "quit": return .quit(space: group())
+        case "consent": return .consent(accepting: random.next() % 3 != 0)
+        case "permit": return .permit(contacts: random.next() % 2 == 0)
         case "govern":
             return .govern(space: group(), historyDays: [0, -1, 1][Int(random.next() % 3)])
         default: return .write(space: space, text: text())

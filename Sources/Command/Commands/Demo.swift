@@ -139,6 +139,13 @@ struct Demo {
             )
         }
         let group = try await nodes[0].newConversation(name: "hut", members: ["ben", "cara"]).id
+        for (name, node) in zip(Self.names, nodes).dropFirst() {
+            try await wait(node, "the invitation") {
+                try await $0.invitations().waiting.contains { $0.id == group }
+            }
+            _ = try await node.answerInvitation(conversation: group, accepting: true)
+            print("  \(name.padded(4))  is invited into “hut”, and accepts")
+        }
         for node in nodes {
             try await wait(node, "the group") {
                 try await $0.conversations().contains { $0.id == group }

@@ -78,7 +78,8 @@ struct GroupShow: OneGroupCommand {
                 String(member.person.prefix(8)), member.role,
                 counted(member.devices.count, "device"),
                 member.isSelf ? "" : member.isVerified ? "verified" : "not verified",
-                member.isSelf ? "" : member.isLinked ? "linked" : "not linked")
+                member.isInvited
+                    ? "invited" : member.isSelf ? "" : member.isLinked ? "linked" : "not linked")
         }
         let newcomers =
             switch group.history {
@@ -157,9 +158,9 @@ enum RoleWord: String, ExpressibleByArgument, CaseIterable {
 struct GroupAdd: MemberCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "take a contact into a group",
+        abstract: "invite a contact into a group",
         discussion: """
-            What they see of the time before is a matter of `parley group settings`. Who was removed \
+            They are in as soon as they accept; until then they show as invited. What they see of the time before is a matter of `parley group settings`. Who was removed \
             can be added again.
 
             Example:

@@ -56,6 +56,10 @@ struct Status: NodeCommand {
         }
         for device in status.forkedDevices { table.add("two-faced", device) }
         for name in status.requests { table.add("asks you", name) }
+        if status.invitationCount > 0 {
+            let count = counted(status.invitationCount, "invitation")
+            table.add("invited", "\(count) into groups: parley invitations")
+        }
         for epoch in status.epochs.prefix(Self.epochCountMax) {
             table.add("epoch", "\(epoch.name): \(epoch.text)")
         }

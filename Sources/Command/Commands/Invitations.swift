@@ -1,0 +1,128 @@
+import ArgumentParser
+import Parley
+
+struct InvitationsCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "invitations",
+        abstract: "answer those who add you to their groups",
+        discussion: """
+            Contacts can add you to groups; you are in one when you accept. Until then nothing that \
+            is written there comes here, and the others see you as invited. Shows who invites you, \
+            what they call the group, and how many are in it.
+
+            Example:
+              parley invitations
+            """,
+        subcommands: [InvitationAccept.self, InvitationDecline.self, InvitationAllow.self])
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+
+    func run(with node: any NodeService) async throws {
+        let found = try await node.invitations()
+        try Output.show(found, json: output.json, as: Self.text(found))
+        if found.waiting.isEmpty, !output.json { World.current.say("none waits") }
+    }
+
+    static func text(_ invitations: InvitationsView) -> String {
+        let clock = Clock()
+        return Table(
+            invitations.waiting.map {
+                [
+                    $0.name.isEmpty ? "(no name)" : "“\($0.name)”", String($0.id.prefix(8)),
+                    "by \($0.inviter)", counted($0.memberCount, "member"),
+                    "since " + clock.moment($0.since),
+                ]
+            }
+        ).text
+    }
+}
+
+/// What an answer to one invitation takes.
+struct InvitationOptions: ParsableArguments {
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the group, by its name or the start of its identifier")
+    var group: String
+
+    func validate() throws { try Check.name(group, "a group's name") }
+}
+
+/// An answer to one invitation.
+protocol InvitationAnswer: NodeCommand {
+    static var isAccepting: Bool { get }
+    var options: InvitationOptions { get }
+}
+
+extension InvitationAnswer {
+    var place: HomeOptions { options.place }
+
+    func run(with node: any NodeService) async throws {
+        let left = try await node.answerInvitation(
+            conversation: options.group, accepting: Self.isAccepting)
+        try Output.show(left, json: options.output.json, as: InvitationsCommand.text(left))
+    }
+}
+
+struct InvitationAccept: InvitationAnswer {
+    static let isAccepting = true
+    static let configuration = CommandConfiguration(
+        commandName: "accept",
+        abstract: "come into a group that you were invited into",
+        discussion: """
+            What the group lets newcomers see comes from then on. Shows what else waits.
+
+            Example:
+              parley invitations accept trip
+            """)
+
+    @OptionGroup var options: InvitationOptions
+}
+
+struct InvitationDecline: InvitationAnswer {
+    static let isAccepting = false
+    static let configuration = CommandConfiguration(
+        commandName: "decline",
+        abstract: "stay out of a group that you were invited into",
+        discussion: """
+            The others see that you left. You can be invited again. Shows what else waits.
+
+            Example:
+              parley invitations decline trip
+            """)
+
+    @OptionGroup var options: InvitationOptions
+}
+
+/// Who may add a person, as it is written.
+enum AdditionWord: String, ExpressibleByArgument, CaseIterable {
+    case nobody, contacts
+}
+
+struct InvitationAllow: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "allow",
+        abstract: "say who may add you to groups without asking",
+        discussion: """
+            nobody, as it is at first, or contacts: then you are in at once. It holds on all your \
+            devices. Without a word it shows what holds.
+
+            Example:
+              parley invitations allow contacts
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "nobody or contacts")
+    var who: AdditionWord?
+
+    func run(with node: any NodeService) async throws {
+        let found =
+            if let who {
+                try await node.setAdditionPolicy(who.rawValue)
+            } else {
+                try await node.invitations()
+            }
+        try Output.show(found, json: output.json, as: found.policy)
+    }
+}

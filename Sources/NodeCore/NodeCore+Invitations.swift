@@ -1,0 +1,232 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Nobody is put into a group without accepting it. Source: `Protocol/08-roster.md`, "Consent".
+extension NodeCore {
+    /// Invitations that wait for an answer, of one person who brings them and in all.
+    static let invitationCountMax = (ofOne: 16, inAll: 64)
+    /// Conversations that one person may bring in an hour.
+    static let adoptionCountMax: UInt64 = 64
+    private static let adoptionInterval: UInt64 = 3_600_000
+    /// Bytes of a control log that are kept before the person has accepted.
+    static let unacceptedByteCountMax: UInt64 = 1 << 20
+    /// What is accepted without asking is accepted so long after it was heard of: the rest of the
+    /// control log, with what this device may have said there before, comes first. In milliseconds.
+    static let acceptanceDelay: UInt64 = 1_000
+    private static let acceptanceRetry: UInt64 = 30_000
+
+    // MARK: What is taken in
+
+    /// Whether one more space may come from a person. What one's own devices bring, and what one
+    /// asked for oneself, is not counted.
+    func hasRoomToAdopt(
+        _ space: SpaceID, from person: PersonID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if try isOwnWish(space, from: person, store) { return true }
+        if let known = try adoptions(of: person, at: now, store),
+            known.count >= Self.adoptionCountMax
+        {
+            return false
+        }
+        let waiting = try Invitation.all(in: store).filter {
+            $0.invitation.state != .over && $0.invitation.bringer != identity.person
+        }
+        return waiting.count < Self.invitationCountMax.inAll
+            && waiting.count { $0.invitation.bringer == person } < Self.invitationCountMax.ofOne
+    }
+
+    /// A space was taken in that somebody brought.
+    func noteAdopted(
+        _ space: SpaceRecord, from person: PersonID, at now: Instant, _ store: some Store
+    ) throws(StoreError) {
+        if try !isOwnWish(space.id, from: person, store) {
+            var known =
+                try adoptions(of: person, at: now, store)
+                ?? AdoptionCount(since: now.wall, count: 0)
+            known.count += 1
+            try store.setValue(known.bytes, .adoption, person.bytes)
+        }
+        guard space.kind == .group else { return }
+        let invitation = Invitation(broughtBy: person, since: now.wall)
+        try store.setValue(invitation.bytes, .invitation, space.id.bytes)
+    }
+
+    private func isOwnWish(
+        _ space: SpaceID, from person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if person == identity.person { return true }
+        return try awaits(space, from: person, store)
+    }
+
+    private func adoptions(
+        of person: PersonID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> AdoptionCount? {
+        guard let known = try store.value(.adoption, person.bytes).flatMap(AdoptionCount.init),
+            now.wall >= known.since, now.wall - known.since < Self.adoptionInterval
+        else { return nil }
+        return known
+    }
+
+    /// Whether more of a control log is kept: all of it where the person has accepted.
+    func mayGrow(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard space.kind == .group, let known = try Invitation.into(space.id, in: store) else {
+            return true
+        }
+        return known.state == .over || known.byteCount < Self.unacceptedByteCountMax
+    }
+
+    /// Notes how much of a control log is kept, as long as the person has not accepted.
+    func noteGrown(
+        _ space: SpaceRecord, by byteCount: UInt64, _ store: some Store
+    ) throws(StoreError) {
+        guard space.kind == .group, byteCount > 0,
+            var known = try Invitation.into(space.id, in: store)
+        else { return }
+        known.byteCount += min(byteCount, Self.unacceptedByteCountMax)
+        try store.setValue(known.bytes, .invitation, space.id.bytes)
+    }
+
+    // MARK: What waits
+
+    /// Looks how the person stands in a group whose roster changed.
+    mutating func heedInvitation(
+        to number: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(number), space.kind == .group,
+            let roster = try roster(of: space, store)
+        else { return }
+        let before = try Invitation.into(space.id, in: store)
+        var after = before
+        if roster.takesPart(identity.person) {
+            after = nil
+        } else if roster.isInvited(identity.person) {
+            var invitation = before ?? Invitation(broughtBy: identity.person, since: now.wall)
+            if invitation.state != .waiting { invitation.since = now.wall }
+            invitation.state = .waiting
+            try describe(&invitation, into: space, roster, store)
+            after = invitation
+        } else if !roster.devicesEver(of: identity.person).isEmpty {
+            after?.state = .over
+        }
+        guard after != before else { return }
+        try store.setValue(after?.bytes, .invitation, space.id.bytes)
+        effects.append(.changed([.invitation(space.id)]))
+        if after?.state == .waiting { try awaitInvitations(at: now, store, &effects) }
+    }
+
+    /// Reads who invites, and what they call the group.
+    private func describe(
+        _ invitation: inout Invitation, into space: SpaceRecord, _ roster: Roster,
+        _ store: some Store
+    ) throws(StoreError) {
+        invitation.memberCount = UInt64(roster.members.count)
+        guard let found = judges[space.number]?.graph.invitation(of: identity.person) else {
+            return
+        }
+        invitation.inviter = found.inviter
+        guard let log = try store.log(found.place.tag, in: space.number),
+            let operation = try store.operation(at: found.place.sequence, in: log.number),
+            let payload = operation.operation.payload
+        else { return }
+        // What does not parse admits nobody.
+        if operation.operation.header.kind == .genesis {
+            invitation.name = (try? Genesis(payload: payload))?.name ?? ""
+        } else {
+            invitation.name = (try? AddMember(payload: payload))?.conversation ?? ""
+        }
+    }
+
+    /// Sees to it that what needs no answer is accepted, soon.
+    mutating func awaitInvitations(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (space, invitation) in try Invitation.waiting(in: store)
+        where try isUnasked(invitation, into: space, store) {
+            return set(.invitations, in: Self.acceptanceDelay, at: now, &effects)
+        }
+    }
+
+    /// Accepts what needs no answer.
+    mutating func answerInvitations(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (id, invitation) in try Invitation.waiting(in: store)
+        where try isUnasked(invitation, into: id, store) {
+            guard try mayWrite(store) else {
+                return set(.invitations, in: Self.acceptanceRetry, at: now, &effects)
+            }
+            _ = try acceptInvitation(to: id, at: now, store, &random, &effects)
+        }
+    }
+
+    /// Whether an invitation is accepted without asking: the person wants to come there by a link, or
+    /// lets contacts add them.
+    private func isUnasked(
+        _ invitation: Invitation, into space: SpaceID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if try store.value(.join, space.bytes) != nil { return true }
+        guard let ownSpace,
+            try Overview.additionPolicy(ownSpace: ownSpace.number, in: store) == .contacts
+        else { return false }
+        return try isAccepted(invitation.inviter, store)
+    }
+
+    // MARK: What a person decides
+
+    mutating func acceptInvitation(
+        to id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try invitation(to: id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let space):
+            _ = try write([Accept().draft()], in: space, at: now, store, &random, &effects)
+            try follow(space, at: now, store, &effects)
+            try openEpochs(in: space, at: now, store, &effects)
+            // From here on the person's keys are their own: none that was sealed to them unasked.
+            try mint(in: space, at: now, store, &random, &effects)
+            watchDevices(at: now, &effects)
+            return .success(.done)
+        }
+    }
+
+    mutating func declineInvitation(
+        to id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch try invitation(to: id, store) {
+        case .failure(let refusal): return .failure(refusal)
+        case .success(let space):
+            // Those who are in it read there that this person goes.
+            try openEpochs(in: space, isDeclining: true, at: now, store, &effects)
+            try changeRoster([Leave().draft()], in: space, at: now, store, &random, &effects)
+            return .success(.done)
+        }
+    }
+
+    /// A group that waits for this person's answer, which this device may give.
+    private mutating func invitation(
+        to id: SpaceID, _ store: some Store
+    ) throws(StoreError) -> Result<SpaceRecord, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard let roster = try roster(of: space, store), roster.isInvited(identity.person) else {
+            return .failure(.notInvited)
+        }
+        guard isListed(in: roster) else { return .failure(.notMemberYet) }
+        return .success(space)
+    }
+
+    mutating func set(
+        _ policy: AdditionPolicy, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let ownSpace else { return .failure(.unknownConversation) }
+        let known = try Overview.additionPolicy(ownSpace: ownSpace.number, in: store)
+        guard policy != known else { return .success(.done) }
+        _ = try write([policy.draft()], in: ownSpace, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+}

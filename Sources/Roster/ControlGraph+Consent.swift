@@ -1,0 +1,80 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// How a person came to be asked into a conversation.
+public struct ControlInvitation: Hashable, Sendable {
+    /// Who asks.
+    public let inviter: PersonID
+    /// The operation that admits the person.
+    public let place: LogTip
+}
+
+/// Consent: who of a roster has accepted to be in it. A function of the set of operations as the
+/// roster is, and without effect on that. Source: `Protocol/08-roster.md`, "Consent".
+extension ControlGraph {
+    /// Takes note that a person accepts, where the author is theirs by what it had seen.
+    mutating func readAcceptance(_ payload: [UInt8], _ number: Int) {
+        let device = nodes[number].device
+        // What cannot be read says nothing, for anybody.
+        guard (try? Accept(payload: payload)) != nil,
+            let person = authorities.view(authoritySet(nodes[number].past)).owners[device]
+        else { return }
+        // Logs are chains: the last word has seen all that those before it had.
+        acceptances[person, default: [:]][device] = number
+    }
+
+    /// Who of a roster has not accepted, ascending by person.
+    func invited(of roster: Roster) -> [PersonID] {
+        guard roster.kind == .group else { return [] }
+        return roster.members.map(\.person).filter { !hasAccepted($0) }
+    }
+
+    /// Whether something says that a person accepts, and had seen all that takes them out.
+    private func hasAccepted(_ person: PersonID) -> Bool {
+        let (index, whole) = (authorities.index, authorities.whole)
+        let holding = whole.holding(index.about[person])
+        let leavings = holding.filter { index[$0].expels(person) }
+        let isImplied = holding.contains { admission in
+            index[admission].impliesConsent(of: person)
+                && leavings.allSatisfy { index.isInPast($0, of: admission) }
+        }
+        if isImplied { return true }
+        return acceptances[person]?.values.contains { number in
+            leavings.allSatisfy { isInPast(index[$0].place, ofNode: number) }
+        } ?? false
+    }
+
+    private func isInPast(_ place: LogTip, ofNode number: Int) -> Bool {
+        guard let log = logNumbers[place.tag], let index = Int(exactly: place.sequence) else {
+            return false
+        }
+        return nodes[number].past.contains(log: log, index: index)
+    }
+
+    /// Who asked a member in: of what admits them the most senior; nil for nobody.
+    public func invitation(of person: PersonID) -> ControlInvitation? {
+        let (index, whole) = (authorities.index, authorities.whole)
+        let holding = whole.holding(index.about[person])
+        let leavings = holding.filter { index[$0].expels(person) }
+        let admissions = holding.filter { admission in
+            index[admission].admits(person)
+                && leavings.allSatisfy { index.isInPast($0, of: admission) }
+        }
+        return admissions.min { index[$0].key < index[$1].key }.map {
+            ControlInvitation(inviter: index[$0].author, place: index[$0].place)
+        }
+    }
+}
+
+extension AuthorityNode {
+    /// Whether it lets a person in who asked for it: who makes a space, and who comes by an invite.
+    fileprivate func impliesConsent(of person: PersonID) -> Bool {
+        switch deed {
+        case .genesis: author == person
+        case .redeem(let other, _): other == person
+        case .add, .remove, .setRole, .leave, .addDevices, .revokeDevice, .settings, .invite,
+            .endInvite:
+            false
+        }
+    }
+}
