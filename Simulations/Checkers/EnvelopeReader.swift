@@ -122,7 +122,10 @@ final class EnvelopeReader {
         for (epoch, seed) in world.seedBook.seeds {
             var shelf = shelves[epoch] ?? Shelf(epoch: epoch, seed: seed, keys: seed.keys)
             for day in [today - 1, today] where shelf.days.insert(day).inserted {
-                mailboxes[shelf.keys.mailbox(ofDay: day).id] = epoch
+                for relay in world.relays {
+                    let day = RelayDay(clamping: UInt64(day))
+                    mailboxes[shelf.keys.drop(at: relay.key, ofDay: day).id] = epoch
+                }
             }
             shelves[epoch] = shelf
         }

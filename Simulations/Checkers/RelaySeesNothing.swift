@@ -37,9 +37,9 @@ final class RelaySeesNothing: Checker {
         }
         for case .askRelay(_, let request) in step.effects {
             switch request.action {
-            case .put(let bytes), .volatile(_, let bytes), .putChunk(let bytes):
+            case .put(let bytes), .volatile(_, let bytes):
                 try search(bytes, "\(node.name) gives a relay")
-            case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe, .getChunk: break
+            case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
             }
         }
     }

@@ -7,7 +7,7 @@ public import ParleyWire
 public final class SimulatedRelay {
     /// Its place in ``World/relays``.
     public let index: Int
-    /// What it is called, and its address.
+    /// What it is called.
     public let name: String
     /// Its key.
     public let key: NoiseKey
@@ -38,6 +38,9 @@ public final class SimulatedRelay {
     /// A client that is about to lose its connection, and hears nothing more.
     var deaf: RelayConnection?
 
+    /// Where it is called.
+    public var address: String { "\(name).example:7448" }
+
     /// Who is at the other end of a connection.
     struct Caller {
         let node: Int
@@ -53,7 +56,7 @@ public final class SimulatedRelay {
         relay = Relay(policy: RelayPolicy(), at: now)
     }
 
-    /// How many envelopes and chunks it keeps, with their names.
+    /// How many envelopes it keeps, with their names.
     public var contents: [[UInt8]] { store.contents }
 }
 

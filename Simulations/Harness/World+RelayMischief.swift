@@ -12,6 +12,10 @@ public struct RelayMischief: Sendable {
     public var isStale = false
     /// One request in so many is carried out, and the connection ends before the answer; 0 for none.
     public var cutEvery: UInt64 = 0
+    /// It tells any day, another each time, and now and then that it is another one.
+    public var isLyingAboutDays = false
+    /// It tells of starts that never were, and of counters that it never gave.
+    public var isLyingAboutStarts = false
 
     /// A relay that does as it should.
     public init() {}
@@ -33,6 +37,45 @@ extension World {
         }
     }
 
+    /// What a relay tells of itself to who calls.
+    func distort(_ welcome: RelayWelcome, of relay: SimulatedRelay) -> RelayWelcome {
+        var told = welcome
+        if relay.mischief.isLyingAboutDays { told.day = anyDay(at: relay) }
+        if relay.mischief.isLyingAboutStarts {
+            let count = 1 + Int(relay.random.next() % UInt64(RelayWelcome.startCountMax))
+            let any = (0..<count).map { _ in
+                RelayStart(id: relay.random.next(), newest: anyCounter(welcome.newest, relay))
+            }
+            told.starts = relay.random.next() % 2 == 0 ? any : welcome.starts
+            told.newest = anyCounter(welcome.newest, relay)
+        }
+        return told
+    }
+
+    private func anyCounter(_ newest: UInt64, _ relay: SimulatedRelay) -> UInt64 {
+        let all: [UInt64] = [
+            0, 1, newest, newest - min(newest, 1), .max - 1, .max, relay.random.next(),
+        ]
+        return all[Int(relay.random.next() % UInt64(all.count))]
+    }
+
+    /// Any day: the first, the greatest, one near today, one far from it.
+    private func anyDay(at relay: SimulatedRelay) -> RelayDay {
+        let today = RelayDay(at: Self.epoch + now)
+        let all: [RelayDay] = [
+            .zero, 1, 28, .greatest, .greatest.previous, today, today.next, today.previous,
+            today.lowered(by: 31), today.raised(by: 31), today.lowered(by: 400),
+            today.raised(by: 400), RelayDay(clamping: relay.random.next() % 100_000),
+        ]
+        return all[Int(relay.random.next() % UInt64(all.count))]
+    }
+
+    /// Tells everybody that the day is another one, now and then.
+    func tellAnyDay(at relay: SimulatedRelay) -> [RelayServerFrame] {
+        guard relay.mischief.isLyingAboutDays, relay.random.next() % 6 == 0 else { return [] }
+        return [.day(anyDay(at: relay))]
+    }
+
     /// What a relay's store says, or what it said once.
     func outcome(of order: RelayOrder, at relay: SimulatedRelay) -> RelayOutcome? {
         let time = Self.epoch + now
@@ -41,7 +84,7 @@ extension World {
             case .get, .newest:
                 // A store in memory never fails.
                 return (try? old.perform([order], at: time))?.first
-            case .open, .put, .acknowledge, .mayWrite, .putChunk, .getChunk, .expire: break
+            case .open, .put, .acknowledge, .mayWrite, .expire: break
             }
         }
         // As above.

@@ -20,7 +20,7 @@ extension World {
         _ relay: SimulatedRelay, by node: SimulatedNode, until: UInt64? = nil,
         tickets: [[UInt8]] = []
     ) throws(CommandRefusal) {
-        let choice = RelayChoice(relay: relay.key, addresses: [relay.name], until: until)
+        let choice = RelayChoice(relay: relay.key, addresses: [relay.address], until: until)
         _ = try perform(.chooseRelays([choice], tickets: tickets), on: node)
     }
 
@@ -76,10 +76,10 @@ extension World {
 
     // MARK: What nodes want
 
-    func callRelay(_ key: NoiseKey, from index: Int) {
+    func callRelay(_ key: NoiseKey, at addresses: [String], from index: Int) {
         leaveRelay(key, from: index)
         guard let relay = relays.first(where: { $0.key == key }), !relay.isDown,
-            !relayless.contains(index)
+            addresses.contains(relay.address), !relayless.contains(index)
         else {
             schedule(.relay(key, .closed), for: index, at: now + 10)
             return
@@ -179,7 +179,7 @@ extension World {
             let welcome = Relay.welcome(
                 starts: relay.store.starts, newest: relay.store.newest,
                 policy: relay.policy, at: time)
-            tell(.opened(welcome), on: connection, of: relay)
+            tell(.opened(distort(welcome, of: relay)), on: connection, of: relay)
         case .request(let connection, let request):
             guard relay.callers[connection] != nil else { return }
             let isCut = isCut(at: relay)
@@ -193,6 +193,9 @@ extension World {
                 _ = relay.relay.handle(.ping(connection), at: time)
             }
             carryOut(relay.relay.handle(.tick, at: time), of: relay)
+            for frame in tellAnyDay(at: relay) {
+                carryOut([.send(relay.callers.keys.sorted(), frame)], of: relay)
+            }
             events.insert(.relay(index, .tick), at: now + 10_000)
         }
     }
@@ -223,6 +226,20 @@ extension World {
             relay.random.next() % relay.lossEvery == 0
         else { return }
         relay.store.lose(mailbox)
+    }
+
+    /// A relay tells a node something, if that is connected, whatever is true.
+    public func tell(_ news: RelayNews, by relay: SimulatedRelay, to node: SimulatedNode) {
+        guard let index = nodes.firstIndex(where: { $0 === node }),
+            let connection = connection(of: index, to: relay)
+        else { return }
+        tell(news, on: connection, of: relay)
+    }
+
+    /// A relay tells all its clients which day it is.
+    public func tellDay(by relay: SimulatedRelay) {
+        let day = RelayServerFrame.day(RelayDay(at: Self.epoch + now))
+        carryOut([.send(relay.callers.keys.sorted(), day)], of: relay)
     }
 
     private func tell(

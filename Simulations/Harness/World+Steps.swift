@@ -206,7 +206,8 @@ extension World {
             case .reply(let id, let result): nodes[index].replies[id] = result
             case .commitFully, .changed, .linksChanged, .renewIdentity: break
             case .call(let output): order(output, at: index)
-            case .callRelay(let relay, _): callRelay(relay, from: index)
+            case .callRelay(let relay, let addresses):
+                callRelay(relay, at: addresses, from: index)
             case .askRelay(let relay, let request): ask(relay, request, from: index)
             case .leaveRelay(let relay): leaveRelay(relay, from: index)
             case .forgetKeys: nodes[index].forgetKeys()

@@ -53,13 +53,13 @@ struct RelayBench {
 
     // MARK: Figures
 
-    private static let open = RelayAction.open(writer: nil, ticket: nil)
+    private static let open = RelayAction.open(writers: nil, ticket: nil)
     private static let connectionCount = 5000
     private static let subscriberCount = 1000
 
     private func access() -> MailboxAccess {
         var random = SystemRandom()
-        return MailboxAccess(owner: .generate(using: &random))
+        return MailboxAccess(drop: .generate(using: &random))
     }
 
     private static func envelope(_ byteCount: Int) -> [UInt8] {

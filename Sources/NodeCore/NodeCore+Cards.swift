@@ -43,6 +43,7 @@ extension NodeCore {
         guard try mayWrite(store), let space = try store.space(number),
             let card = try CardReader.own(of: identity, store), let part = card.parts.first,
             let roster = try roster(of: space, store), belongs(to: roster),
+            try hasReader(roster, store),
             let pause = try pause(before: card, part, in: space, roster, store)
         else { return }
         let due = cardsShared[number].map { $0 + pause } ?? 0
@@ -55,6 +56,19 @@ extension NodeCore {
             [SharedCard(card: card.encoded).draft()], in: space, at: now, store, &random,
             &effects)
         cardsShared[number] = now.monotonic
+    }
+
+    /// Whether anybody else is in a space who is not blocked: to others nothing is shown any more,
+    /// neither where one is nor the right to write to one.
+    private func hasReader(_ roster: Roster, _ store: some Store) throws(StoreError) -> Bool {
+        for member in roster.members {
+            if member.person == identity.person {
+                if member.devices.count > 1 { return true }
+            } else if try contact(member.person, store)?.isBlocked != true {
+                return true
+            }
+        }
+        return false
     }
 
     /// How long after the last one a card goes into a space, or nil where all can have seen there what

@@ -218,8 +218,26 @@ extension NodeCore {
         guard !identity.isRevoked, try isWanted(person, store),
             let card = try store.value(.card, person.bytes)
         else { return [] }
+        let trust = try trust(in: person, store)
         return CardReader.targets(of: card, orAmong: nearby)
             .filter { $0.device != identity.device }
+            .map { withRelays(of: $0, namedBy: trust) }
             .sorted { $0.device < $1.device }
+    }
+
+    /// A device with the addresses of its relays at which this node would call them.
+    private func withRelays(
+        of target: DialTarget, namedBy trust: RelayPlaces.Trust
+    ) -> DialTarget {
+        var target = target
+        target.mailboxes = target.mailboxes.map { mailbox in
+            let own = lines[mailbox.relay]?.places
+            let addresses =
+                own?.isOwn == true
+                ? own?.addresses ?? []
+                : mailbox.addresses.filter { RelayHost(of: $0).mayBeCalled(trust) }
+            return mailbox.called(at: addresses)
+        }
+        return target
     }
 }

@@ -15,8 +15,11 @@ extension NodeCore {
     static let day: UInt64 = 24 * 3_600_000
     /// A prekey is published for so long, and a leaf stays so long where nobody writes.
     static let keyLifetime: UInt64 = 7 * day
-    /// A prekey is kept so long after another took its place, and an epoch after a newer one came.
+    /// An epoch is kept so long after a newer one came.
     static let keptLifetime: UInt64 = 30 * day
+    /// A prekey is kept so long after another took its place: whoever was away for months has an old
+    /// card, and tells of what is new by it.
+    static let prekeyKeptLifetime: UInt64 = 180 * day
     /// A leaf is kept so long after the next one was published, whoever has not seen that.
     static let leafGrace: UInt64 = 14 * day
     /// An epoch is replaced once this device has written so many operations of content in it.
@@ -38,6 +41,7 @@ extension NodeCore {
         var didDrop = false
         if isBeginning {
             try renewPrekey(at: now, store, &random, &effects)
+            try renewWriters(at: now, store, &random, &effects)
             didDrop = try dropPrekeys(at: now, store)
         }
         for space in spaces {
@@ -119,7 +123,8 @@ extension NodeCore {
         let newest = own.last { $0.device == identity.device }?.key.bytes
         var didDrop = false
         for (name, secret) in try store.secrets(.prekey, in: nil) where name != newest {
-            guard let kept = TimedLeaf(secret), now.wall > kept.time + Self.keptLifetime else {
+            guard let kept = TimedLeaf(secret), now.wall > kept.time + Self.prekeyKeptLifetime
+            else {
                 continue
             }
             try store.setSecret(nil, .prekey, name, in: nil)

@@ -80,9 +80,7 @@ extension NodeCore {
         var called: [NoiseKey] = []
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
             guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: now) else { continue }
-            if lines[mailbox.relay] == nil {
-                lines[mailbox.relay] = RelayLine(addresses: mailbox.addresses, isReading: false)
-            }
+            guard try note(mailbox, namedBy: person, at: now, store) else { continue }
             guard lines[mailbox.relay]?.phase == .open else {
                 call(mailbox.relay, at: now, &effects)
                 called.append(mailbox.relay)

@@ -37,7 +37,8 @@ extension NodeCore {
                 lines[relay]?.inboxDay = line.day
                 lines[relay]?.inbox = keys.inbox
                 let opening = Opening(
-                    key: keys.owner, writer: MailboxID(key: keys.writer.device), space: nil)
+                    key: keys.owner,
+                    writers: try writerNames(on: relay, at: now, store, &random), space: nil)
                 self.open(keys.inbox, opening, on: relay, at: now, &effects)
             }
             if line.mailboxes[keys.inbox] == nil {
@@ -104,9 +105,9 @@ extension NodeCore {
         _ day: WatchedDay, of keys: EpochKeys, on relay: NoiseKey
     ) -> (id: MailboxID, key: DeviceSigningKey) {
         if let known = lines[relay]?.dropKeys[day] {
-            return (MailboxID(key: known.device), known)
+            return (MailboxID(drop: known.device), known)
         }
-        let (mailbox, key) = keys.mailbox(ofDay: day.day)
+        let (mailbox, key) = keys.drop(at: relay, ofDay: day.day)
         if lines[relay]?.dropKeys.count ?? 0 >= Self.readMailboxCountMax {
             lines[relay]?.dropKeys = [:]
         }

@@ -22,10 +22,10 @@ extension NodeCore {
     /// Lane 0 goes into the mailboxes of so many epochs before the current one, too.
     static let formerEpochCountMax = 2
 
-    /// Who reads what is put at a relay, and how far they are with the own logs.
+    /// Who reads what is put at a relay, and whose cards say where it is.
     private struct Readers {
         var devices: [DeviceID] = []
-        var addresses: [String] = []
+        var names: [(person: PersonID, mailbox: CardMailbox)] = []
     }
 
     /// Puts to relays what those who are linked had time enough to acknowledge and did not.
@@ -80,8 +80,8 @@ extension NodeCore {
         guard !readers.isEmpty else { return }
         for relay in readers.keys.sorted() {
             guard let reading = readers[relay] else { continue }
-            if lines[relay] == nil {
-                lines[relay] = RelayLine(addresses: reading.addresses, isReading: false)
+            for (person, mailbox) in reading.names {
+                _ = try note(mailbox, namedBy: person, at: now, store)
             }
             guard let line = lines[relay], line.phase == .open else {
                 call(relay, at: now, &effects)
@@ -137,7 +137,8 @@ extension NodeCore {
             }
             for mailbox in read {
                 found[mailbox.relay, default: Readers()].devices.append(device)
-                found[mailbox.relay]?.addresses = mailbox.addresses
+                let namer = own.contains(mailbox) ? identity.person : person
+                found[mailbox.relay]?.names.append((namer, mailbox))
             }
         }
         return found
@@ -306,9 +307,9 @@ extension NodeCore {
         guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store) else {
             return false
         }
-        let (mailbox, key) = keys.mailbox(ofDay: line.day)
+        let (mailbox, key) = keys.drop(at: relay, ofDay: line.day)
         if line.needsTicket, !line.paid.contains(mailbox) {
-            let opening = Opening(key: key, writer: nil, space: space.number)
+            let opening = Opening(key: key, writers: nil, space: space.number)
             open(mailbox, opening, on: relay, at: now, &effects)
             return false
         }
@@ -330,7 +331,7 @@ extension NodeCore {
         }
         try keep(chain, of: identity.device, in: epoch, of: space, store)
         effects.append(.commitFully)
-        let opening = Opening(key: key, writer: nil, space: space.number)
+        let opening = Opening(key: key, writers: nil, space: space.number)
         open(mailbox, opening, on: relay, at: now, &effects)
         ask(
             .put(envelope: sealed), of: mailbox, as: key, on: relay, for: question, at: now,

@@ -104,9 +104,7 @@ extension NodeCore {
         }
         guard open.isEmpty else { return }
         for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
-            if lines[mailbox.relay] == nil {
-                lines[mailbox.relay] = RelayLine(addresses: mailbox.addresses, isReading: false)
-            }
+            guard try note(mailbox, namedBy: person, at: now, store) else { continue }
             call(mailbox.relay, at: now, &effects)
             var queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
             // What is newest counts.

@@ -314,6 +314,7 @@ extension NodeCore {
         guard !contact.isBlocked else {
             for (device, state) in dialing where state.person == person { dialing[device] = nil }
             desk.depart(person)
+            inboxes.hasBlocked = true
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {
                 hangUp(id, .ended, &effects)

@@ -31,7 +31,7 @@ extension NodeCore {
             lines[relay]?.opened.remove(asked.mailbox)
             lines[relay]?.paid.remove(asked.mailbox)
             rest(relay, for: 0, at: now, &effects)
-        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere, .noChunk:
+        case .forbidden, .ticketNeeded, .badTicket, .malformed, .nobodyThere:
             try mistook(asked, by: relay, at: now, store, &effects)
         }
     }

@@ -46,18 +46,6 @@ extension NodeCore {
         return try Overview.relays(ownSpace: ownSpace.number, in: store)
     }
 
-    /// The keys of this device's inbox on a relay.
-    func inboxKeys(
-        on relay: NoiseKey, _ store: some Store, _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> InboxKeys {
-        if let secret = try store.secret(.inbox, [], in: nil) {
-            return InboxKeys(secret: secret, relay: relay)
-        }
-        let secret = Secret.random(using: &random)
-        try store.setSecret(secret, .inbox, [], in: nil)
-        return InboxKeys(secret: secret, relay: relay)
-    }
-
     /// The relays changed that this person uses: the card says so, and those are called.
     mutating func showRelays(
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
@@ -67,7 +55,8 @@ extension NodeCore {
         var mailboxes: [CardMailbox] = []
         for choice in try ownRelays(store) where choice.until == nil {
             let keys = try inboxKeys(on: choice.relay, store, &random)
-            mailboxes.append(keys.shown(on: choice.relay, at: choice.addresses))
+            let writer = try shownWriter(on: choice.relay, at: now, store, &random)
+            mailboxes.append(keys.shown(on: choice.relay, at: choice.addresses, to: writer))
         }
         let card = try CardReader.kept(of: identity.person, store)
         let part = card?.parts.first { $0.device == identity.device }
@@ -90,6 +79,10 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        if inboxes.hasBlocked {
+            inboxes.hasBlocked = false
+            try retireWriters(at: now, store, &random, &effects)
+        }
         if areRelaysStale {
             areRelaysStale = false
             try findRelays(at: now, store, &random, &effects)
@@ -99,9 +92,10 @@ extension NodeCore {
             outboxDue = []
             return
         }
-        if !mailboxesDue.isEmpty {
+        if !mailboxesDue.isEmpty || inboxes.areWritersDue {
             let spaces = mailboxesDue
             mailboxesDue = []
+            inboxes.areWritersDue = false
             for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
                 try watchMailboxes(of: spaces, on: relay, at: now, store, &random, &effects)
             }
@@ -120,30 +114,27 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        var wanted: [NoiseKey: [String]] = [:]
-        for choice in try ownRelays(store) where choice.until.map({ now.wall < $0 }) ?? true {
-            wanted[choice.relay] = choice.addresses
-        }
-        if wanted.isEmpty {
-            for (key, card) in try store.values(.card) {
-                guard let person = PersonID(key), try mayLink(person, store) else { continue }
-                for (device, mailboxes) in CardReader.mailboxes(in: card)
-                where device != identity.device {
-                    for mailbox in mailboxes { wanted[mailbox.relay] = mailbox.addresses }
-                }
+        var wanted: [NoiseKey] = []
+        for choice in try ownRelays(store) where choice.isRead(at: now.wall) {
+            wanted.append(choice.relay)
+            let places = RelayPlaces(own: choice.addresses)
+            if lines[choice.relay] == nil {
+                lines[choice.relay] = RelayLine(at: places, isReading: false)
+            } else if lines[choice.relay]?.places.addresses != choice.addresses
+                || lines[choice.relay]?.places.isOwn == false
+            {
+                lines[choice.relay]?.places = places
             }
         }
-        for relay in lines.keys.sorted() where wanted[relay] == nil {
+        if wanted.isEmpty { wanted = try relaysOfOthers(at: now, store) }
+        for relay in lines.keys.sorted() where !wanted.contains(relay) {
             lines[relay]?.isReading = false
         }
-        for relay in wanted.keys.sorted().prefix(16) {
-            if lines[relay] == nil {
-                lines[relay] = RelayLine(addresses: wanted[relay] ?? [], isReading: true)
-            } else if lines[relay]?.isReading == false {
+        for relay in wanted.sorted() {
+            if lines[relay]?.isReading == false {
                 lines[relay]?.isReading = true
                 try watchMailboxes(on: relay, at: now, store, &random, &effects)
             }
-            lines[relay]?.addresses = wanted[relay] ?? []
             call(relay, at: now, &effects)
         }
     }
@@ -155,15 +146,16 @@ extension NodeCore {
         }
         lines[relay]?.phase = .calling
         lines[relay]?.usedAt = now.monotonic
-        effects.append(.callRelay(relay, addresses: line.addresses))
+        effects.append(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
     }
 
     /// Calls relays at once that were not reached before.
     mutating func callAgain(at now: Instant, _ effects: inout [Effect]) {
         for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
             lines[relay]?.failureCount = 0
+            lines[relay]?.places.forgive()
             lines[relay]?.phase = .calling
-            effects.append(.callRelay(relay, addresses: lines[relay]?.addresses ?? []))
+            effects.append(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
         }
     }
 
@@ -182,6 +174,7 @@ extension NodeCore {
             }
             call(relay, at: now, &effects)
         case .open:
+            try followDay(of: relay, at: now, store, &random, &effects)
             // It asked for more patience than this timer was set for.
             if now.monotonic < line.busyUntil {
                 return set(.relay(relay), in: line.busyUntil - now.monotonic, at: now, &effects)
@@ -220,7 +213,10 @@ extension NodeCore {
         case .closed:
             lines[relay]?.reset(.idle)
             // One that said goodbye has not failed.
-            if line.absence == nil { lines[relay]?.failureCount += 1 }
+            if line.absence == nil {
+                lines[relay]?.failureCount += 1
+                lines[relay]?.places.fail()
+            }
             effects.append(.linksChanged)
             set(.relay(relay), in: line.delay(using: &random), at: now, &effects)
             // What waits may have another way.
@@ -241,9 +237,7 @@ extension NodeCore {
         case .missed(let mailbox):
             missedPushes(of: mailbox, on: relay, at: now, &effects)
         case .day(let day):
-            lines[relay]?.day = day
-            try watchMailboxes(on: relay, at: now, store, &random, &effects)
-            try dueEverywhere(store)
+            try turn(relay, to: day, at: now, store, &random, &effects)
         }
     }
 
@@ -254,6 +248,7 @@ extension NodeCore {
     ) throws(StoreError) {
         lines[relay]?.reset(.open)
         lines[relay]?.failureCount = 0
+        lines[relay]?.places.succeed()
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket
         lines[relay]?.usedAt = now.monotonic
@@ -261,17 +256,15 @@ extension NodeCore {
         let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
             start: welcome.starts[0].id, newest: welcome.newest,
-            day: known?.day ?? welcome.day)
+            day: known?.day ?? welcome.day, toldDay: known?.toldDay ?? welcome.day)
         if let known {
             if welcome.hasLost(known.newest, toldIn: known.start) {
-                try forget(relay, store)
-                for space in try store.spaces() {
-                    try miss(space.number, heldBy: nil, at: now, store, &effects)
-                }
+                try beginAnew(with: relay, at: now, store, &effects)
             } else {
                 record.newest = known.newest
             }
         }
+        try note(welcome.day, in: &record, of: relay, at: now, store, &effects)
         try store.setValue(record.bytes, .relay, relay.bytes)
         try passWaiting(to: relay, at: now, store, &random, &effects)
         try sendWaiting(to: relay, at: now, store, &random, &effects)
@@ -279,17 +272,6 @@ extension NodeCore {
         try dueEverywhere(store)
         if lines[relay]?.isReading == false {
             set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
-        }
-    }
-
-    /// Forgets what was read at a relay and put there. Which relay took a welcome is not known, so all
-    /// that nobody has acknowledged go again.
-    private func forget(_ relay: NoiseKey, _ store: some Store) throws(StoreError) {
-        for (key, _) in try store.values(.welcome) { try store.setValue(nil, .welcome, key) }
-        for table in [ValueTable.cursor, .outbox] {
-            for (key, _) in try store.values(table) where key.starts(with: relay.bytes) {
-                try store.setValue(nil, table, key)
-            }
         }
     }
 

@@ -50,7 +50,7 @@ extension NodeCore {
         guard isFirst || opening.space == nil else { return }
         lines[relay]?.openings[mailbox] = opening
         ask(
-            .open(writer: opening.writer, ticket: nil), of: mailbox, as: opening.key, on: relay,
+            .open(writers: opening.writers, ticket: nil), of: mailbox, as: opening.key, on: relay,
             for: .open(mailbox, ticket: nil), at: now, &effects)
     }
 
@@ -110,7 +110,7 @@ extension NodeCore {
         }
         lines[relay]?.spending.insert(next)
         ask(
-            .open(writer: opening.writer, ticket: next), of: mailbox, as: opening.key, on: relay,
+            .open(writers: opening.writers, ticket: next), of: mailbox, as: opening.key, on: relay,
             for: .open(mailbox, ticket: next), at: now, &effects)
     }
 
@@ -142,7 +142,7 @@ extension NodeCore {
         guard let line = lines[relay], !line.unpaid.isEmpty,
             let keys = try keys(of: epoch, in: space, store)
         else { return false }
-        return line.unpaid.contains(keys.mailbox(ofDay: line.day).id)
+        return line.unpaid.contains(keys.drop(at: relay, ofDay: line.day).id)
     }
 
     /// Puts runs of own logs into the inboxes of those who read at a relay.

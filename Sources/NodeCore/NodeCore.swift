@@ -76,6 +76,8 @@ public struct NodeCore: Sendable {
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
     var lines: [NoiseKey: RelayLine] = [:]
+    /// What is due about who may write into this device's inboxes.
+    var inboxes = InboxUpkeep()
     /// What goes through relays and is kept nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.

@@ -140,6 +140,8 @@ public enum SecretPurpose: UInt8, CaseIterable, Sendable {
     case epochKeys = 5
     /// What the keys of this device's inboxes grow from; of no space.
     case inbox = 6
+    /// What rights to write into this device's inboxes grow from, by number and time; of no space.
+    case inboxWriter = 7
 }
 
 /// Secrets that come and go, each in a row of its own in the vault. What was dropped can be opened

@@ -136,12 +136,19 @@ struct AskedQuestion: Equatable, Sendable {
 struct RelayLine: Sendable {
     enum Phase: Sendable { case idle, calling, open }
 
-    var addresses: [String]
+    /// Where it may be, by who says so.
+    var places: RelayPlaces
     /// Whether this device reads there; else it only brings something.
     var isReading: Bool
     var phase = Phase.idle
     var failureCount: UInt64 = 0
     var day = RelayDay.zero
+    /// When it last told another day than before, and when all was last put again for that, on the
+    /// monotonic clock.
+    var dayToldAt: UInt64?
+    /// A day that it told too soon after another.
+    var nextDay: RelayDay?
+    var leaptAt: UInt64?
     var lastNumber: UInt64 = 0
     var questions: [UInt64: AskedQuestion] = [:]
     var mailboxes: [MailboxID: OpenMailbox] = [:]
@@ -183,8 +190,8 @@ struct RelayLine: Sendable {
     /// When something was last asked, on the monotonic clock.
     var usedAt: UInt64 = 0
 
-    init(addresses: [String], isReading: Bool) {
-        self.addresses = addresses
+    init(at places: RelayPlaces, isReading: Bool) {
+        self.places = places
         self.isReading = isReading
     }
 
@@ -226,7 +233,7 @@ struct RelayLine: Sendable {
     mutating func answered(_ answer: RelayAnswer, at now: UInt64) {
         switch answer {
         case .stored, .entries: if now >= busyUntil { busyCount = 0 }
-        case .opened, .subscribed, .done, .pipe, .chunk, .refused: break
+        case .opened, .subscribed, .done, .pipe, .refused: break
         }
     }
 
@@ -243,6 +250,7 @@ struct RelayLine: Sendable {
         unpaid = []
         spending = []
         inboxDay = nil
+        nextDay = nil
         underway = [:]
         absent = [:]
         busyUntil = 0
@@ -254,7 +262,9 @@ struct RelayLine: Sendable {
     /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more; not before a relay that said goodbye may be
     /// back, as far as 5 min.
     func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
-        let base = min(300_000, max(UInt64(1_000) << min(failureCount, 9), absence ?? 0))
+        // Another person's word may be tried sooner than one that failed often.
+        let count = min(failureCount, places.failureCount, 9)
+        let base = min(300_000, max(UInt64(1_000) << count, absence ?? 0))
         return base + random.next() % (base / 4)
     }
 }
@@ -267,11 +277,20 @@ struct RelayRecord: Equatable {
     var newest: UInt64
     /// The relay's day when its mailboxes were last read.
     var day: RelayDay
+    /// The day that it told last.
+    var toldDay: RelayDay
 
-    init(start: UInt64, newest: UInt64, day: RelayDay) {
+    init(start: UInt64, newest: UInt64, day: RelayDay, toldDay: RelayDay) {
         self.start = start
         self.newest = newest
         self.day = day
+        self.toldDay = toldDay
+    }
+
+    /// Whether what was put and read by the days that it told before is of no use: it goes back, or on
+    /// by more days than others look back.
+    func hasLeapt(to day: RelayDay) -> Bool {
+        day < toldDay || day.excess(over: toldDay) > NodeCore.readDayCountMax
     }
 
     init?(_ bytes: [UInt8]) {
@@ -280,15 +299,17 @@ struct RelayRecord: Equatable {
             start = try reader.uint64()
             newest = try reader.uint64()
             day = try reader.bounded32()
+            toldDay = try reader.bounded32()
             try reader.finish()
         } catch { return nil }
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 20)
+        var writer = ByteWriter(capacity: 24)
         writer.uint64(start)
         writer.uint64(newest)
         writer.uint32(day)
+        writer.uint32(toldDay)
         return writer.bytes
     }
 }
@@ -297,7 +318,7 @@ struct RelayRecord: Equatable {
 struct Opening: Sendable {
     let key: DeviceSigningKey
     /// Who else may write; nil for a drop.
-    let writer: MailboxID?
+    let writers: [WriterID]?
     /// Whose operations wait for it; nil for the inbox.
     let space: SpaceNumber?
 }
@@ -323,7 +344,7 @@ extension NodeCore {
     public var relayStates: [RelayState] {
         lines.sorted { $0.key < $1.key }.map { relay, line in
             RelayState(
-                relay: relay, addresses: line.addresses, isConnected: line.phase == .open,
+                relay: relay, addresses: line.places.addresses, isConnected: line.phase == .open,
                 isDrained: line.isOpenAndDrained,
                 lacksTicket: line.lacksTicket, failureCount: line.failureCount)
         }

@@ -182,7 +182,7 @@ final class RelayDriver: ConnectionHandler {
     func ask(_ request: MailboxRequest) {
         perform {
             self.state.withLock { state in
-                let access = MailboxAccess(request.mailbox, writer: request.key)
+                let access = MailboxAccess(request.mailbox, key: request.key)
                 let counter = state.client.ask(request.action, as: access)
                 state.numbers[counter] = request.number
             }
@@ -194,7 +194,7 @@ final class RelayDriver: ConnectionHandler {
     func call(_ mailbox: CardMailbox, _ answer: @escaping @Sendable (UInt32?) -> Void) {
         let isThere = perform {
             self.state.withLock { state in
-                let access = MailboxAccess(mailbox.inbox, writer: mailbox.writer)
+                let access = MailboxAccess(mailbox.inbox, key: mailbox.writer)
                 state.calls[state.client.ask(.pipe, as: access)] = answer
             }
             self.flush()

@@ -51,6 +51,9 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
                         RelayPeer(handler: self, connection: connection),
                         origin: connection.origin)
                 case .request(let request): inputs.append(.request(number, request))
+                case .malformedRequest(let counter, let byteCount):
+                    inputs.append(
+                        .malformedRequest(number, counter: counter, byteCount: byteCount))
                 case .pipe(let frame): inputs.append(.pipe(number, frame))
                 case .ping: inputs.append(.ping(number))
                 }

@@ -34,6 +34,7 @@ final class RelayEngine: @unchecked Sendable {
         var counters = RelayCounters()
         var load: (connections: Int, subscriptions: Int, pipes: Int) = (0, 0, 0)
         var storedByteCount: Int64 = 0
+        var unpaidByteCount: Int64 = 0
         var batches: UInt64 = 0
         var storeFailures: UInt64 = 0
         /// Bytes that wait for clients to take them, as of the last tick.
@@ -180,6 +181,7 @@ final class RelayEngine: @unchecked Sendable {
             told.unsentByteCount = unsent ?? told.unsentByteCount
             told.newest = store.newest
             told.storedByteCount = store.byteCount
+            told.unpaidByteCount = store.unpaidByteCount
             told.counters = relay.counters
             told.load = relay.load
         }

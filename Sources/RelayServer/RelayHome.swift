@@ -1,5 +1,5 @@
 import Foundation
-import ParleyRelaying
+public import ParleyRelaying
 public import ParleySealing
 import ParleyWire
 
@@ -61,10 +61,11 @@ public struct RelayHome: Sendable {
     }
 
     /// The relay's store, made where there is none.
-    public func store(byteCountMax: Int64 = 16 << 30) throws -> SQLiteRelayStore {
+    public func store(
+        bounds: RelayStoreBounds = RelayStoreBounds()
+    ) throws -> SQLiteRelayStore {
         var random = SystemRandom()
-        return try SQLiteRelayStore(
-            path: storeFile, start: random.next(), byteCountMax: byteCountMax)
+        return try SQLiteRelayStore(path: storeFile, start: random.next(), bounds: bounds)
     }
 }
 

@@ -19,7 +19,10 @@ struct RelayMetrics: Sendable {
             "subscriptions", "gauge", "Mailboxes clients are told of.", state.load.subscriptions)
         page.add("open_pipes", "gauge", "Pipes that stand or are offered.", state.load.pipes)
         page.add(
-            "stored_bytes", "gauge", "Bytes of envelopes and chunks.", Int(state.storedByteCount))
+            "stored_bytes", "gauge", "Bytes of envelopes.", Int(state.storedByteCount))
+        page.add(
+            "unpaid_bytes", "gauge", "Bytes of them in mailboxes without a ticket.",
+            Int(state.unpaidByteCount))
         page.add(
             "unsent_bytes", "gauge", "Bytes that wait for clients.", state.unsentByteCount)
         page.add("connections_total", "counter", "Handshakes.", counters.connections)

@@ -9,13 +9,16 @@ struct RelayTransaction {
     struct Totals {
         var newest: UInt64
         var byteCount: Int64
+        /// Of these bytes, those in mailboxes that are not paid.
+        var unpaidByteCount: Int64
     }
 
     private struct Mailbox {
         let number: Int64
-        let writer: Data
+        let writers: Data
         let expires: UInt64
         let byteCountMax: Int64
+        let isPaid: Bool
         var byteCount: Int64
         let newest: Int64
     }
@@ -23,36 +26,29 @@ struct RelayTransaction {
     let db: Database
     let now: UInt64
     private(set) var totals: Totals
-    let byteCountMax: Int64
+    let bounds: RelayStoreBounds
 
-    init(db: Database, now: UInt64, totals: Totals, byteCountMax: Int64) {
+    init(db: Database, now: UInt64, totals: Totals, bounds: RelayStoreBounds) {
         self.db = db
         self.now = now
         self.totals = totals
-        self.byteCountMax = byteCountMax
+        self.bounds = bounds
     }
 
     mutating func perform(_ order: RelayOrder) throws -> RelayOutcome {
         switch order {
-        case .open(let id, let writer, let ticket, let terms):
-            return .answer(try open(id, writer, ticket, terms))
-        case .put(let id, let signer, let hash, let envelope):
-            return try put(envelope, hash, in: id, by: signer)
+        case .open(let id, let writers, let ticket, let terms):
+            return .answer(try open(id, writers, ticket, terms))
+        case .put(let id, let right, let hash, let envelope):
+            return try put(envelope, hash, in: id, by: right)
         case .get(let id, let range): return .answer(try get(id, range))
         case .newest(let id):
             return .answer(.subscribed(newest: UInt64(try mailbox(id)?.newest ?? 0)))
         case .acknowledge(let id, let counter): return .answer(try acknowledge(id, counter))
-        case .mayWrite(let id, let signer):
-            let refusal = Self.refusal(try mailbox(id), id, signer, now)
-            return .answer(refusal.map { .refused($0) } ?? .done)
-        case .putChunk(let id, let name, let chunk):
-            return .answer(try put(chunk, name, for: id))
-        case .getChunk(let name):
-            let bytes = try Data.fetchOne(
-                statement("SELECT bytes FROM chunks WHERE name = ?"), arguments: [name.data])
-            return .answer(bytes.map { .chunk(Array($0)) } ?? .refused(.noChunk))
-        case .expire(let envelopes, let chunks):
-            try expire(envelopes, chunks)
+        case .mayWrite(let id, let right):
+            return .answer(refusal(try mailbox(id), right).map { .refused($0) } ?? .done)
+        case .expire(let envelopes):
+            try expire(envelopes)
             return .answer(.done)
         }
     }
@@ -68,48 +64,60 @@ struct RelayTransaction {
         let row = try Row.fetchOne(
             statement(
                 """
-                SELECT number, writer, expires, byte_count_max, byte_count, newest
+                SELECT number, writers, expires, byte_count_max, is_paid, byte_count, newest
                 FROM mailboxes WHERE id = ?
                 """), arguments: [id.data])
         return row.map { row in
             let expires: Int64 = row[2]
             return Mailbox(
-                number: row[0], writer: row[1], expires: UInt64(expires), byteCountMax: row[3],
-                byteCount: row[4], newest: row[5])
+                number: row[0], writers: row[1], expires: UInt64(expires), byteCountMax: row[3],
+                isPaid: row[4], byteCount: row[5], newest: row[6])
         }
     }
 
-    /// Why this key may not write now; nil where it may.
-    private static func refusal(
-        _ mailbox: Mailbox?, _ id: MailboxID, _ signer: MailboxID, _ now: UInt64
-    ) -> RelayRefusal? {
+    /// Why nobody with this right may write now; nil where they may.
+    private func refusal(_ mailbox: Mailbox?, _ right: MailboxRight) -> RelayRefusal? {
         guard let mailbox, mailbox.expires > now else { return .noMailbox }
-        return signer == id || mailbox.writer == signer.data ? nil : .forbidden
+        guard case .writer(let writer) = right else { return nil }
+        // Names have one size: they stand one after the other.
+        let size = writer.bytes.count
+        let isNamed = stride(from: 0, to: mailbox.writers.count, by: size).contains { place in
+            mailbox.writers.dropFirst(place).prefix(size).elementsEqual(writer.bytes)
+        }
+        return isNamed ? nil : .forbidden
     }
 
-    private func open(
-        _ id: MailboxID, _ writer: MailboxID?, _ ticket: Digest?, _ terms: MailboxTerms
+    private mutating func open(
+        _ id: MailboxID, _ writers: [WriterID]?, _ ticket: Digest?, _ terms: MailboxTerms
     ) throws -> RelayAnswer {
         let kept = try mailbox(id)
         var expires = kept?.expires ?? 0
         var room = kept?.byteCountMax ?? 0
+        var isPaid = kept?.isPaid ?? false
+        let isOver = expires <= now
         if expires <= now + terms.renewal {
             if let paid = try ticket.flatMap(spend) {
-                room = paid
+                (room, isPaid) = (paid, true)
                 expires = now + terms.lifetime
-            } else if !terms.needsTicket {
-                room = max(room, Int64(clamping: terms.byteCountMax))
+            } else if terms.needsTicket {
+                if isOver { return .refused(ticket == nil ? .ticketNeeded : .badTicket) }
+            } else if isOver || !isPaid {
+                (room, isPaid) = (Int64(clamping: terms.byteCountMax), false)
                 expires = now + terms.lifetime
-            } else if expires <= now {
-                return .refused(ticket == nil ? .ticketNeeded : .badTicket)
             }
         }
+        let named = writers.map { Data($0.flatMap(\.bytes)) } ?? kept?.writers ?? Data()
         try execute(
             """
-            INSERT INTO mailboxes (id, writer, expires, byte_count_max) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (id) DO UPDATE SET writer = ?2, expires = ?3, byte_count_max = ?4
+            INSERT INTO mailboxes (id, writers, expires, byte_count_max, is_paid, touched)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            ON CONFLICT (id) DO UPDATE SET writers = ?2, expires = ?3, byte_count_max = ?4,
+                is_paid = ?5, touched = ?6
             """,
-            [id.data, writer?.data ?? kept?.writer ?? Data(), Int64(clamping: expires), room])
+            [id.data, named, Int64(clamping: expires), room, isPaid, Int64(clamping: now)])
+        if let kept, kept.isPaid != isPaid {
+            totals.unpaidByteCount += isPaid ? -kept.byteCount : kept.byteCount
+        }
         return .opened(expires: expires, byteCountMax: UInt64(room))
     }
 
@@ -122,10 +130,10 @@ struct RelayTransaction {
     // MARK: Envelopes
 
     private mutating func put(
-        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by signer: MailboxID
+        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by right: MailboxRight
     ) throws -> RelayOutcome {
         let found = try mailbox(id)
-        if let refusal = Self.refusal(found, id, signer, now) { return .answer(.refused(refusal)) }
+        if let refusal = refusal(found, right) { return .answer(.refused(refusal)) }
         guard var mailbox = found else { return .answer(.refused(.noMailbox)) }
         let name = Data(hash.bytes.prefix(16))
         let known = try Int64.fetchOne(
@@ -133,40 +141,83 @@ struct RelayTransaction {
             arguments: [mailbox.number, name])
         if let known { return .known(counter: UInt64(known)) }
         let size = Int64(envelope.count)
-        try makeRoom(for: size, in: &mailbox)
-        guard totals.byteCount + size <= byteCountMax else {
-            return .answer(.refused(.busy(retryAfter: Self.fullDelay)))
+        guard try makeRoom(for: size, in: &mailbox) else {
+            return .answer(.refused(.busy(retryAfter: RelayStoreBounds.fullDelay)))
         }
         totals.newest = RelayCounter.next(after: totals.newest, at: now)
-        totals.byteCount += size
+        count(size, in: mailbox)
         let counter = Int64(totals.newest)
         try execute(
             "INSERT INTO envelopes (counter, mailbox, hash, bytes) VALUES (?, ?, ?, ?)",
             [counter, mailbox.number, name, Data(envelope)])
         try execute(
-            "UPDATE mailboxes SET byte_count = ?, newest = ? WHERE number = ?",
-            [mailbox.byteCount + size, counter, mailbox.number])
+            "UPDATE mailboxes SET byte_count = ?, newest = ?, touched = ? WHERE number = ?",
+            [mailbox.byteCount + size, counter, Int64(clamping: now), mailbox.number])
         return .answer(.stored(counter: totals.newest))
     }
 
-    /// How long who meets a full disk shall wait: envelopes go by the day.
-    private static let fullDelay: UInt32 = 600_000
+    private mutating func count(_ byteCount: Int64, in mailbox: Mailbox) {
+        totals.byteCount += byteCount
+        if !mailbox.isPaid { totals.unpaidByteCount += byteCount }
+    }
 
-    /// Lets the oldest envelopes go until so many bytes fit.
-    private mutating func makeRoom(for size: Int64, in mailbox: inout Mailbox) throws {
-        guard mailbox.byteCount + size > mailbox.byteCountMax else { return }
+    // MARK: Room
+
+    /// Lets envelopes go until so many bytes fit. Returns whether they do.
+    private mutating func makeRoom(for size: Int64, in mailbox: inout Mailbox) throws -> Bool {
+        let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
+        let quota = min(mailbox.byteCountMax, Int64(clamping: most))
+        try dropOldest(until: quota - min(quota, size), in: &mailbox)
+        while isShort(of: size, forPaid: mailbox.isPaid) {
+            guard try emptyUntouched(besides: mailbox) else { return false }
+        }
+        return true
+    }
+
+    private func isShort(of size: Int64, forPaid isPaid: Bool) -> Bool {
+        totals.byteCount + size > Int64(clamping: bounds.byteCountMax)
+            || !isPaid
+                && totals.unpaidByteCount + size > Int64(clamping: bounds.unpaidByteCountMax)
+    }
+
+    /// Lets the oldest envelopes of a mailbox go until it holds no more than so many bytes.
+    private mutating func dropOldest(
+        until byteCountMax: Int64, in mailbox: inout Mailbox
+    ) throws {
+        guard mailbox.byteCount > byteCountMax else { return }
         let rows = try Row.fetchCursor(
             statement(
                 "SELECT counter, length(bytes) FROM envelopes WHERE mailbox = ? ORDER BY counter"),
             arguments: [mailbox.number])
         var last: Int64?
-        while mailbox.byteCount + size > mailbox.byteCountMax, let row = try rows.next() {
+        while mailbox.byteCount > byteCountMax, let row = try rows.next() {
             let gone: Int64 = row[1]
             mailbox.byteCount -= gone
-            totals.byteCount -= gone
+            count(-gone, in: mailbox)
             last = row[0]
         }
-        if let last { try delete(upTo: last, in: mailbox) }
+        guard let last else { return }
+        try delete(upTo: last, in: mailbox)
+        try execute(
+            "UPDATE mailboxes SET byte_count = ? WHERE number = ?",
+            [mailbox.byteCount, mailbox.number])
+    }
+
+    /// Empties the unpaid mailbox that was least lately touched. Returns whether there was one.
+    private mutating func emptyUntouched(besides mailbox: Mailbox) throws -> Bool {
+        let row = try Row.fetchOne(
+            statement(
+                """
+                SELECT number, byte_count FROM mailboxes
+                WHERE is_paid = 0 AND byte_count > 0 AND number <> ? ORDER BY touched, id LIMIT 1
+                """), arguments: [mailbox.number])
+        guard let row else { return false }
+        let (number, gone): (Int64, Int64) = (row[0], row[1])
+        try execute("DELETE FROM envelopes WHERE mailbox = ?", [number])
+        try execute("UPDATE mailboxes SET byte_count = 0 WHERE number = ?", [number])
+        totals.byteCount -= gone
+        totals.unpaidByteCount -= gone
+        return true
     }
 
     private func delete(upTo counter: Int64, in mailbox: Mailbox) throws {
@@ -203,7 +254,6 @@ struct RelayTransaction {
 
     private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) throws -> RelayAnswer {
         guard let mailbox = try mailbox(id) else { return .refused(.noMailbox) }
-        guard !mailbox.writer.isEmpty else { return .refused(.forbidden) }
         let last = Int64(clamping: counter)
         let gone =
             try Int64.fetchOne(
@@ -213,59 +263,40 @@ struct RelayTransaction {
                     WHERE mailbox = ? AND counter <= ?
                     """), arguments: [mailbox.number, last]) ?? 0
         try delete(upTo: last, in: mailbox)
-        try subtract(gone, from: mailbox.number)
+        count(-gone, in: mailbox)
+        try execute(
+            "UPDATE mailboxes SET byte_count = byte_count - ?, touched = ? WHERE number = ?",
+            [gone, Int64(clamping: now), mailbox.number])
         return .done
-    }
-
-    private mutating func subtract(_ gone: Int64, from mailbox: Int64) throws {
-        totals.byteCount -= gone
-        try execute(
-            "UPDATE mailboxes SET byte_count = byte_count - ? WHERE number = ?", [gone, mailbox])
-    }
-
-    // MARK: Chunks
-
-    private mutating func put(
-        _ chunk: [UInt8], _ name: Digest, for id: MailboxID
-    ) throws -> RelayAnswer {
-        if let refusal = Self.refusal(try mailbox(id), id, id, now) { return .refused(refusal) }
-        guard totals.byteCount + Int64(chunk.count) <= byteCountMax else {
-            return .refused(.busy(retryAfter: Self.fullDelay))
-        }
-        try execute(
-            "INSERT OR IGNORE INTO chunks (name, came, bytes) VALUES (?, ?, ?)",
-            [name.data, Int64(clamping: now), Data(chunk)])
-        if db.changesCount > 0 { totals.byteCount += Int64(chunk.count) }
-        return .stored(counter: 0)
     }
 
     // MARK: Time
 
-    private mutating func expire(_ envelopes: UInt64, _ chunks: UInt64) throws {
+    private mutating func expire(_ envelopes: UInt64) throws {
         // Counters are microseconds: the oldest have the least.
         let old = try Row.fetchAll(
             statement(
                 """
-                SELECT mailbox, ifnull(sum(length(bytes)), 0), max(counter) FROM (
-                    SELECT mailbox, counter, bytes FROM envelopes WHERE counter < ?
-                    ORDER BY counter LIMIT \(SQLiteRelayStore.expiredRowCountMax))
-                GROUP BY mailbox
+                SELECT old.mailbox, old.gone, old.last, mailboxes.is_paid FROM (
+                    SELECT mailbox, ifnull(sum(length(bytes)), 0) AS gone, max(counter) AS last
+                    FROM (SELECT mailbox, counter, bytes FROM envelopes WHERE counter < ?
+                        ORDER BY counter LIMIT \(SQLiteRelayStore.expiredRowCountMax))
+                    GROUP BY mailbox) AS old JOIN mailboxes ON mailboxes.number = old.mailbox
                 """),
             arguments: [
                 Int64(clamping: envelopes.multipliedReportingOverflow(by: 1000).partialValue)
             ])
         for row in old {
             let (mailbox, gone, last): (Int64, Int64, Int64) = (row[0], row[1], row[2])
+            let isPaid: Bool = row[3]
             try execute(
                 "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox, last])
-            try subtract(gone, from: mailbox)
+            try execute(
+                "UPDATE mailboxes SET byte_count = byte_count - ? WHERE number = ?",
+                [gone, mailbox])
+            totals.byteCount -= gone
+            if !isPaid { totals.unpaidByteCount -= gone }
         }
-        let gone =
-            try Int64.fetchOne(
-                statement("SELECT ifnull(sum(length(bytes)), 0) FROM chunks WHERE came < ?"),
-                arguments: [Int64(clamping: chunks)]) ?? 0
-        try execute("DELETE FROM chunks WHERE came < ?", [Int64(clamping: chunks)])
-        totals.byteCount -= gone
         try execute(
             "DELETE FROM mailboxes WHERE expires <= ? AND byte_count = 0",
             [Int64(clamping: now)])

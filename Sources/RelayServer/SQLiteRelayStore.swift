@@ -12,14 +12,15 @@ public final class SQLiteRelayStore: RelayStore {
     public let starts: [RelayStart]
     /// See ``ParleyRelaying/RelayStore/newest``.
     public private(set) var newest: UInt64
-    /// Bytes of envelopes and chunks that are kept.
+    /// Bytes of envelopes that are kept.
     public private(set) var byteCount: Int64
+    /// Of these, bytes in mailboxes that are not paid.
+    public private(set) var unpaidByteCount: Int64
 
-    /// What is kept at most; above it nothing is taken.
-    private let byteCountMax: Int64
+    private let bounds: RelayStoreBounds
     private let queue: DatabaseQueue
 
-    /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:chunksBefore:)`` deletes.
+    /// Most rows that one ``ParleyRelaying/RelayOrder/expire(envelopesBefore:)`` deletes.
     static let expiredRowCountMax = 10_000
     /// Most pages that it gives back to the disk.
     static let freedPageCountMax = 4_096
@@ -28,12 +29,13 @@ public final class SQLiteRelayStore: RelayStore {
     ///
     /// - Parameters:
     ///   - start: a random number, which names this start.
-    ///   - byteCountMax: bytes of envelopes and chunks that are kept at most.
+    ///   - bounds: how much it keeps.
     public init(
-        path: String, start: UInt64, byteCountMax: Int64 = 16 << 30
+        path: String, start: UInt64, bounds: RelayStoreBounds = RelayStoreBounds()
     ) throws(RelayStoreFailure) {
-        self.byteCountMax = byteCountMax
-        (queue, starts, newest, byteCount) = try Self.telling("opening the store") {
+        self.bounds = bounds
+        (queue, starts, newest, byteCount, unpaidByteCount) = try Self.telling("opening the store")
+        {
             // The file must be its owner's alone from the first moment.
             _ = Foundation.close(Foundation.open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600))
             let queue = try DatabaseQueue(path: path, configuration: RelaySchema.configuration)
@@ -45,13 +47,13 @@ public final class SQLiteRelayStore: RelayStore {
                 try db.execute(sql: "INSERT OR IGNORE INTO store (id, newest) VALUES (1, 0)")
                 let newest = try Int64.fetchOne(db, sql: "SELECT newest FROM store") ?? 0
                 let starts = try Self.add(start, at: newest, db)
-                let sum = try Int64.fetchOne(
+                let sums = try Row.fetchOne(
                     db,
                     sql: """
-                        SELECT (SELECT ifnull(sum(byte_count), 0) FROM mailboxes)
-                            + (SELECT ifnull(sum(length(bytes)), 0) FROM chunks)
+                        SELECT ifnull(sum(byte_count), 0),
+                            ifnull(sum(byte_count) FILTER (WHERE is_paid = 0), 0) FROM mailboxes
                         """)
-                return (queue, starts, UInt64(newest), sum ?? 0)
+                return (queue, starts, UInt64(newest), sums?[0] ?? 0, sums?[1] ?? 0)
             }
         }
     }
@@ -79,12 +81,13 @@ public final class SQLiteRelayStore: RelayStore {
         _ orders: [RelayOrder], at now: UInt64
     ) throws(RelayStoreFailure) -> [RelayOutcome] {
         let writes = orders.contains(where: \.writes)
-        let start = RelayTransaction.Totals(newest: newest, byteCount: byteCount)
+        let start = RelayTransaction.Totals(
+            newest: newest, byteCount: byteCount, unpaidByteCount: unpaidByteCount)
         let (outcomes, end) = try Self.telling("storing") {
             try queue.writeWithoutTransaction { db in
                 var outcomes: [RelayOutcome] = []
                 var transaction = RelayTransaction(
-                    db: db, now: now, totals: start, byteCountMax: byteCountMax)
+                    db: db, now: now, totals: start, bounds: bounds)
                 guard writes else {
                     for order in orders { outcomes.append(try transaction.perform(order)) }
                     return (outcomes, transaction.totals)
@@ -99,6 +102,7 @@ public final class SQLiteRelayStore: RelayStore {
         }
         newest = end.newest
         byteCount = end.byteCount
+        unpaidByteCount = end.unpaidByteCount
         return outcomes
     }
 
@@ -227,13 +231,17 @@ enum RelaySchema {
         CREATE TABLE IF NOT EXISTS mailboxes (
             number INTEGER PRIMARY KEY,
             id BLOB NOT NULL UNIQUE,
-            writer BLOB NOT NULL DEFAULT x'',
+            writers BLOB NOT NULL DEFAULT x'',
             expires INTEGER NOT NULL,
             byte_count_max INTEGER NOT NULL,
+            is_paid INTEGER NOT NULL DEFAULT 0,
+            touched INTEGER NOT NULL DEFAULT 0,
             byte_count INTEGER NOT NULL DEFAULT 0,
             newest INTEGER NOT NULL DEFAULT 0
         ) STRICT;
         CREATE INDEX IF NOT EXISTS mailboxes_by_end ON mailboxes (expires);
+        CREATE INDEX IF NOT EXISTS mailboxes_by_touch ON mailboxes (touched, id)
+            WHERE is_paid = 0 AND byte_count > 0;
         CREATE TABLE IF NOT EXISTS envelopes (
             counter INTEGER PRIMARY KEY,
             mailbox INTEGER NOT NULL REFERENCES mailboxes (number),
@@ -242,12 +250,6 @@ enum RelaySchema {
         ) STRICT;
         CREATE INDEX IF NOT EXISTS envelopes_by_mailbox ON envelopes (mailbox);
         CREATE UNIQUE INDEX IF NOT EXISTS envelopes_by_hash ON envelopes (mailbox, hash);
-        CREATE TABLE IF NOT EXISTS chunks (
-            name BLOB PRIMARY KEY,
-            came INTEGER NOT NULL,
-            bytes BLOB NOT NULL
-        ) STRICT;
-        CREATE INDEX IF NOT EXISTS chunks_by_time ON chunks (came);
         CREATE TABLE IF NOT EXISTS tickets (
             hash BLOB PRIMARY KEY,
             byte_count_max INTEGER NOT NULL,

@@ -4,9 +4,13 @@ public import ParleyWire
 /// store that was set back.
 public struct MemoryRelayStore: RelayStore, Sendable {
     private struct Mailbox {
-        var writer: MailboxID?
+        var writers: [WriterID] = []
         var expires: UInt64
         var byteCountMax: UInt64
+        /// Whether a ticket was spent for it.
+        var isPaid = false
+        /// When it was last opened, put into or acknowledged.
+        var touched: UInt64 = 0
         var byteCount: UInt64 = 0
         var newest: UInt64 = 0
         /// Ascending by counter.
@@ -20,11 +24,10 @@ public struct MemoryRelayStore: RelayStore, Sendable {
             }
             entries.removeFirst(count)
         }
-    }
 
-    private struct Chunk {
-        let bytes: [UInt8]
-        let came: UInt64
+        mutating func drop(until byteCountMax: UInt64) {
+            while byteCount > byteCountMax, !entries.isEmpty { drop(1) }
+        }
     }
 
     /// See ``RelayStore/starts``.
@@ -32,14 +35,24 @@ public struct MemoryRelayStore: RelayStore, Sendable {
     /// See ``RelayStore/newest``.
     public private(set) var newest: UInt64 = 0
     private var mailboxes: [MailboxID: Mailbox] = [:]
-    private var chunks: [Digest: Chunk] = [:]
+    private let bounds: RelayStoreBounds
+    /// Bytes of envelopes, by whether their mailbox is paid.
+    private var byteCounts: (paid: UInt64, unpaid: UInt64) = (0, 0)
     /// What a ticket pays for, by its hash.
     private var tickets: [Digest: UInt64] = [:]
 
     /// An empty store.
     ///
-    /// - Parameter start: names its first start.
-    public init(start: UInt64) { restart(start) }
+    /// - Parameters:
+    ///   - start: names its first start.
+    ///   - bounds: how much it keeps.
+    public init(start: UInt64, bounds: RelayStoreBounds = RelayStoreBounds()) {
+        self.bounds = bounds
+        restart(start)
+    }
+
+    /// Bytes of envelopes that are kept.
+    public var byteCount: UInt64 { byteCounts.paid + byteCounts.unpaid }
 
     /// Is opened again, as by a relay that starts.
     public mutating func restart(_ start: UInt64) {
@@ -49,8 +62,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
 
     /// Loses what is kept of one mailbox, and says nothing of it.
     public mutating func lose(_ mailbox: MailboxID) {
-        guard let count = mailboxes[mailbox]?.entries.count else { return }
-        mailboxes[mailbox]?.drop(count)
+        change(mailbox) { $0.drop(until: 0) }
     }
 
     /// Lets a ticket with this hash pay for so many bytes.
@@ -61,10 +73,9 @@ public struct MemoryRelayStore: RelayStore, Sendable {
     /// All that is kept: what somebody who reads the relay's memory finds.
     public var contents: [[UInt8]] {
         mailboxes.sorted { $0.key < $1.key }.flatMap { id, mailbox in
-            [id.bytes, mailbox.writer?.bytes ?? []]
+            [id.bytes] + mailbox.writers.map(\.bytes)
                 + mailbox.entries.flatMap { [$0.hash.bytes, $0.entry.envelope] }
-        } + chunks.sorted { $0.key < $1.key }.flatMap { [$0.bytes, $1.bytes] }
-            + tickets.keys.sorted().map(\.bytes)
+        } + tickets.keys.sorted().map(\.bytes)
     }
 
     /// See ``RelayStore/perform(_:at:)``. Never throws.
@@ -76,76 +87,120 @@ public struct MemoryRelayStore: RelayStore, Sendable {
 
     private mutating func perform(_ order: RelayOrder, _ now: UInt64) -> RelayOutcome {
         switch order {
-        case .open(let id, let writer, let ticket, let terms):
-            return .answer(open(id, writer, ticket, terms, now))
-        case .put(let id, let signer, let hash, let envelope):
-            return put(envelope, hash, in: id, by: signer, now)
+        case .open(let id, let writers, let ticket, let terms):
+            return .answer(open(id, writers, ticket, terms, now))
+        case .put(let id, let right, let hash, let envelope):
+            return put(envelope, hash, in: id, by: right, now)
         case .get(let id, let range): return .answer(get(id, range))
         case .newest(let id): return .answer(.subscribed(newest: mailboxes[id]?.newest ?? 0))
-        case .acknowledge(let id, let counter): return .answer(acknowledge(id, counter))
-        case .mayWrite(let id, let signer):
-            return .answer(refusal(id, signer, now).map { .refused($0) } ?? .done)
-        case .putChunk(let id, let name, let chunk):
-            if let refusal = refusal(id, id, now) { return .answer(.refused(refusal)) }
-            if chunks[name] == nil { chunks[name] = Chunk(bytes: chunk, came: now) }
-            return .answer(.stored(counter: 0))
-        case .getChunk(let name):
-            return .answer(chunks[name].map { .chunk($0.bytes) } ?? .refused(.noChunk))
-        case .expire(let envelopes, let chunks): return expire(envelopes, chunks, now)
+        case .acknowledge(let id, let counter): return .answer(acknowledge(id, counter, now))
+        case .mayWrite(let id, let right):
+            return .answer(refusal(id, right, now).map { .refused($0) } ?? .done)
+        case .expire(let envelopes): return expire(envelopes, now)
         }
     }
 
-    /// Why this key may not write now; nil where it may.
-    private func refusal(_ id: MailboxID, _ signer: MailboxID, _ now: UInt64) -> RelayRefusal? {
+    /// Changes a mailbox, and carries on what the store holds in all.
+    private mutating func change(_ id: MailboxID, _ body: (inout Mailbox) -> Void) {
+        guard var mailbox = mailboxes.removeValue(forKey: id) else { return }
+        discount(mailbox)
+        body(&mailbox)
+        keep(mailbox, as: id)
+    }
+
+    private mutating func keep(_ mailbox: Mailbox, as id: MailboxID) {
+        if mailbox.isPaid {
+            byteCounts.paid += mailbox.byteCount
+        } else {
+            byteCounts.unpaid += mailbox.byteCount
+        }
+        mailboxes[id] = mailbox
+    }
+
+    private mutating func discount(_ mailbox: Mailbox) {
+        if mailbox.isPaid {
+            byteCounts.paid -= mailbox.byteCount
+        } else {
+            byteCounts.unpaid -= mailbox.byteCount
+        }
+    }
+
+    /// Why nobody with this right may write now; nil where they may.
+    private func refusal(
+        _ id: MailboxID, _ right: MailboxRight, _ now: UInt64
+    ) -> RelayRefusal? {
         guard let mailbox = mailboxes[id], mailbox.expires > now else { return .noMailbox }
-        return signer == id || signer == mailbox.writer ? nil : .forbidden
+        guard case .writer(let writer) = right else { return nil }
+        return mailbox.writers.contains(writer) ? nil : .forbidden
     }
 
     private mutating func open(
-        _ id: MailboxID, _ writer: MailboxID?, _ ticket: Digest?, _ terms: MailboxTerms,
+        _ id: MailboxID, _ writers: [WriterID]?, _ ticket: Digest?, _ terms: MailboxTerms,
         _ now: UInt64
     ) -> RelayAnswer {
-        var mailbox = mailboxes[id]
-        if (mailbox?.expires ?? 0) <= now + terms.renewal {
-            var room = max(mailbox?.byteCountMax ?? 0, terms.byteCountMax)
+        var opened = mailboxes[id] ?? Mailbox(expires: 0, byteCountMax: 0)
+        let isOver = opened.expires <= now
+        if opened.expires <= now + terms.renewal {
             if let ticket, let paid = tickets.removeValue(forKey: ticket) {
-                room = paid
-            } else if terms.needsTicket, (mailbox?.expires ?? 0) <= now {
-                return .refused(ticket == nil ? .ticketNeeded : .badTicket)
-            } else if terms.needsTicket {
-                room = 0
-            }
-            if room > 0 {
-                var opened = mailbox ?? Mailbox(expires: 0, byteCountMax: 0)
+                opened.byteCountMax = paid
                 opened.expires = now + terms.lifetime
-                opened.byteCountMax = room
-                mailbox = opened
+                opened.isPaid = true
+            } else if terms.needsTicket {
+                if isOver { return .refused(ticket == nil ? .ticketNeeded : .badTicket) }
+            } else if isOver || !opened.isPaid {
+                opened.byteCountMax = terms.byteCountMax
+                opened.expires = now + terms.lifetime
+                opened.isPaid = false
             }
         }
-        guard var opened = mailbox else { return .refused(.noMailbox) }
-        opened.writer = writer ?? opened.writer
-        mailboxes[id] = opened
+        if let old = mailboxes.removeValue(forKey: id) { discount(old) }
+        opened.writers = writers ?? opened.writers
+        opened.touched = now
+        keep(opened, as: id)
         return .opened(expires: opened.expires, byteCountMax: opened.byteCountMax)
     }
 
     private mutating func put(
-        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by signer: MailboxID, _ now: UInt64
+        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by right: MailboxRight,
+        _ now: UInt64
     ) -> RelayOutcome {
-        if let refusal = refusal(id, signer, now) { return .answer(.refused(refusal)) }
+        if let refusal = refusal(id, right, now) { return .answer(.refused(refusal)) }
         if let counter = mailboxes[id]?.counters[hash] { return .known(counter: counter) }
-        newest = RelayCounter.next(after: newest, at: now)
-        var mailbox = mailboxes.removeValue(forKey: id) ?? Mailbox(expires: 0, byteCountMax: 0)
-        while mailbox.byteCount + UInt64(envelope.count) > mailbox.byteCountMax,
-            !mailbox.entries.isEmpty
-        {
-            mailbox.drop(1)
+        let size = UInt64(envelope.count)
+        guard makeRoom(for: size, in: id) else {
+            return .answer(.refused(.busy(retryAfter: RelayStoreBounds.fullDelay)))
         }
-        mailbox.entries.append((hash, RelayEntry(counter: newest, envelope: envelope)))
-        mailbox.counters[hash] = newest
-        mailbox.byteCount += UInt64(envelope.count)
-        mailbox.newest = newest
-        mailboxes[id] = mailbox
-        return .answer(.stored(counter: newest))
+        let counter = RelayCounter.next(after: newest, at: now)
+        newest = counter
+        change(id) { mailbox in
+            mailbox.entries.append((hash, RelayEntry(counter: counter, envelope: envelope)))
+            mailbox.counters[hash] = counter
+            mailbox.byteCount += size
+            mailbox.newest = counter
+            mailbox.touched = now
+        }
+        return .answer(.stored(counter: counter))
+    }
+
+    /// Lets envelopes go until so many bytes fit. Returns whether they do.
+    private mutating func makeRoom(for size: UInt64, in id: MailboxID) -> Bool {
+        guard let mailbox = mailboxes[id] else { return false }
+        let most = mailbox.isPaid ? bounds.byteCountMax : bounds.unpaidByteCountMax
+        let quota = min(mailbox.byteCountMax, most)
+        change(id) { $0.drop(until: quota - min(quota, size)) }
+        while isShort(of: size, forPaid: mailbox.isPaid) {
+            let untouched = mailboxes.filter {
+                !$0.value.isPaid && $0.value.byteCount > 0 && $0.key != id
+            }.min { ($0.value.touched, $0.key) < ($1.value.touched, $1.key) }
+            guard let untouched else { return false }
+            change(untouched.key) { $0.drop(until: 0) }
+        }
+        return true
+    }
+
+    private func isShort(of size: UInt64, forPaid isPaid: Bool) -> Bool {
+        byteCount + size > bounds.byteCountMax
+            || !isPaid && byteCounts.unpaid + size > bounds.unpaidByteCountMax
     }
 
     private func get(_ id: MailboxID, _ range: RelayRange) -> RelayAnswer {
@@ -170,23 +225,27 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         return .entries(page, hasMore: hasMore, newest: mailbox.newest)
     }
 
-    private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) -> RelayAnswer {
-        guard let mailbox = mailboxes[id] else { return .refused(.noMailbox) }
-        guard mailbox.writer != nil else { return .refused(.forbidden) }
-        mailboxes[id]?.drop(mailbox.entries.prefix { $0.entry.counter <= counter }.count)
+    private mutating func acknowledge(
+        _ id: MailboxID, _ counter: UInt64, _ now: UInt64
+    ) -> RelayAnswer {
+        guard mailboxes[id] != nil else { return .refused(.noMailbox) }
+        change(id) { mailbox in
+            mailbox.drop(mailbox.entries.prefix { $0.entry.counter <= counter }.count)
+            mailbox.touched = now
+        }
         return .done
     }
 
-    private mutating func expire(
-        _ envelopes: UInt64, _ chunksBefore: UInt64, _ now: UInt64
-    ) -> RelayOutcome {
+    private mutating func expire(_ envelopes: UInt64, _ now: UInt64) -> RelayOutcome {
         for id in mailboxes.keys.sorted() {
-            guard var mailbox = mailboxes.removeValue(forKey: id) else { continue }
-            mailbox.drop(
-                mailbox.entries.prefix { $0.entry.counter < envelopes * 1000 }.count)
-            if !mailbox.entries.isEmpty || mailbox.expires > now { mailboxes[id] = mailbox }
+            change(id) { mailbox in
+                mailbox.drop(
+                    mailbox.entries.prefix { $0.entry.counter < envelopes * 1000 }.count)
+            }
+            if let mailbox = mailboxes[id], mailbox.entries.isEmpty, mailbox.expires <= now {
+                mailboxes[id] = nil
+            }
         }
-        chunks = chunks.filter { $1.came >= chunksBefore }
         return .answer(.done)
     }
 }

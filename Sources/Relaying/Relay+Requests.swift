@@ -34,30 +34,25 @@ extension Relay {
         _ checked: CheckedRequest, _ policy: RelayPolicy
     ) -> (RelayOrder, Purpose)? {
         let mailbox = checked.request.mailbox
-        let signer = checked.signer
+        let right = checked.right
         switch checked.request.action {
-        case .open(let writer, let ticket):
+        case .open(let writers, let ticket):
             let hash: Digest? = ticket.map { digest(.relayTicket, $0) }
-            return (.open(mailbox, writer: writer, ticket: hash, policy.terms), .answer)
+            return (.open(mailbox, writers: writers, ticket: hash, policy.terms), .answer)
         case .put(let envelope):
             let hash: Digest = digest(.relayBlob, envelope)
             return (
-                .put(mailbox, by: signer, hash: hash, envelope: envelope),
+                .put(mailbox, by: right, hash: hash, envelope: envelope),
                 .put(mailbox, envelope: envelope)
             )
         case .volatile(let lifetime, let envelope):
             return (
-                .mayWrite(mailbox, by: signer),
+                .mayWrite(mailbox, by: right),
                 .pass(mailbox, lifetime: lifetime, envelope: envelope)
             )
         case .get(let range): return (.get(mailbox, range), .answer)
         case .acknowledge(let counter): return (.acknowledge(mailbox, upTo: counter), .answer)
-        case .pipe: return (.mayWrite(mailbox, by: signer), .call(mailbox))
-        case .putChunk(let chunk):
-            return (
-                .putChunk(mailbox, name: digest(.relayBlob, chunk), chunk: chunk), .answer
-            )
-        case .getChunk(let name): return (.getChunk(name), .answer)
+        case .pipe: return (.mayWrite(mailbox, by: right), .call(mailbox))
         case .subscribe, .unsubscribe: return nil
         }
     }
@@ -66,12 +61,8 @@ extension Relay {
     private mutating func refusal(
         of checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64
     ) -> RelayRefusal? {
-        if let busy = shortage(of: checked, connection, now) { return busy }
-        switch checked.request.action {
-        case .put, .volatile, .pipe: break
-        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .putChunk, .getChunk:
-            guard checked.isOwner else { return .forbidden }
-        }
+        if let busy = shortage(of: Cost(checked, policy), connection, now) { return busy }
+        guard Self.mayAsk(checked.request.action, checked.right) else { return .forbidden }
         let pageCount = clients[connection]?.pendingPageCount ?? 0
         if checked.request.action.isLong, pageCount >= Limits.relayLongAnswerCountMax {
             return .busy(retryAfter: 100)
@@ -88,27 +79,68 @@ extension Relay {
         return nil
     }
 
+    /// Whether a key with this right may ask this at all. Who may write, the store knows.
+    private static func mayAsk(_ action: RelayAction, _ right: MailboxRight) -> Bool {
+        switch action {
+        case .put, .volatile, .pipe: true
+        case .open(let writers, _): right == .inbox || right == .drop && writers == nil
+        case .get, .subscribe, .unsubscribe: right.isOwner
+        // The others of a drop read it, too.
+        case .acknowledge: right == .inbox
+        }
+    }
+
+    /// Refuses what no client may ask. It costs what any request costs.
+    mutating func refuseMalformed(
+        _ counter: UInt64, byteCount: Int, _ connection: RelayConnection, _ now: UInt64,
+        _ effects: inout [RelayEffect]
+    ) {
+        guard clients[connection] != nil else { return }
+        clients[connection]?.heardAt = now
+        let busy = shortage(of: Cost(byteCount: byteCount), connection, now)
+        answer(.refused(busy ?? .malformed), to: counter, connection, &effects)
+    }
+
+    /// What a request takes from what its connection and its address are allowed.
+    private struct Cost {
+        let byteCount: Int
+        var openedCount = 0
+        var storedByteCount = 0
+
+        init(byteCount: Int) { self.byteCount = byteCount }
+
+        init(_ checked: CheckedRequest, _ policy: RelayPolicy) {
+            byteCount = checked.byteCount
+            switch checked.request.action {
+            case .open: openedCount = 1
+            // Where every mailbox is paid for, its ticket bounds what it holds.
+            case .put(let envelope) where !policy.needsTicket: storedByteCount = envelope.count
+            case .put, .volatile, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
+            }
+        }
+    }
+
     /// Takes a request from what its connection and its address are allowed.
     private mutating func shortage(
-        of checked: CheckedRequest, _ connection: RelayConnection, _ now: UInt64
+        of cost: Cost, _ connection: RelayConnection, _ now: UInt64
     ) -> RelayRefusal? {
         guard var client = clients[connection], var origin = origins[client.origin] else {
             return nil
         }
-        var opened = 0
-        if case .open = checked.request.action { opened = 1 }
         // Nothing is taken for what is refused: else who asks again at once would never be let.
         let wait = max(
             client.requests.shortage(of: 1, at: now), origin.requests.shortage(of: 1, at: now),
-            client.bytes.shortage(of: checked.byteCount, at: now),
-            origin.bytes.shortage(of: checked.byteCount, at: now),
-            origin.openings.shortage(of: opened, at: now))
+            client.bytes.shortage(of: cost.byteCount, at: now),
+            origin.bytes.shortage(of: cost.byteCount, at: now),
+            origin.openings.shortage(of: cost.openedCount, at: now),
+            origin.storing.shortage(of: cost.storedByteCount, at: now))
         if wait == 0 {
             _ = client.requests.take(1, at: now)
             _ = origin.requests.take(1, at: now)
-            _ = client.bytes.take(checked.byteCount, at: now)
-            _ = origin.bytes.take(checked.byteCount, at: now)
-            _ = origin.openings.take(opened, at: now)
+            _ = client.bytes.take(cost.byteCount, at: now)
+            _ = origin.bytes.take(cost.byteCount, at: now)
+            _ = origin.openings.take(cost.openedCount, at: now)
+            _ = origin.storing.take(cost.storedByteCount, at: now)
         }
         clients[connection] = client
         origins[client.origin] = origin

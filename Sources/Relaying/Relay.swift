@@ -20,6 +20,8 @@ public enum RelayInput: Sendable {
     case closed(RelayConnection)
     /// A client asks for something.
     case request(RelayConnection, CheckedRequest)
+    /// A client asks, with this counter, for something that no client may ask.
+    case malformedRequest(RelayConnection, counter: UInt64, byteCount: Int)
     /// A client said something about a pipe.
     case pipe(RelayConnection, PipeFrame)
     /// A client is there.
@@ -104,6 +106,7 @@ public struct Relay: Sendable {
         var requests: Allotment
         var bytes: Allotment
         var openings: Allotment
+        var storing: Allotment
     }
 
     /// What an order was given for.
@@ -187,6 +190,9 @@ public struct Relay: Sendable {
         case .opened(let connection, let origin): open(connection, origin, now, &effects)
         case .closed(let connection): forget(connection, &effects)
         case .request(let connection, let request): take(request, connection, now, &effects)
+        case .malformedRequest(let connection, let counter, let byteCount):
+            refuseMalformed(
+                counter, byteCount: byteCount, connection, now, &effects)
         case .pipe(let connection, let frame): take(frame, connection, now, &effects)
         case .ping(let connection):
             guard clients[connection] != nil else { break }
@@ -217,7 +223,8 @@ public struct Relay: Sendable {
             ?? Origin(
                 requests: Allotment(policy.requests, times: 4, at: now),
                 bytes: Allotment(policy.bytes, times: 4, at: now),
-                openings: Allotment(policy.openings, at: now))
+                openings: Allotment(policy.openings, at: now),
+                storing: Allotment(policy.storing, at: now))
         guard origin.connectionCount < policy.originConnectionCountMax || name.isEmpty else {
             counters.closings[.tooManyOfOrigin, default: 0] += 1
             effects.append(.close(connection, .tooManyOfOrigin))
@@ -315,15 +322,14 @@ public struct Relay: Sendable {
 
     private mutating func upkeep(_ now: UInt64, _ effects: inout [RelayEffect]) {
         let order = RelayOrder.expire(
-            envelopesBefore: now - min(now, policy.envelopeLifetime),
-            chunksBefore: now - min(now, policy.chunkLifetime))
+            envelopesBefore: now - min(now, policy.envelopeLifetime))
         let nobody = Pending(connection: RelayConnection(0), counter: 0, purpose: .upkeep)
         give(order, for: nobody, &effects)
         for name in origins.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             guard var origin = origins[name], origin.connectionCount == 0 else { continue }
             let isRested =
                 origin.requests.isFull(at: now) && origin.bytes.isFull(at: now)
-                && origin.openings.isFull(at: now)
+                && origin.openings.isFull(at: now) && origin.storing.isFull(at: now)
             if isRested || origins.count > Self.originCountMax { origins[name] = nil }
         }
     }

@@ -8,22 +8,27 @@ public struct MailboxAccess: Sendable {
     /// The key that requests are signed with.
     public let key: DeviceSigningKey
 
-    /// The right of the mailbox's owner; of a shared one everybody is the owner. Its name follows
-    /// from the key.
-    public init(owner key: DeviceSigningKey) {
-        mailbox = MailboxID(key: key.device)
+    /// The right of all who share a drop. Its name follows from the key.
+    public init(drop key: DeviceSigningKey) {
+        mailbox = MailboxID(drop: key.device)
         self.key = key
     }
 
-    /// The right to write into somebody's inbox.
-    public init(_ mailbox: MailboxID, writer key: DeviceSigningKey) {
+    /// The right of an inbox's owner. Its name follows from the key.
+    public init(inbox key: DeviceSigningKey) {
+        mailbox = MailboxID(inbox: key.device)
+        self.key = key
+    }
+
+    /// The right of whoever has this key, which need not be the mailbox's own.
+    public init(_ mailbox: MailboxID, key: DeviceSigningKey) {
         self.mailbox = mailbox
         self.key = key
     }
 
     /// The name that the owner of an inbox gives the relay for this right, see
-    /// ``RelayAction/open(writer:ticket:)``.
-    public var signer: MailboxID { MailboxID(key: key.device) }
+    /// ``RelayAction/open(writers:ticket:)``.
+    public var writer: WriterID { WriterID(key: key.device) }
 }
 
 /// Why a connection to a relay is of no use any more.

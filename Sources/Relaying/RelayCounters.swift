@@ -33,9 +33,8 @@ extension RelayAction {
     /// Whether the answer can be longer than any request.
     var isLong: Bool {
         switch self {
-        case .get, .getChunk: true
-        case .open, .put, .volatile, .subscribe, .unsubscribe, .acknowledge, .pipe, .putChunk:
-            false
+        case .get: true
+        case .open, .put, .volatile, .subscribe, .unsubscribe, .acknowledge, .pipe: false
         }
     }
 
@@ -50,8 +49,6 @@ extension RelayAction {
         case .unsubscribe: "unsub"
         case .acknowledge: "ack"
         case .pipe: "pipe"
-        case .putChunk: "putc"
-        case .getChunk: "getc"
         }
     }
 }
@@ -67,7 +64,6 @@ extension RelayRefusal {
         case .badTicket: "badTicket"
         case .malformed: "malformed"
         case .nobodyThere: "nobodyThere"
-        case .noChunk: "noChunk"
         }
     }
 }

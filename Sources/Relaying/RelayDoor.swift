@@ -6,30 +6,51 @@ public import ParleyWire
 public struct CheckedRequest: Sendable {
     /// What the answer bears.
     public let counter: UInt64
-    /// The mailbox that the key which signed would own.
-    public let signer: MailboxID
+    /// What the key that signed may do with the mailbox.
+    public let right: MailboxRight
     /// What is asked.
     public let request: RelayRequest
     /// Bytes that it had.
     public let byteCount: Int
 
-    /// Whether the mailbox's own key signed.
-    public var isOwner: Bool { signer == request.mailbox }
-
     /// A request on a connection that nobody can forge, by who has this key.
     public init(simulated request: RelayRequest, by key: DeviceID, counter: UInt64) {
         self.counter = counter
-        signer = MailboxID(key: key)
+        right = MailboxRight(of: key, in: request.mailbox)
         self.request = request
         byteCount = request.encoded.count
     }
 
     init(_ signed: SignedRelayRequest, byteCount: Int) {
         counter = signed.counter
-        signer = MailboxID(key: signed.key)
+        right = MailboxRight(of: signed.key, in: signed.request.mailbox)
         request = signed.request
         self.byteCount = byteCount
     }
+}
+
+/// What a key may do with a mailbox. The mailbox's name says of which kind it is.
+public enum MailboxRight: Hashable, Sendable {
+    /// It is the drop's own: all who have it read and write, and nobody deletes.
+    case drop
+    /// It is the inbox's own: its device reads, writes, deletes, and says who else may write.
+    case inbox
+    /// It is another, which may write into an inbox if the owner said so.
+    case writer(WriterID)
+
+    /// The right of this key.
+    public init(of key: DeviceID, in mailbox: MailboxID) {
+        if mailbox == MailboxID(drop: key) {
+            self = .drop
+        } else if mailbox == MailboxID(inbox: key) {
+            self = .inbox
+        } else {
+            self = .writer(WriterID(key: key))
+        }
+    }
+
+    /// Whether the mailbox's own key signed.
+    public var isOwner: Bool { self == .drop || self == .inbox }
 }
 
 /// Why a client's connection is ended.
@@ -52,6 +73,8 @@ public enum RelayDoorEvent: Sendable {
     case opened
     /// Something is asked.
     case request(CheckedRequest)
+    /// Something is asked that no client may ask: it is refused.
+    case malformedRequest(UInt64, byteCount: Int)
     /// About a pipe.
     case pipe(PipeFrame)
     /// The client is there.
@@ -115,7 +138,13 @@ public struct RelayDoor: Sendable {
         do throws(DecodingFailure) {
             decoded = try RelayClientFrame.decode(bytes)
         } catch {
-            throw .malformed(error)
+            guard let counter = RelayClientFrame.counter(ofRequest: bytes) else {
+                throw .malformed(error)
+            }
+            // It ends no connection: the client may be a newer one. Its signature says nothing.
+            guard counter > lastCounter else { throw .staleCounter }
+            lastCounter = counter
+            return .malformedRequest(counter, byteCount: bytes.count)
         }
         guard let frame = decoded else { return nil }
         switch frame {

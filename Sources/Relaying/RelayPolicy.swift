@@ -13,8 +13,6 @@ public struct RelayPolicy: Equatable, Sendable {
     public var mailboxByteCountMax: UInt64 = 64 << 20
     /// How long an envelope is kept, in milliseconds.
     public var envelopeLifetime: UInt64 = 30 * day
-    /// How long a chunk is kept, in milliseconds.
-    public var chunkLifetime: UInt64 = 14 * day
 
     /// Connections from one address.
     public var originConnectionCountMax = 64
@@ -25,6 +23,9 @@ public struct RelayPolicy: Equatable, Sendable {
     public var bytes = Rate(burst: 64 << 20, perSecond: 4 << 20)
     /// Mailboxes opened from one address.
     public var openings = Rate(burst: 2048, perSecond: 1)
+    /// Bytes of envelopes that one address may have stored: at once, and a second in the long run,
+    /// which is 112 MiB an hour. Where every mailbox takes a ticket, tickets alone bound it.
+    public var storing = Rate(burst: 256 << 20, perSecond: 32 << 10)
     /// How long a client may be silent, in milliseconds.
     public var silenceMax: UInt64 = 5 * 60_000
     /// Whether clients that cannot reach each other are joined.
@@ -43,6 +44,7 @@ public struct RelayPolicy: Equatable, Sendable {
         policy.requests = rate
         policy.bytes = rate
         policy.openings = rate
+        policy.storing = rate
         return policy
     }
 

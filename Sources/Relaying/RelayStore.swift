@@ -27,33 +27,30 @@ public protocol RelayStore {
 /// What a relay asks of its store.
 public enum RelayOrder: Equatable, Sendable {
     /// Make a mailbox on these terms, or let it live on. Outcome: ``RelayAnswer/opened(expires:byteCountMax:)``.
-    case open(MailboxID, writer: MailboxID?, ticket: Digest?, MailboxTerms)
-    /// Keep an envelope with this hash, signed for by this key's name; when the mailbox is full,
-    /// the oldest go. Outcome: ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
-    case put(MailboxID, by: MailboxID, hash: Digest, envelope: [UInt8])
+    /// `writers`, unless nil, are from now on those who may write besides the owner.
+    case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
+    /// Keep an envelope with this hash, by who has this right; when the mailbox is full, its oldest
+    /// go, and under pressure what others left untouched, see ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
+    case put(MailboxID, by: MailboxRight, hash: Digest, envelope: [UInt8])
     /// Entries of a range. Of a mailbox that is not there: none.
     case get(MailboxID, RelayRange)
     /// The newest counter, 0 where there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.
     case newest(MailboxID)
-    /// Delete what an inbox holds up to a counter.
+    /// Delete what a mailbox holds up to a counter.
     case acknowledge(MailboxID, upTo: UInt64)
-    /// Whether this key's name may write. Outcome: done, or why not.
-    case mayWrite(MailboxID, by: MailboxID)
-    /// Keep a chunk, paid for by a mailbox.
-    case putChunk(MailboxID, name: Digest, chunk: [UInt8])
-    /// The chunk of this name.
-    case getChunk(Digest)
-    /// Forget envelopes and chunks that came before these times, and mailboxes whose own time is
-    /// over and that are empty. Some at a time: it is asked for again.
-    case expire(envelopesBefore: UInt64, chunksBefore: UInt64)
+    /// Whether who has this right may write. Outcome: done, or why not.
+    case mayWrite(MailboxID, by: MailboxRight)
+    /// Forget envelopes that came before this time, and mailboxes whose own time is over and that
+    /// are empty. Some at a time: it is asked for again.
+    case expire(envelopesBefore: UInt64)
 }
 
 extension RelayOrder {
     /// Whether it can change what is kept.
     public var writes: Bool {
         switch self {
-        case .open, .put, .acknowledge, .putChunk, .expire: true
-        case .get, .newest, .mayWrite, .getChunk: false
+        case .open, .put, .acknowledge, .expire: true
+        case .get, .newest, .mayWrite: false
         }
     }
 }
@@ -64,6 +61,27 @@ public enum RelayOutcome: Equatable, Sendable {
     case answer(RelayAnswer)
     /// The envelope was there already, with this counter.
     case known(counter: UInt64)
+}
+
+/// How much a store keeps.
+///
+/// A mailbox is *paid* if it was opened with a ticket, as long as that holds. Where there is no room
+/// for an envelope, unpaid mailboxes are emptied for it, first the one that was least lately opened,
+/// put into or acknowledged; a paid one never, nor the one that the envelope is for.
+public struct RelayStoreBounds: Equatable, Sendable {
+    /// Bytes of envelopes in all.
+    public var byteCountMax: UInt64
+    /// Of these, bytes in mailboxes that are not paid.
+    public var unpaidByteCountMax: UInt64
+
+    /// Bounds with these fields; half of all for what is not paid, unless it is said otherwise.
+    public init(byteCountMax: UInt64 = 16 << 30, unpaidByteCountMax: UInt64? = nil) {
+        self.byteCountMax = byteCountMax
+        self.unpaidByteCountMax = unpaidByteCountMax ?? byteCountMax / 2
+    }
+
+    /// How long who finds no room shall wait, in milliseconds: envelopes go by the day.
+    public static let fullDelay: UInt32 = 600_000
 }
 
 /// On what terms a mailbox is made.

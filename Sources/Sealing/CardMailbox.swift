@@ -28,6 +28,11 @@ public struct CardMailbox: Hashable, Sendable {
         self.writerSeed = writerSeed
     }
 
+    /// The same mailbox, with its relay called at other places.
+    public func called(at addresses: [String]) -> CardMailbox {
+        CardMailbox(relay: relay, addresses: addresses, inbox: inbox, writerSeed: writerSeed)
+    }
+
     /// The key that may write into the inbox.
     public var writer: DeviceSigningKey { DeviceSigningKey(seed: Secret(writerSeed.bytes)) }
 
@@ -68,13 +73,10 @@ public struct CardMailbox: Hashable, Sendable {
 }
 
 /// The keys of a device's inbox on one relay. They grow from one secret of the device, so that
-/// nothing more is to be kept for each relay.
+/// nothing more is to be kept for each relay. Source: `Protocol/06-relay.md`, "Inboxes".
 public struct InboxKeys: Sendable {
-    /// Reads and deletes.
+    /// Reads, deletes, and says who may write.
     public let owner: DeviceSigningKey
-    /// Writes, and calls the owner.
-    public let writer: DeviceSigningKey
-    private let writerSeed: Digest
 
     /// The keys on this relay.
     ///
@@ -82,16 +84,35 @@ public struct InboxKeys: Sendable {
     public init(secret: Secret, relay: NoiseKey) {
         owner = DeviceSigningKey(
             seed: deriveSecret(key: secret, .inboxOwner, context: relay.bytes))
-        let seed = derive(key: secret, .inboxWriter, context: relay.bytes)
-        writerSeed = Digest { $0.copyBytes(from: seed) }
-        writer = DeviceSigningKey(seed: Secret(seed))
     }
 
     /// The inbox.
-    public var inbox: MailboxID { MailboxID(key: owner.device) }
+    public var inbox: MailboxID { MailboxID(inbox: owner.device) }
 
-    /// The inbox as a card shows it.
-    public func shown(on relay: NoiseKey, at addresses: [String]) -> CardMailbox {
-        CardMailbox(relay: relay, addresses: addresses, inbox: inbox, writerSeed: writerSeed)
+    /// The inbox as a card shows it, with the right to write into it.
+    public func shown(
+        on relay: NoiseKey, at addresses: [String], to writer: InboxWriter
+    ) -> CardMailbox {
+        CardMailbox(relay: relay, addresses: addresses, inbox: inbox, writerSeed: writer.seed)
     }
+}
+
+/// A right to write into a device's inbox on one relay, and to call the device through it. It grows
+/// from a secret that is drawn anew now and then, so that no right lasts.
+public struct InboxWriter: Sendable {
+    /// Signs what is put.
+    public let key: DeviceSigningKey
+    fileprivate let seed: Digest
+
+    /// The right on this relay.
+    ///
+    /// - Parameter secret: 32 bytes that the device alone has.
+    public init(secret: Secret, relay: NoiseKey) {
+        let bytes = derive(key: secret, .inboxWriter, context: relay.bytes)
+        seed = Digest { $0.copyBytes(from: bytes) }
+        key = DeviceSigningKey(seed: Secret(bytes))
+    }
+
+    /// By what the relay knows the right.
+    public var name: WriterID { WriterID(key: key.device) }
 }

@@ -110,14 +110,18 @@ public struct Label: Sendable {
 
     /// The key of an epoch's mailbox of one day.
     public static let mailboxSeed = Label("lp1/mbx/seed")
-    /// The name of a mailbox.
-    public static let mailbox = Label("lp1/mbx/id")
+    /// The name of a mailbox that all who have its key share.
+    public static let dropMailbox = Label("lp1/mbx/drop")
+    /// The name of one device's inbox.
+    public static let inboxMailbox = Label("lp1/mbx/inbox")
+    /// What a relay knows of a key that may write into an inbox.
+    public static let mailboxWriter = Label("lp1/mbx/writer")
 
     // MARK: Relays
 
     /// A request to a relay, signed by the key of the mailbox that it is about.
     public static let relayRequest = Label("lp1/relay/req")
-    /// An envelope or chunk as a relay tells it from others.
+    /// An envelope as a relay tells it from others.
     public static let relayBlob = Label("lp1/relay/blob")
     /// A ticket as a relay keeps it.
     public static let relayTicket = Label("lp1/relay/ticket")

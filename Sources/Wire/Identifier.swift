@@ -121,6 +121,8 @@ public enum NoiseSubject {}
 public enum LeafSubject {}
 /// What a ``MailboxID`` names.
 public enum MailboxSubject {}
+/// See ``WriterID``.
+public enum WriterSubject {}
 
 /// A space: `H("lp1/space", kind, creator device, random16)`.
 public typealias SpaceID = Identifier<SpaceSubject>
@@ -140,6 +142,8 @@ public typealias NoiseKey = Identifier<NoiseSubject>
 public typealias LeafKey = Identifier<LeafSubject>
 /// A place on a relay.
 public typealias MailboxID = Identifier<MailboxSubject>
+/// What a relay knows of a key that may write into an inbox: `H("lp1/mbx/writer", key)`.
+public typealias WriterID = Identifier<WriterSubject>
 
 /// Lower-case hex of the bytes. Never call it with a secret.
 public func hex(_ bytes: some Sequence<UInt8>) -> String {

@@ -91,15 +91,15 @@ public enum Limits {
     public static let relayPageByteCountMax = 128 * 1024
     /// Envelopes in one answer of a relay.
     public static let relayEntryCountMax = 512
-    /// A sealed chunk on a relay.
-    public static let relayChunkByteCountMax = 64 * 1024
+    /// Keys that may write into one inbox at a time.
+    public static let inboxWriterCountMax = 8
     /// A ticket that pays for a mailbox.
     public static let ticketByteCount = 32
     /// Seconds for which what a relay does not keep may be of use.
     public static let volatileSecondsMax = 60
     /// Requests that a client may have sent without having an answer.
     public static let relayRequestCountMax = 256
-    /// Of these, requests whose answer is a page of envelopes or a chunk.
+    /// Of these, requests whose answer is a page of envelopes.
     public static let relayLongAnswerCountMax = 32
     /// Mailboxes that one connection to a relay may be told of.
     public static let relaySubscriptionCountMax = 1024

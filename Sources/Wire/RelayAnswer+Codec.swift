@@ -6,7 +6,6 @@ extension RelayAnswer {
         case subscribed = 4
         case done = 5
         case pipe = 6
-        case chunk = 7
         case refused = 8
     }
 
@@ -19,7 +18,6 @@ extension RelayAnswer {
             case .subscribed: .subscribed
             case .done: .done
             case .pipe: .pipe
-            case .chunk: .chunk
             case .refused: .refused
             }
         return kind.rawValue
@@ -36,7 +34,6 @@ extension RelayAnswer {
         case .subscribed: self = .subscribed(newest: try reader.number())
         case .done: self = .done
         case .pipe: self = .pipe(try reader.uint32())
-        case .chunk: self = .chunk(try reader.chunk())
         case .refused: self = .refused(try RelayRefusal(from: &reader))
         }
     }
@@ -51,7 +48,6 @@ extension RelayRefusal {
         case badTicket = 5
         case malformed = 6
         case nobodyThere = 7
-        case noChunk = 8
     }
 
     fileprivate var code: UInt8 {
@@ -64,7 +60,6 @@ extension RelayRefusal {
             case .badTicket: .badTicket
             case .malformed: .malformed
             case .nobodyThere: .nobodyThere
-            case .noChunk: .noChunk
             }
         return kind.rawValue
     }
@@ -81,7 +76,6 @@ extension RelayRefusal {
             case .badTicket: .badTicket
             case .malformed: .malformed
             case .nobodyThere: .nobodyThere
-            case .noChunk: .noChunk
             }
     }
 }
@@ -101,7 +95,6 @@ extension ByteWriter {
             for entry in entries { relayEntry(entry) }
         case .done: break
         case .pipe(let pipe): uint32(pipe)
-        case .chunk(let bytes): counted(bytes)
         case .refused(let refusal):
             byte(refusal.code)
             if case .busy(let delay) = refusal { uint32(delay) }

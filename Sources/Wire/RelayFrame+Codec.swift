@@ -34,20 +34,39 @@ extension RelayClientFrame {
         guard let kind = Kind(rawValue: try reader.byte()) else { return nil }
         let frame: RelayClientFrame
         switch kind {
-        case .request:
-            let counter = try reader.uint64()
-            let key: DeviceID = try reader.identifier()
-            guard let signature = SignatureBytes(try reader.slice(SignatureBytes.byteCount))
-            else { throw .truncated }
-            frame = .request(
-                SignedRelayRequest(
-                    counter: counter, key: key, signature: signature,
-                    request: try reader.relayRequest()))
+        case .request: frame = .request(try reader.signedRequest())
         case .pipe: frame = .pipe(try reader.pipeFrame())
         case .ping: frame = .ping
         }
         try reader.finish()
         return frame
+    }
+}
+
+extension RelayClientFrame {
+    /// The counter of a request of which all up to its signature can be read, whatever comes then.
+    /// So a relay can refuse what only newer clients ask, and what breaks a bound.
+    public static func counter(ofRequest bytes: [UInt8]) -> UInt64? {
+        var reader = ByteReader(bytes)
+        // What it is that does not hold helps no client: it is told that it asked wrongly.
+        guard bytes.count <= Limits.frameByteCountMax,
+            (try? reader.byte()) == Kind.request.rawValue,
+            let counter = try? reader.uint64(),
+            (try? reader.slice(32 + SignatureBytes.byteCount)) != nil
+        else { return nil }
+        return counter
+    }
+}
+
+extension ByteReader {
+    fileprivate mutating func signedRequest() throws(DecodingFailure) -> SignedRelayRequest {
+        let counter = try uint64()
+        let key: DeviceID = try identifier()
+        guard let signature = SignatureBytes(try slice(SignatureBytes.byteCount)) else {
+            throw .truncated
+        }
+        return SignedRelayRequest(
+            counter: counter, key: key, signature: signature, request: try relayRequest())
     }
 }
 
@@ -121,9 +140,9 @@ extension RelayServerFrame {
 }
 
 extension RelayWelcome {
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 3
 
-    /// `u8 2 ‖ u32 day ‖ u64 newest ‖ flags ‖ list of starts`; bit 0 of the flags asks for tickets.
+    /// `u8 3 ‖ u32 day ‖ u64 newest ‖ flags ‖ list of starts`; bit 0 of the flags asks for tickets.
     /// `start = u64 id ‖ u64 newest`.
     public var encoded: [UInt8] {
         var writer = ByteWriter(capacity: Self.byteCountMax)
@@ -171,8 +190,9 @@ extension RelayAction {
     /// About how many bytes it carries: to make room once.
     var payloadByteCount: Int {
         switch self {
-        case .put(let bytes), .volatile(_, let bytes), .putChunk(let bytes): bytes.count
-        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe, .getChunk: 64
+        case .put(let bytes), .volatile(_, let bytes): bytes.count
+        case .open: 40 + 32 * Limits.inboxWriterCountMax
+        case .get, .subscribe, .unsubscribe, .acknowledge, .pipe: 64
         }
     }
 
@@ -185,8 +205,6 @@ extension RelayAction {
         case unsubscribe = 6
         case acknowledge = 7
         case pipe = 8
-        case putChunk = 9
-        case getChunk = 10
     }
 
     fileprivate var kind: Kind {
@@ -199,8 +217,6 @@ extension RelayAction {
         case .unsubscribe: .unsubscribe
         case .acknowledge: .acknowledge
         case .pipe: .pipe
-        case .putChunk: .putChunk
-        case .getChunk: .getChunk
         }
     }
 }
@@ -210,11 +226,14 @@ extension ByteWriter {
         byte(request.action.kind.rawValue)
         identifier(request.mailbox)
         switch request.action {
-        case .open(let writer, let ticket):
-            byte((writer == nil ? 0 : 1) | (ticket == nil ? 0 : 2))
-            if let writer { identifier(writer) }
+        case .open(let writers, let ticket):
+            byte((writers == nil ? 0 : 1) | (ticket == nil ? 0 : 2))
+            if let writers {
+                number(UInt64(writers.count))
+                for writer in writers { identifier(writer) }
+            }
             if let ticket { raw(ticket) }
-        case .put(let bytes), .putChunk(let bytes): counted(bytes)
+        case .put(let bytes): counted(bytes)
         case .volatile(let lifetime, let envelope):
             byte(lifetime)
             counted(envelope)
@@ -225,7 +244,6 @@ extension ByteWriter {
             number(UInt64(range.byteCountMax))
         case .subscribe, .unsubscribe, .pipe: break
         case .acknowledge(let counter): number(counter)
-        case .getChunk(let name): identifier(name)
         }
     }
 
@@ -281,10 +299,6 @@ extension ByteReader {
         return seconds
     }
 
-    mutating func chunk() throws(DecodingFailure) -> [UInt8] {
-        Array(try slice(try count("chunk", atMost: Limits.relayChunkByteCountMax)))
-    }
-
     fileprivate mutating func relayRequest() throws(DecodingFailure) -> RelayRequest {
         let code = try byte()
         guard let kind = RelayAction.Kind(rawValue: code) else { throw .unknownVersion(code) }
@@ -299,8 +313,6 @@ extension ByteReader {
             case .unsubscribe: .unsubscribe
             case .acknowledge: .acknowledge(upTo: try number())
             case .pipe: .pipe
-            case .putChunk: .putChunk(try chunk())
-            case .getChunk: .getChunk(try identifier())
             }
         return RelayRequest(action, of: mailbox)
     }
@@ -308,9 +320,16 @@ extension ByteReader {
     private mutating func opening() throws(DecodingFailure) -> RelayAction {
         let flags = try byte()
         guard flags <= 3 else { throw .unknownFlags(flags) }
-        let writer: MailboxID? = flags & 1 == 0 ? nil : try identifier()
+        var writers: [WriterID]?
+        if flags & 1 != 0 {
+            var listed: [WriterID] = []
+            for _ in 0..<(try count("writers", atMost: Limits.inboxWriterCountMax)) {
+                listed.append(try identifier())
+            }
+            writers = listed
+        }
         let ticket = flags & 2 == 0 ? nil : Array(try slice(Limits.ticketByteCount))
-        return .open(writer: writer, ticket: ticket)
+        return .open(writers: writers, ticket: ticket)
     }
 
     private mutating func range() throws(DecodingFailure) -> RelayRange {

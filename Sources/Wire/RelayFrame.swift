@@ -115,9 +115,10 @@ public struct RelayRequest: Equatable, Sendable {
 
 /// What can be asked of a mailbox.
 public enum RelayAction: Equatable, Sendable {
-    /// Make it, or let it live on. Its owner alone may; it then has a writer's key of its own, by
-    /// the name that a mailbox of that key would have, or none: the owner writes.
-    case open(writer: MailboxID?, ticket: [UInt8]?)
+    /// Make it, or let it live on. Its owner alone may. Of an inbox the owner names the keys that
+    /// may write as well, at most ``Limits/inboxWriterCountMax``; they replace those before, and nil
+    /// leaves these as they are. A drop has none.
+    case open(writers: [WriterID]?, ticket: [UInt8]?)
     /// Keep an envelope. The same one again is kept once.
     case put(envelope: [UInt8])
     /// Hand an envelope to whoever subscribed now, and keep it nowhere.
@@ -133,10 +134,6 @@ public enum RelayAction: Equatable, Sendable {
     case acknowledge(upTo: UInt64)
     /// A byte pipe to the owner of the mailbox, who is subscribed to it now.
     case pipe
-    /// Keep a sealed chunk, by the name that its hash is.
-    case putChunk([UInt8])
-    /// Give the chunk of this name.
-    case getChunk(Digest)
 }
 
 /// Which envelopes of a mailbox are wanted, and in which order.
@@ -180,7 +177,7 @@ public struct RelayEntry: Equatable, Sendable {
 public enum RelayAnswer: Equatable, Sendable {
     /// The mailbox is there, until this Unix millisecond, with room for so many bytes.
     case opened(expires: UInt64, byteCountMax: UInt64)
-    /// The envelope or chunk is on the relay's disk. Of a chunk the counter is 0.
+    /// The envelope is on the relay's disk.
     case stored(counter: UInt64)
     /// What was asked for; whether more of the range is kept; and the newest counter of the mailbox.
     case entries([RelayEntry], hasMore: Bool, newest: UInt64)
@@ -190,8 +187,6 @@ public enum RelayAnswer: Equatable, Sendable {
     case done
     /// The pipe with this number stands.
     case pipe(UInt32)
-    /// The chunk.
-    case chunk([UInt8])
     /// It was not done.
     case refused(RelayRefusal)
 }
@@ -208,12 +203,11 @@ public enum RelayRefusal: Error, Equatable, Sendable {
     case ticketNeeded
     /// The ticket is none of this relay's, was used for another mailbox, or was revoked.
     case badTicket
-    /// The envelope has no size that envelopes have, or a bound of a field was passed.
+    /// The action is not known, the envelope has no size that envelopes have, or a field breaks its
+    /// bound.
     case malformed
     /// Nobody is at the other end of the pipe, or nobody answered.
     case nobodyThere
-    /// There is no such chunk.
-    case noChunk
 }
 
 /// About a pipe through the relay: bytes between two clients, which the relay does not read.

@@ -8,9 +8,12 @@ import ParleyWire
 extension Decoder {
     static let relay: [Decoder] = [
         Decoder(
-            name: "frame of a relay's client", sources: ["Sources/Wire/RelayFrame+Codec.swift": 3],
+            name: "frame of a relay's client", sources: ["Sources/Wire/RelayFrame+Codec.swift": 4],
             inputs: { RelayFrames.ofClients().map { $0.encoded() } },
-            decode: { bytes in (try? RelayClientFrame.decode(bytes))??.encoded() }),
+            decode: { bytes in
+                _ = RelayClientFrame.counter(ofRequest: bytes)
+                return (try? RelayClientFrame.decode(bytes))??.encoded()
+            }),
         Decoder(
             name: "frame of a relay", sources: [:],
             inputs: { RelayFrames.ofRelays().map { $0.encoded() } },

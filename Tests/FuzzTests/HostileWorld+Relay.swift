@@ -160,7 +160,7 @@ extension HostileWorld {
         else { return }
         let step = random.flip() ? random.next() % 300 : random.hostile()
         chain.skip(UInt32(clamping: min(step, 4_095)))
-        let (mailbox, _) = keys.mailbox(ofDay: line.day)
+        let (mailbox, _) = keys.drop(at: relay.key, ofDay: line.day)
         var parcel = Parcel(byteCountMax: Envelope.contentByteCountMax)
         for _ in 0...random.below(3) {
             if let said = try operations(of: node, in: space.id) { parcel.add(.operations(said)) }

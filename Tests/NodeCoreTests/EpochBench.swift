@@ -63,7 +63,7 @@ struct KeyUser {
         return try changing { store in
             let keys = try #require(try core.keys(of: epoch, in: space, store))
             let place = EnvelopePlace(
-                space: id, epoch: epoch, mailbox: keys.mailbox(ofDay: 1).id)
+                space: id, epoch: epoch, mailbox: keys.drop(at: NoiseKey { _ in }, ofDay: 1).id)
             var chain = try #require(try core.chain(of: device, in: epoch, of: space, store))
             let bytes = try Envelope.seal(
                 Array(text.utf8), at: place, chain: &chain, keys: keys, by: core.node.key,

@@ -64,7 +64,7 @@ struct RelayCommandTests {
         let ben = try await RelayCaller.call(
             text.key, at: try Endpoint(text.addresses[0]), over: transport)
         let inbox = RelayServerTests.access()
-        _ = try await ada.ask(.open(writer: nil, ticket: nil), as: inbox)
+        _ = try await ada.ask(.open(writers: nil, ticket: nil), as: inbox)
         _ = try await ada.ask(.subscribe, as: inbox)
         #expect(try await ben.ask(.pipe, as: inbox) == .refused(.nobodyThere))
         let page = try await RelayServerTests.fetch(

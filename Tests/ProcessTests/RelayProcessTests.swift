@@ -51,7 +51,7 @@ struct RelayProcessTests {
             let welcome = try #require(first.welcome)
             if let told { #expect(!welcome.hasLost(told.newest, toldIn: told.starts[0].id)) }
             told = welcome
-            let opened = try await first.ask(.open(writer: nil, ticket: nil), as: drop)
+            let opened = try await first.ask(.open(writers: nil, ticket: nil), as: drop)
             if case .opened = opened {} else { Issue.record("\(opened)") }
             try await check(ledger, drop, first)
             if round == 3 {
@@ -145,10 +145,10 @@ struct RelayProcessTests {
         let caller = try await RelayCaller.call(
             relay.key, at: try Endpoint(relay.addresses[0]), over: transport)
         #expect(
-            try await caller.ask(.open(writer: nil, ticket: nil), as: drop)
+            try await caller.ask(.open(writers: nil, ticket: nil), as: drop)
                 == .refused(.ticketNeeded))
         let opened = try await caller.ask(
-            .open(writer: nil, ticket: ticket.bytes), as: drop)
+            .open(writers: nil, ticket: ticket.bytes), as: drop)
         guard case .opened(_, byteCountMax: 64 << 20) = opened else {
             Issue.record("\(opened)")
             return

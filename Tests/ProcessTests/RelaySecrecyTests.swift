@@ -67,11 +67,11 @@ struct RelaySecrecyTests {
         let transport = Transport()
         var random = SystemRandom()
         var conversation = Conversation(using: &random)
-        let drop = conversation.seed.keys.mailbox(ofDay: 20_000)
-        let access = MailboxAccess(owner: drop.key)
+        let drop = conversation.seed.keys.drop(at: relay.key, ofDay: 20_000)
+        let access = MailboxAccess(drop: drop.key)
         let ada = try await RelayCaller.call(relay.key, at: relay.endpoint, over: transport)
         let ben = try await RelayCaller.call(relay.key, at: relay.endpoint, over: transport)
-        _ = try await ada.ask(.open(writer: nil, ticket: nil), as: access)
+        _ = try await ada.ask(.open(writers: nil, ticket: nil), as: access)
         _ = try await ben.ask(.subscribe, as: access)
         var envelopes: [[UInt8]] = []
         for _ in 0..<20 {

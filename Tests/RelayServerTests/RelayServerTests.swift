@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A relay that runs", .timeLimit(.minutes(2)))
 struct RelayServerTests {
-    static let open = RelayAction.open(writer: nil, ticket: nil)
+    static let open = RelayAction.open(writers: nil, ticket: nil)
 
     static func envelope(_ byteCount: Int = 512) -> [UInt8] {
         var random = SystemRandom()
@@ -19,7 +19,7 @@ struct RelayServerTests {
 
     static func access() -> MailboxAccess {
         var random = SystemRandom()
-        return MailboxAccess(owner: .generate(using: &random))
+        return MailboxAccess(drop: .generate(using: &random))
     }
 
     @Test("takes an envelope from one and gives it to another, also after a new start")
@@ -85,15 +85,69 @@ struct RelayServerTests {
         await transport.shutdown()
     }
 
+    @Test("Attack 49: refuses what breaks a bound, and the connection goes on")
+    func malformed() async throws {
+        let folder = try ScratchFolder()
+        let transport = Transport()
+        let server = try await RelayServer.local(in: folder)
+        let drop = Self.access()
+        let ada = try await RelayCaller.call(server, over: transport)
+        _ = try await ada.ask(Self.open, as: drop)
+        for action: RelayAction in [
+            .put(envelope: Self.envelope(513)),
+            .volatile(lifetime: 61, envelope: Self.envelope()),
+            .get(RelayRange(after: 0, byteCountMax: 1 << 20)),
+        ] {
+            #expect(try await ada.ask(action, as: drop) == .refused(.malformed))
+        }
+        let stored = try await ada.ask(.put(envelope: Self.envelope()), as: drop)
+        guard case .stored = stored else {
+            Issue.record("\(stored)")
+            return
+        }
+        await server.stop()
+        await transport.shutdown()
+    }
+
+    @Test(
+        "Attack 71: a flood from one address ends at its bound, and leaves others their mailboxes")
+    func flood() async throws {
+        let folder = try ScratchFolder()
+        let transport = Transport()
+        let server = try await RelayServer.local(in: folder) {
+            $0.policy.storing = RelayPolicy.Rate(burst: 1 << 20, perSecond: 1)
+        }
+        var stored = 0
+        var refused = 0
+        for _ in 0..<3 {
+            let eve = try await RelayCaller.call(server, over: transport)
+            let drop = Self.access()
+            _ = try await eve.ask(Self.open, as: drop)
+            let numbers = (0..<10).map { _ in
+                eve.order { $0.ask(.put(envelope: Self.envelope(65_536)), as: drop) }
+            }
+            for number in numbers {
+                switch await eve.answer(to: number) {
+                case .stored: stored += 65_536
+                case .refused(.busy): refused += 1
+                case let answer: Issue.record("\(String(describing: answer))")
+                }
+            }
+        }
+        #expect(stored == 1 << 20 && refused == 30 - 16)
+        await server.stop()
+        await transport.shutdown()
+    }
+
     @Test("joins two clients that cannot reach each other")
     func pipe() async throws {
         let folder = try ScratchFolder()
         let transport = Transport()
         let server = try await RelayServer.local(in: folder)
-        let inbox = Self.access()
-        let writer = MailboxAccess(inbox.mailbox, writer: Self.access().key)
+        let inbox = MailboxAccess(inbox: Self.access().key)
+        let writer = MailboxAccess(inbox.mailbox, key: Self.access().key)
         let ben = try await RelayCaller.call(server, over: transport)
-        _ = try await ben.ask(.open(writer: writer.signer, ticket: nil), as: inbox)
+        _ = try await ben.ask(.open(writers: [writer.writer], ticket: nil), as: inbox)
         _ = try await ben.ask(.subscribe, as: inbox)
         let ada = try await RelayCaller.call(server, over: transport)
         let number = ada.order { $0.ask(.pipe, as: writer) }
@@ -134,6 +188,7 @@ struct RelayServerTests {
             try #require(server.metricsEndpoint), over: transport)
         for line in [
             "parley_relay_envelopes_total 1", "parley_relay_stored_bytes 512",
+            "parley_relay_unpaid_bytes 512",
             "parley_relay_requests_total{action=\"put\"} 1",
             "parley_relay_rejections_total{reason=\"link\"} 1",
             "# TYPE parley_relay_connections gauge",

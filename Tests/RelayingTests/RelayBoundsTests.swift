@@ -113,6 +113,58 @@ struct RelayBoundsTests {
         #expect(refused == 2)
     }
 
+    @Test("Attack 71: one address has only so much stored, over many connections and mailboxes")
+    func storing() throws {
+        var policy = RelayPolicy()
+        policy.storing = RelayPolicy.Rate(burst: 4096, perSecond: 512)
+        var world = RelayWorld(policy)
+        var stored = 0
+        for _ in 0..<4 {
+            let connection = try world.connect()
+            let drop = world.access()
+            _ = try world.ask(RelayTests.open, as: drop, by: connection)
+            for _ in 0..<4 {
+                let put = RelayAction.put(envelope: world.envelope())
+                if try world.ask(put, as: drop, by: connection).counter != nil { stored += 512 }
+            }
+        }
+        #expect(stored == 4096)
+        let (ben, drop) = (try world.connect(from: [2]), world.access())
+        _ = try world.ask(RelayTests.open, as: drop, by: ben)
+        let put = RelayAction.put(envelope: world.envelope())
+        #expect(try world.ask(put, as: drop, by: ben).counter != nil, "another address")
+        #expect(try world.ask(.get(RelayRange(after: 0)), as: drop, by: ben).entries?.count == 1)
+        world.now += 1000
+        let (ada, late) = (try world.connect(), world.access())
+        _ = try world.ask(RelayTests.open, as: late, by: ada)
+        let again = RelayAction.put(envelope: world.envelope())
+        #expect(try world.ask(again, as: late, by: ada).counter != nil, "and later there is room")
+    }
+
+    @Test(
+        "Attack 49: what breaks a bound, or what nobody asks, is refused, and the connection goes on",
+        arguments: [
+            .put(envelope: [UInt8](repeating: 1, count: 513)),
+            .volatile(lifetime: 0, envelope: [UInt8](repeating: 1, count: 512)),
+            .volatile(lifetime: 61, envelope: [UInt8](repeating: 1, count: 512)),
+            .get(RelayRange(after: 0, byteCountMax: Limits.relayPageByteCountMax + 1)),
+            .open(writers: [WriterID](repeating: WriterID { _ in }, count: 9), ticket: nil),
+        ] as [RelayAction])
+    func malformed(action: RelayAction) throws {
+        var policy = RelayPolicy()
+        policy.requests = RelayPolicy.Rate(burst: 3, perSecond: 1)
+        var world = RelayWorld(policy)
+        let inbox = world.inbox()
+        let ada = try world.connect()
+        #expect(try world.ask(action, as: inbox, by: ada) == .refused(.malformed))
+        #expect(try world.ask(.subscribe, as: inbox, by: ada) == .subscribed(newest: 0))
+        #expect(try world.ask(action, as: inbox, by: ada) == .refused(.malformed))
+        let busy = RelayAnswer.refused(.busy(retryAfter: 1000))
+        #expect(
+            try world.ask(action, as: inbox, by: ada) == busy, "it costs what any request costs")
+        #expect(world.rejections.isEmpty && world.closings.isEmpty)
+    }
+
     @Test("a client that says nothing for too long is let go, one that pings is not")
     func silence() throws {
         var world = RelayWorld()

@@ -45,7 +45,7 @@ struct RelayClientTests {
         var line = Line()
         _ = try line.up()
         _ = try line.down([], at: 0)
-        let access = MailboxAccess(owner: .generate(using: &line.random))
+        let access = MailboxAccess(drop: .generate(using: &line.random))
         for _ in 0..<3 { line.client.ask(.subscribe, as: access) }
         _ = try line.up()
         for now in stride(from: 10_000, through: 30_000, by: 10_000) as StrideThrough<UInt64> {
@@ -129,7 +129,7 @@ struct RelayClientTests {
     @Test("signs what it asked before the connection stood, for this connection alone")
     func request() throws {
         var line = Line()
-        let access = MailboxAccess(owner: .generate(using: &line.random))
+        let access = MailboxAccess(drop: .generate(using: &line.random))
         let number = line.client.ask(.subscribe, as: access)
         _ = try line.up()
         let frame = try #require(try line.up().first)
@@ -158,7 +158,7 @@ struct RelayClientTests {
     @Test("keeps back what the relay would not take, and sends it as answers come")
     func window() throws {
         var line = Line()
-        let access = MailboxAccess(owner: .generate(using: &line.random))
+        let access = MailboxAccess(drop: .generate(using: &line.random))
         for _ in 0..<300 { line.client.ask(.unsubscribe, as: access) }
         _ = try line.up()
         #expect(try line.up().count == Limits.relayRequestCountMax)
@@ -184,7 +184,7 @@ struct RelayClientTests {
     @Test("sends through a pipe no more than the other end has room for")
     func pipe() throws {
         var line = Line()
-        let access = MailboxAccess(owner: .generate(using: &line.random))
+        let access = MailboxAccess(drop: .generate(using: &line.random))
         let number = line.client.ask(.pipe, as: access)
         _ = try line.up()
         _ = try line.up()

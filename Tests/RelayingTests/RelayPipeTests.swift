@@ -15,11 +15,11 @@ struct RelayPipeTests {
         let writer: MailboxAccess
 
         init() throws {
-            inbox = world.access()
-            writer = MailboxAccess(inbox.mailbox, writer: .generate(using: &world.random))
+            inbox = world.inbox()
+            writer = MailboxAccess(inbox.mailbox, key: .generate(using: &world.random))
             ben = try world.connect()
             ada = try world.connect()
-            _ = try world.ask(.open(writer: writer.signer, ticket: nil), as: inbox, by: ben)
+            _ = try world.ask(.open(writers: [writer.writer], ticket: nil), as: inbox, by: ben)
             _ = try world.ask(.subscribe, as: inbox, by: ben)
             _ = world.told(ben)
             _ = world.told(ada)
@@ -86,7 +86,7 @@ struct RelayPipeTests {
         try two.world.disconnect(two.ben)
         #expect(
             try two.world.ask(.pipe, as: access, by: two.ada) == .refused(.nobodyThere))
-        let stranger = MailboxAccess(two.inbox.mailbox, writer: two.world.access().key)
+        let stranger = MailboxAccess(two.inbox.mailbox, key: two.world.access().key)
         #expect(
             try two.world.ask(.pipe, as: stranger, by: two.ada) == .refused(.forbidden))
     }

@@ -9,7 +9,8 @@ import Testing
 /// A store's own tests run all of them on fresh stores.
 enum RelayStoreContract: String, CaseIterable, Sendable {
     case countersRise, sameEnvelopeOnce, pagesBothWays, pagesAreBounded, fullMailbox, writers
-    case acknowledging, tickets, renewal, absentMailbox, expiry, chunks, ordersInTurn
+    case acknowledging, tickets, renewal, absentMailbox, expiry, ordersInTurn
+    case pressure, paidStays, fullOfPaid
 
     /// A moment in Unix milliseconds.
     static let now: UInt64 = 1_790_000_000_000
@@ -17,6 +18,15 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     static let terms = MailboxTerms(
         needsTicket: false, lifetime: 30 * RelayPolicy.day, renewal: 7 * RelayPolicy.day,
         byteCountMax: 1 << 20)
+
+    /// What a store of this story keeps at most.
+    var bounds: RelayStoreBounds {
+        switch self {
+        case .pressure, .paidStays, .fullOfPaid:
+            RelayStoreBounds(byteCountMax: 4096, unpaidByteCountMax: 2048)
+        default: RelayStoreBounds()
+        }
+    }
 
     /// Tells the story.
     ///
@@ -36,8 +46,10 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         case .renewal: try Self.renewal(&store, issue)
         case .absentMailbox: try Self.absentMailbox(&store)
         case .expiry: try Self.expiry(&store)
-        case .chunks: try Self.chunks(&store)
         case .ordersInTurn: try Self.ordersInTurn(&store)
+        case .pressure: try Self.pressure(&store)
+        case .paidStays: try Self.paidStays(&store, issue)
+        case .fullOfPaid: try Self.fullOfPaid(&store, issue)
         }
     }
 
@@ -49,16 +61,22 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         _ mailbox: UInt8, _ envelope: [UInt8], by signer: UInt8? = nil
     ) -> RelayOrder {
         .put(
-            id(mailbox), by: id(signer ?? mailbox), hash: digest(.relayBlob, envelope),
-            envelope: envelope)
+            id(mailbox), by: signer.map { .writer(writer($0)) } ?? .inbox,
+            hash: digest(.relayBlob, envelope), envelope: envelope)
     }
+
+    static func writer(_ number: UInt8) -> WriterID { WriterID { $0[0] = number } }
 
     static func envelope(_ number: UInt8, _ byteCount: Int = 512) -> [UInt8] {
         [UInt8](repeating: number, count: byteCount)
     }
 
-    static func open(_ mailbox: UInt8, writer: UInt8? = nil) -> RelayOrder {
-        .open(id(mailbox), writer: writer.map(id), ticket: nil, terms)
+    static func open(_ mailbox: UInt8, writers: [UInt8]? = nil) -> RelayOrder {
+        .open(id(mailbox), writers: writers.map { $0.map(writer) }, ticket: nil, terms)
+    }
+
+    static func mayWrite(_ mailbox: UInt8, by signer: UInt8) -> RelayOrder {
+        .mayWrite(id(mailbox), by: .writer(writer(signer)))
     }
 
     static func one(
@@ -152,7 +170,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     private static func fullMailbox(_ store: inout some RelayStore) throws {
         var small = terms
         small.byteCountMax = 2048
-        _ = try store.perform([.open(id(1), writer: nil, ticket: nil, small), open(2)], at: now)
+        _ = try store.perform([.open(id(1), writers: nil, ticket: nil, small), open(2)], at: now)
         for number in 1...6 { _ = try stored(&store, put(1, envelope(UInt8(number)))) }
         #expect(try all(&store, 1) == [3, 4, 5, 6].map { envelope($0) })
         _ = try stored(&store, put(1, envelope(7, 1024)))
@@ -162,27 +180,30 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     }
 
     private static func writers(_ store: inout some RelayStore) throws {
-        _ = try store.perform([open(1, writer: 9), open(2)], at: now)
+        _ = try store.perform([open(1, writers: [9, 7]), open(2)], at: now)
         _ = try stored(&store, put(1, envelope(1), by: 9))
-        _ = try stored(&store, put(1, envelope(2), by: 1))
-        #expect(try one(&store, put(1, envelope(3), by: 8)) == .answer(.refused(.forbidden)))
-        #expect(try one(&store, put(2, envelope(3), by: 9)) == .answer(.refused(.forbidden)))
-        #expect(try one(&store, .mayWrite(id(1), by: id(9))) == .answer(.done))
-        #expect(try one(&store, .mayWrite(id(1), by: id(8))) == .answer(.refused(.forbidden)))
+        _ = try stored(&store, put(1, envelope(2), by: 7))
+        _ = try stored(&store, put(1, envelope(3)))
+        #expect(try one(&store, put(1, envelope(4), by: 8)) == .answer(.refused(.forbidden)))
+        #expect(try one(&store, put(2, envelope(4), by: 9)) == .answer(.refused(.forbidden)))
+        #expect(try one(&store, mayWrite(1, by: 9)) == .answer(.done))
+        #expect(try one(&store, mayWrite(1, by: 8)) == .answer(.refused(.forbidden)))
         _ = try store.perform([open(1)], at: now)
-        #expect(try one(&store, .mayWrite(id(1), by: id(9))) == .answer(.done), "it is kept")
-        _ = try store.perform([open(1, writer: 8)], at: now)
-        #expect(try one(&store, .mayWrite(id(1), by: id(9))) == .answer(.refused(.forbidden)))
+        #expect(try one(&store, mayWrite(1, by: 9)) == .answer(.done), "they are kept")
+        _ = try store.perform([open(1, writers: [8, 7])], at: now)
+        #expect(try one(&store, mayWrite(1, by: 9)) == .answer(.refused(.forbidden)))
+        #expect(try one(&store, mayWrite(1, by: 8)) == .answer(.done))
+        #expect(try one(&store, mayWrite(1, by: 7)) == .answer(.done))
+        _ = try store.perform([open(1, writers: [])], at: now)
+        #expect(try one(&store, mayWrite(1, by: 7)) == .answer(.refused(.forbidden)))
     }
 
     private static func acknowledging(_ store: inout some RelayStore) throws {
-        _ = try store.perform([open(1, writer: 9), open(2)], at: now)
+        _ = try store.perform([open(1, writers: [9]), open(2)], at: now)
         let counters = try (1...3).map { try stored(&store, put(1, envelope($0))) }
         _ = try stored(&store, put(2, envelope(1)))
         #expect(try one(&store, .acknowledge(id(1), upTo: counters[1])) == .answer(.done))
         #expect(try all(&store, 1) == [envelope(3)])
-        #expect(
-            try one(&store, .acknowledge(id(2), upTo: .max)) == .answer(.refused(.forbidden)))
         #expect(try all(&store, 2) == [envelope(1)])
         #expect(
             try one(&store, .newest(id(1))) == .answer(.subscribed(newest: counters[2])),
@@ -199,7 +220,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         let ticket: Digest = digest(.relayTicket, [7])
         let other: Digest = digest(.relayTicket, [8])
         func open(_ mailbox: UInt8, _ ticket: Digest?) throws -> RelayOutcome {
-            try one(&store, .open(id(mailbox), writer: nil, ticket: ticket, paid))
+            try one(&store, .open(id(mailbox), writers: nil, ticket: ticket, paid))
         }
         #expect(try open(1, nil) == .answer(.refused(.ticketNeeded)))
         #expect(try open(1, ticket) == .answer(.refused(.badTicket)))
@@ -226,7 +247,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         let tickets: [Digest] = [digest(.relayTicket, [1]), digest(.relayTicket, [2])]
         for ticket in tickets { try issue(ticket, 4096) }
         func open(_ ticket: Digest?, at now: UInt64) throws -> RelayOutcome {
-            try one(&store, .open(id(1), writer: nil, ticket: ticket, paid), at: now)
+            try one(&store, .open(id(1), writers: nil, ticket: ticket, paid), at: now)
         }
         let first = RelayOutcome.answer(.opened(expires: now + paid.lifetime, byteCountMax: 4096))
         #expect(try open(tickets[0], at: now) == first)
@@ -246,7 +267,7 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
             try one(&store, .get(id(1), RelayRange(after: 0)))
                 == .answer(.entries([], hasMore: false, newest: 0)))
         #expect(try one(&store, .newest(id(1))) == .answer(.subscribed(newest: 0)))
-        #expect(try one(&store, .mayWrite(id(1), by: id(1))) == .answer(.refused(.noMailbox)))
+        #expect(try one(&store, .mayWrite(id(1), by: .inbox)) == .answer(.refused(.noMailbox)))
         #expect(
             try one(&store, .acknowledge(id(1), upTo: 1)) == .answer(.refused(.noMailbox)))
     }
@@ -255,29 +276,16 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         _ = try store.perform([open(1), open(2)], at: now)
         _ = try stored(&store, put(1, envelope(1)))
         _ = try stored(&store, put(1, envelope(2)), at: now + 1000)
-        _ = try one(&store, .expire(envelopesBefore: now + 1, chunksBefore: 0))
+        _ = try one(&store, .expire(envelopesBefore: now + 1))
         #expect(try all(&store, 1) == [envelope(2)])
         let end = now + terms.lifetime
-        _ = try one(&store, .expire(envelopesBefore: now + 1, chunksBefore: 0), at: end)
+        _ = try one(&store, .expire(envelopesBefore: now + 1), at: end)
         #expect(try all(&store, 1) == [envelope(2)], "it outlives its mailbox's time")
         let newest = store.newest
-        _ = try one(&store, .expire(envelopesBefore: end, chunksBefore: 0), at: end)
+        _ = try one(&store, .expire(envelopesBefore: end), at: end)
         #expect(try all(&store, 1).isEmpty)
         #expect(try one(&store, .newest(id(1))) == .answer(.subscribed(newest: 0)))
         #expect(store.newest == newest)
-    }
-
-    private static func chunks(_ store: inout some RelayStore) throws {
-        let name: Digest = digest(.relayBlob, [1, 2, 3])
-        let put = RelayOrder.putChunk(id(1), name: name, chunk: [1, 2, 3])
-        #expect(try one(&store, put) == .answer(.refused(.noMailbox)))
-        _ = try store.perform([open(1)], at: now)
-        #expect(try one(&store, .getChunk(name)) == .answer(.refused(.noChunk)))
-        #expect(try one(&store, put) == .answer(.stored(counter: 0)))
-        #expect(try one(&store, put) == .answer(.stored(counter: 0)))
-        #expect(try one(&store, .getChunk(name)) == .answer(.chunk([1, 2, 3])))
-        _ = try one(&store, .expire(envelopesBefore: 0, chunksBefore: now + 1))
-        #expect(try one(&store, .getChunk(name)) == .answer(.refused(.noChunk)))
     }
 
     private static func ordersInTurn(_ store: inout some RelayStore) throws {
@@ -300,11 +308,77 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
     }
 }
 
+extension RelayStoreContract {
+    private static func openPaid(_ mailbox: UInt8, _ ticket: Digest) -> RelayOrder {
+        .open(id(mailbox), writers: nil, ticket: ticket, terms)
+    }
+
+    /// Mailboxes that nobody pays for have their share, and what was left untouched goes first.
+    private static func pressure(_ store: inout some RelayStore) throws {
+        for number in UInt8(1)...4 {
+            _ = try store.perform([open(number), put(number, envelope(number))], at: now)
+        }
+        _ = try one(&store, open(1), at: now + 1)
+        _ = try one(&store, .acknowledge(id(2), upTo: 0), at: now + 2)
+        _ = try one(&store, open(5), at: now + 3)
+        _ = try stored(&store, put(5, envelope(5, 1024)), at: now + 3)
+        #expect(try all(&store, 3).isEmpty && all(&store, 4).isEmpty, "the least lately touched")
+        #expect(try all(&store, 1).count == 1 && all(&store, 2).count == 1)
+        #expect(try one(&store, put(3, envelope(6)), at: now + 4) != .answer(.refused(.noMailbox)))
+        #expect(try all(&store, 1).isEmpty, "it was touched before what went then was")
+        for number in UInt8(10)..<20 { _ = try stored(&store, put(5, envelope(number))) }
+        #expect(try all(&store, 5).count == 4, "one mailbox holds no more than all may")
+        #expect(try all(&store, 2).isEmpty && all(&store, 3).isEmpty)
+    }
+
+    /// No flood of unpaid mailboxes takes anything from one that is paid, nor its room.
+    private static func paidStays(
+        _ store: inout some RelayStore, _ issue: (Digest, UInt64) throws -> Void
+    ) throws {
+        let ticket: Digest = digest(.relayTicket, [1])
+        try issue(ticket, 2048)
+        _ = try store.perform([open(1), put(1, envelope(1)), openPaid(2, ticket)], at: now)
+        _ = try stored(&store, put(2, envelope(2)))
+        for number in UInt8(10)..<30 {
+            _ = try store.perform([open(number), put(number, envelope(number))], at: now + 5)
+        }
+        #expect(try all(&store, 1).isEmpty, "it was the oldest")
+        #expect(try all(&store, 2) == [envelope(2)])
+        for number in UInt8(3)...5 { _ = try stored(&store, put(2, envelope(number)), at: now) }
+        #expect(try all(&store, 2).count == 4, "its room is its own")
+        // Once its time is over it is one of the others.
+        let end = now + terms.lifetime
+        #expect(
+            try one(&store, open(2), at: end)
+                == .answer(.opened(expires: end + terms.lifetime, byteCountMax: 1 << 20)))
+        _ = try store.perform([open(9), put(9, envelope(9, 2048))], at: end + 1)
+        #expect(try all(&store, 2).isEmpty)
+    }
+
+    /// Where paid mailboxes fill the store, others are told to wait.
+    private static func fullOfPaid(
+        _ store: inout some RelayStore, _ issue: (Digest, UInt64) throws -> Void
+    ) throws {
+        let tickets: [Digest] = [digest(.relayTicket, [1]), digest(.relayTicket, [2])]
+        for ticket in tickets { try issue(ticket, 4096) }
+        _ = try store.perform([open(9), put(9, envelope(9))], at: now)
+        _ = try store.perform([openPaid(1, tickets[0]), openPaid(2, tickets[1])], at: now)
+        for number in UInt8(1)...8 { _ = try stored(&store, put(1, envelope(number))) }
+        #expect(try all(&store, 9).isEmpty, "what is paid for comes first")
+        let full = RelayOutcome.answer(.refused(.busy(retryAfter: RelayStoreBounds.fullDelay)))
+        #expect(try one(&store, put(2, envelope(1))) == full)
+        #expect(try one(&store, put(9, envelope(1))) == full)
+        #expect(try all(&store, 1).count == 8)
+        _ = try one(&store, .acknowledge(id(1), upTo: .max))
+        _ = try stored(&store, put(9, envelope(1)))
+    }
+}
+
 @Suite("The store in memory")
 struct MemoryRelayStoreTests {
     @Test("keeps the contract of stores", arguments: RelayStoreContract.allCases)
     func contract(story: RelayStoreContract) throws {
-        var box = Box(MemoryRelayStore(start: 1))
+        var box = Box(MemoryRelayStore(start: 1, bounds: story.bounds))
         let same = box
         try story.run(&box) { same.value.issue($0, byteCountMax: $1) }
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The relay")
 struct RelayTests {
-    static let open = RelayAction.open(writer: nil, ticket: nil)
+    static let open = RelayAction.open(writers: nil, ticket: nil)
 
     @Test("keeps an envelope until somebody who holds the key asks for it")
     func keeps() throws {
@@ -127,15 +127,15 @@ struct RelayTests {
     @Test("lets others write into an inbox, and its owner alone read and delete")
     func inbox() throws {
         var world = RelayWorld()
-        let owner = world.access()
+        let owner = world.inbox()
         let writerKey = DeviceSigningKey.generate(using: &world.random)
-        let writer = MailboxAccess(owner.mailbox, writer: writerKey)
-        let stranger = MailboxAccess(owner.mailbox, writer: .generate(using: &world.random))
+        let writer = MailboxAccess(owner.mailbox, key: writerKey)
+        let stranger = MailboxAccess(owner.mailbox, key: .generate(using: &world.random))
         let ben = try world.connect()
         let ada = try world.connect()
         let put = RelayAction.put(envelope: world.envelope())
         #expect(try world.ask(put, as: writer, by: ada) == .refused(.noMailbox))
-        _ = try world.ask(.open(writer: writer.signer, ticket: nil), as: owner, by: ben)
+        _ = try world.ask(.open(writers: [writer.writer], ticket: nil), as: owner, by: ben)
         let counter = try #require(try world.ask(put, as: writer, by: ada).counter)
         #expect(try world.ask(put, as: stranger, by: ada) == .refused(.forbidden))
         let get = RelayAction.get(RelayRange(after: 0))
@@ -148,7 +148,9 @@ struct RelayTests {
         #expect(try world.ask(get, as: owner, by: ben).entries == [])
     }
 
-    @Test("lets nobody delete from a mailbox that others read, too")
+    @Test(
+        "Attack 70: whoever has the key of a drop makes no inbox of it, and deletes nothing for others"
+    )
     func drop() throws {
         var world = RelayWorld()
         let drop = world.access()
@@ -157,6 +159,43 @@ struct RelayTests {
         _ = try world.ask(.put(envelope: world.envelope()), as: drop, by: ada)
         #expect(
             try world.ask(.acknowledge(upTo: .max), as: drop, by: ada) == .refused(.forbidden))
+        for writers in [[], [world.inbox().writer]] {
+            #expect(
+                try world.ask(.open(writers: writers, ticket: nil), as: drop, by: ada)
+                    == .refused(.forbidden))
+        }
+        // Before anybody opened it, too: the kind is part of the name, and nobody can be first.
+        let fresh = world.access()
+        #expect(
+            try world.ask(.open(writers: [], ticket: nil), as: fresh, by: ada)
+                == .refused(.forbidden))
+        // As an inbox the same key has another name.
+        let other = MailboxAccess(inbox: drop.key)
+        #expect(other.mailbox != drop.mailbox)
+        _ = try world.ask(.open(writers: [], ticket: nil), as: other, by: ada)
+        #expect(try world.ask(.acknowledge(upTo: .max), as: other, by: ada) == .done)
+        let page = try world.ask(.get(RelayRange(after: 0)), as: drop, by: ada)
+        #expect(page.entries?.count == 1)
+    }
+
+    @Test("takes several writers' keys for an inbox, and none that its owner retired")
+    func writers() throws {
+        var world = RelayWorld()
+        let owner = world.inbox()
+        let keys = (0..<Limits.inboxWriterCountMax).map { _ in
+            MailboxAccess(owner.mailbox, key: .generate(using: &world.random))
+        }
+        let ada = try world.connect()
+        _ = try world.ask(.open(writers: keys.map(\.writer), ticket: nil), as: owner, by: ada)
+        for key in keys {
+            let put = RelayAction.put(envelope: world.envelope())
+            #expect(try world.ask(put, as: key, by: ada).counter != nil)
+        }
+        _ = try world.ask(.open(writers: [keys[7].writer], ticket: nil), as: owner, by: ada)
+        for (place, key) in keys.enumerated() {
+            let answer = try world.ask(.put(envelope: world.envelope()), as: key, by: ada)
+            #expect((answer == .refused(.forbidden)) == (place < 7))
+        }
     }
 
     @Test("asks for a ticket where its operator says so, and takes each once")
@@ -169,7 +208,7 @@ struct RelayTests {
         let ticket = world.random.bytes(32)
         #expect(world.clients[ada]?.welcome?.needsTicket == true)
         #expect(try world.ask(Self.open, as: first, by: ada) == .refused(.ticketNeeded))
-        let paid = RelayAction.open(writer: nil, ticket: ticket)
+        let paid = RelayAction.open(writers: nil, ticket: ticket)
         #expect(try world.ask(paid, as: first, by: ada) == .refused(.badTicket))
         world.store.issue(digest(.relayTicket, ticket), byteCountMax: 1 << 20)
         let opened = RelayAnswer.opened(

@@ -10,7 +10,8 @@ struct RelayTranscriptTests {
     struct Case: Decodable {
         let network: String
         let relayKey, clientEphemeral, relayEphemeral, mailboxSeed: String
-        let writer, ticket, envelope, mailbox, ticketHash, envelopeHash: String
+        let writers: [String]
+        let ticket, envelope, mailbox, ticketHash, envelopeHash: String
         let day: UInt64
         let newest, expires, counter: UInt64
         let starts: [[UInt64]]
@@ -76,7 +77,7 @@ struct RelayTranscriptTests {
         }
         #expect(requests.map(\.counter) == [1, 2, 3])
         #expect(
-            requests.allSatisfy { $0.isOwner && $0.request.mailbox.description == test.mailbox })
+            requests.allSatisfy { $0.right.isOwner && $0.request.mailbox.description == test.mailbox })
 
         let reply = door.seal(try test.answers.map(hex), at: 0)
         #expect(reply == (try hex(test.answerRecord)))
@@ -92,10 +93,12 @@ struct RelayTranscriptTests {
 
     private func ask(_ client: inout RelayClient, _ test: Case) throws {
         let access = MailboxAccess(
-            owner: DeviceSigningKey(seed: Secret(try hex(test.mailboxSeed))))
+            inbox: DeviceSigningKey(seed: Secret(try hex(test.mailboxSeed))))
         try client.tick(at: RelayClient.pingInterval)
         client.ask(
-            .open(writer: MailboxID(try hex(test.writer)), ticket: try hex(test.ticket)),
+            .open(
+                writers: try test.writers.map { try #require(WriterID(try hex($0))) },
+                ticket: try hex(test.ticket)),
             as: access)
         client.ask(.put(envelope: try hex(test.envelope)), as: access)
         client.ask(

@@ -32,7 +32,11 @@ struct RelayWorld {
     }
 
     mutating func access() -> MailboxAccess {
-        MailboxAccess(owner: .generate(using: &random))
+        MailboxAccess(drop: .generate(using: &random))
+    }
+
+    mutating func inbox() -> MailboxAccess {
+        MailboxAccess(inbox: .generate(using: &random))
     }
 
     /// An envelope that no other is like.
@@ -135,6 +139,11 @@ struct RelayWorld {
                 case .opened: break
                 case .request(let request):
                     perform(relay.handle(.request(connection, request), at: now))
+                case .malformedRequest(let counter, let byteCount):
+                    perform(
+                        relay.handle(
+                            .malformedRequest(connection, counter: counter, byteCount: byteCount),
+                            at: now))
                 case .pipe(let frame):
                     perform(relay.handle(.pipe(connection, frame), at: now))
                 case .ping: perform(relay.handle(.ping(connection), at: now))

@@ -19,7 +19,7 @@ struct EpochWorld {
             place
             ?? EnvelopePlace(
                 space: space, epoch: OperationID { $0[0] = epoch },
-                mailbox: seed.keys.mailbox(ofDay: 20_000).id)
+                mailbox: seed.keys.drop(at: NoiseKey { _ in }, ofDay: 20_000).id)
         keys = seed.keys
         self.seed = seed
     }

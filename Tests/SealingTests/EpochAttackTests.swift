@@ -255,8 +255,10 @@ struct EpochAttackTests {
         #expect(throws: EpochFailure.notAddressed) {
             try after.body.open(at: place(ada, 4), as: eve.device, with: eve.leaf)
         }
+        let relay = NoiseKey { $0[0] = 8 }
         #expect(
-            before.seed.keys.mailbox(ofDay: 20_000).id != after.seed.keys.mailbox(ofDay: 20_000).id)
+            before.seed.keys.drop(at: relay, ofDay: 20_000).id
+                != after.seed.keys.drop(at: relay, ofDay: 20_000).id)
         var world = EpochWorld(after, epoch: 2, space: space)
         let sent = try world.seal("without eve", by: ben, &random)
         var removed = EpochWorld(before, epoch: 2, space: space)

@@ -174,14 +174,15 @@ struct EpochVectorTests {
 
     struct MailboxCase: Decodable {
         let day: UInt64
-        let key, id: Hex
+        let relay, key, id: Hex
     }
 
     @Test("an epoch's mailboxes are where the other program finds them")
     func mailboxes() throws {
         for vector in try Vectors.cases("epoch/mailboxes.json", as: MailboxCase.self) {
-            let mailbox = Fixed.seed.keys.mailbox(
-                ofDay: try #require(RelayDay(exactly: vector.day)))
+            let relay = try #require(NoiseKey(vector.relay.bytes))
+            let mailbox = Fixed.seed.keys.drop(
+                at: relay, ofDay: try #require(RelayDay(exactly: vector.day)))
             #expect(mailbox.id.bytes == vector.id.bytes)
             #expect(mailbox.key.device.bytes == vector.key.bytes)
         }

@@ -58,12 +58,15 @@ struct LetterTests {
     func vectors() throws {
         let sender = DeviceSigningKey(seed: Secret([UInt8](repeating: 1, count: 32)))
         let prekey = PrivateLeaf(scalar: Secret([UInt8](repeating: 0x22, count: 32)))
-        let keys = InboxKeys(
-            secret: Secret([UInt8](repeating: 0x77, count: 32)),
-            relay: NoiseKey { $0.copyBytes(from: [UInt8](repeating: 0x88, count: 32)) })
+        let secret = Secret([UInt8](repeating: 0x77, count: 32))
+        let relay = NoiseKey { $0.copyBytes(from: [UInt8](repeating: 0x88, count: 32)) }
+        let keys = InboxKeys(secret: secret, relay: relay)
+        let writer = InboxWriter(secret: secret, relay: relay)
+        let shown = keys.shown(on: relay, at: [], to: writer)
         for vector in try Vectors.cases("relay/letters.json", as: LetterCase.self) {
             #expect(keys.inbox.bytes == vector.inbox.bytes)
-            #expect(keys.writer.device.bytes == vector.writer.bytes)
+            #expect(writer.key.device.bytes == vector.writer.bytes)
+            #expect(shown.writerSeed.bytes == vector.writerSeed.bytes)
             var random = FixedRandom(vector.ephemeral.bytes)
             let made = Letter.seal(
                 vector.content.bytes, to: prekey.publicKey, inbox: keys.inbox, by: sender,
@@ -170,11 +173,13 @@ struct LetterTests {
         let relay = NoiseKey { $0.copyBytes(from: [UInt8](repeating: 3, count: 32)) }
         let other = NoiseKey { $0.copyBytes(from: [UInt8](repeating: 4, count: 32)) }
         let keys = InboxKeys(secret: secret, relay: relay)
-        let shown = keys.shown(on: relay, at: ["relay.example:7448", "not sound"])
+        let writer = InboxWriter(secret: secret, relay: relay)
+        let shown = keys.shown(on: relay, at: ["relay.example:7448", "not sound"], to: writer)
         #expect(shown.addresses == ["relay.example:7448"])
-        #expect(shown.inbox == MailboxID(key: keys.owner.device))
-        #expect(shown.writer.device == keys.writer.device)
-        #expect(keys.writer.device != keys.owner.device)
+        #expect(shown.inbox == MailboxID(inbox: keys.owner.device))
+        #expect(shown.writer.device == writer.key.device)
+        #expect(writer.key.device != keys.owner.device)
+        #expect(InboxWriter(secret: secret, relay: other).name != writer.name)
         #expect(InboxKeys(secret: secret, relay: other).inbox != keys.inbox)
         let part = CardPart.make(
             version: 1, noiseKey: relay, name: "ann", addresses: ["a:1"], mailboxes: [shown],

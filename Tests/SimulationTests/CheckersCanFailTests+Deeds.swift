@@ -26,7 +26,8 @@ extension CheckersCanFailTests {
         let (epoch, seed) = try #require(
             trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
         let keys = seed.keys
-        let mailbox = keys.mailbox(ofDay: UInt32((World.epoch + trial.world.now) / 86_400_000))
+        let mailbox = keys.drop(
+            at: relay.key, ofDay: RelayDay(clamping: (World.epoch + trial.world.now) / 86_400_000))
         var chain = seed.chain(of: trial.ann.identity.device)
         chain.skip(step)
         var random = SeededRandom(seed: UInt64(step), purpose: "put")

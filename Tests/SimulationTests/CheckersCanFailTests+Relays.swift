@@ -40,7 +40,8 @@ extension CheckersCanFailTests {
         var random = SeededRandom(seed: 1, purpose: "put")
         let key = DeviceSigningKey.generate(using: &random)
         let request = MailboxRequest(
-            number: 1, action: .put(envelope: bytes), mailbox: MailboxID(key: key.device), key: key)
+            number: 1, action: .put(envelope: bytes), mailbox: MailboxID(drop: key.device), key: key
+        )
         trial.world.onStep?(
             StepReport(
                 node: trial.ann, input: .madeDurable, effects: [.askRelay(relay.key, request)],

@@ -22,7 +22,9 @@ extension Stage {
         case .down: world.stop(relay)
         case .up:
             relay.lossEvery = 0
+            let liedAboutDays = relay.mischief.isLyingAboutDays
             relay.mischief = RelayMischief()
+            if liedAboutDays { world.tellDay(by: relay) }
             relay.delay = 1...20
             if relay.isDown { world.start(relay) }
         case .wipe: world.wipe(relay)
@@ -35,6 +37,8 @@ extension Stage {
         case .replay: relay.mischief.isReplaying = true
         case .stale: relay.mischief.isStale = true
         case .cutOff: relay.mischief.cutEvery = 10
+        case .wrongDays: relay.mischief.isLyingAboutDays = true
+        case .wrongStarts: relay.mischief.isLyingAboutStarts = true
         }
         return true
     }

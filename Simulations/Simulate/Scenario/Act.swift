@@ -177,6 +177,10 @@ public enum RelayTrouble: String, Codable, CaseIterable, Sendable {
     case stale
     /// From now on it ends one connection in ten in the middle of an answer, until it is `up`.
     case cutOff
+    /// From now on it tells any day, another each time, until it is `up`.
+    case wrongDays
+    /// From now on it tells of starts and counters that never were, until it is `up`.
+    case wrongStarts
 
     /// What is drawn for a seed: those before 300 are what they were.
     static func drawn(for seed: UInt64) -> [RelayTrouble] {

@@ -140,7 +140,8 @@ struct RelayRun: AsyncParsableCommand {
             settings.policy.mailboxByteCountMax = UInt64(mailbox) << 20
             let key = try options.place.key()
             let lock = try options.place.lock()
-            let store = try options.place.store(byteCountMax: Int64(capacity) << 30)
+            let store = try options.place.store(
+                bounds: RelayStoreBounds(byteCountMax: UInt64(capacity) << 30))
             let world = World.current
             let server = try await RelayServer.start(settings, key: key, store: store) {
                 world.say("warning: " + $0)

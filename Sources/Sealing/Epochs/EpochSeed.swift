@@ -50,20 +50,38 @@ public struct EpochKeys: Equatable, Sendable {
         self.mailboxes = mailboxes
     }
 
-    /// The mailbox of a day, counted from 1970 by the relay, with the key that everybody of the
-    /// epoch reads and writes it with.
-    public func mailbox(ofDay day: RelayDay) -> (id: MailboxID, key: DeviceSigningKey) {
-        var context = ByteWriter(capacity: 4)
+    /// The drop of a day, counted from 1970 by the relay, with the key that everybody of the epoch
+    /// reads and writes it with. At another relay it is another one: two relays that compare what
+    /// they keep cannot tell that it belongs together.
+    public func drop(
+        at relay: NoiseKey, ofDay day: RelayDay
+    ) -> (id: MailboxID, key: DeviceSigningKey) {
+        var context = ByteWriter(capacity: 36)
+        context.identifier(relay)
         context.uint32(day)
         let key = DeviceSigningKey(
             seed: deriveSecret(key: mailboxes, .mailboxSeed, context: context.bytes))
-        return (MailboxID(key: key.device), key)
+        return (MailboxID(drop: key.device), key)
     }
 }
 
+/// The kind of a mailbox is part of its name, so that whoever has its key cannot make it anything
+/// else. Source: `Protocol/06-relay.md`, "Mailboxes".
 extension Identifier where Subject == MailboxSubject {
-    /// The mailbox that belongs to whoever holds the private half of this key.
+    /// The mailbox that is shared by all who hold the private half of this key.
+    public init(drop key: DeviceID) {
+        self = digest(.dropMailbox) { $0.update(key) }
+    }
+
+    /// The inbox of the one device that holds the private half of this key.
+    public init(inbox key: DeviceID) {
+        self = digest(.inboxMailbox) { $0.update(key) }
+    }
+}
+
+extension Identifier where Subject == WriterSubject {
+    /// What a relay knows of this key.
     public init(key: DeviceID) {
-        self = digest(.mailbox) { $0.update(key) }
+        self = digest(.mailboxWriter) { $0.update(key) }
     }
 }

@@ -1,0 +1,156 @@
+import ParleyLedger
+import ParleySealing
+import ParleyWire
+
+/// What a right to write into this device's inboxes grows from.
+struct KeptWriter {
+    /// Counts the rights that this device drew.
+    let number: UInt32
+    /// When it was drawn, in Unix milliseconds.
+    let time: UInt64
+    let secret: Secret
+
+    init(number: UInt32, time: UInt64, secret: Secret) {
+        self.number = number
+        self.time = time
+        self.secret = secret
+    }
+
+    init?(name: [UInt8], _ secret: Secret) {
+        var reader = ByteReader(name)
+        do {
+            number = try reader.uint32()
+            time = try reader.uint64()
+            try reader.finish()
+        } catch { return nil }
+        self.secret = secret
+    }
+
+    var name: [UInt8] {
+        var writer = ByteWriter(capacity: 12)
+        writer.uint32(number)
+        writer.uint64(time)
+        return writer.bytes
+    }
+}
+
+/// What is due about who may write into this device's inboxes.
+struct InboxUpkeep: Sendable {
+    /// Somebody was blocked, and holds a right to write.
+    var hasBlocked = false
+    /// Relays that are connected are to be told who may write.
+    var areWritersDue = false
+}
+
+/// This device's inboxes: who may write into them, and for how long.
+/// Source: `Protocol/06-relay.md`, "Inboxes".
+extension NodeCore {
+    /// A right to write is drawn so often, in milliseconds.
+    static let writerInterval: UInt64 = 7 * day
+    /// It lives for so long, so that a card that somebody read weeks ago still serves.
+    static let writerLifetime: UInt64 = 42 * day
+    /// It stands on the card after so long: relays have heard of it by then.
+    static let writerDelay: UInt64 = day
+
+    /// The keys of this device's inbox on a relay.
+    func inboxKeys(
+        on relay: NoiseKey, _ store: some Store, _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> InboxKeys {
+        if let secret = try store.secret(.inbox, [], in: nil) {
+            return InboxKeys(secret: secret, relay: relay)
+        }
+        let secret = Secret.random(using: &random)
+        try store.setSecret(secret, .inbox, [], in: nil)
+        return InboxKeys(secret: secret, relay: relay)
+    }
+
+    /// The rights to write that hold, the oldest first; the first is drawn where there is none.
+    private func writers(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [KeptWriter] {
+        let kept = try store.secrets(.inboxWriter, in: nil).compactMap {
+            KeptWriter(name: $0.name, $0.secret)
+        }.sorted { $0.number < $1.number }
+        if !kept.isEmpty { return kept }
+        return [try drawWriter(1, at: now, store, &random)]
+    }
+
+    private func drawWriter(
+        _ number: UInt32, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> KeptWriter {
+        let writer = KeptWriter(
+            number: number, time: now.wall, secret: Secret.random(using: &random))
+        try store.setSecret(writer.secret, .inboxWriter, writer.name, in: nil)
+        return writer
+    }
+
+    /// Those who may write into this device's inbox on a relay.
+    func writerNames(
+        on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [WriterID] {
+        try writers(at: now, store, &random).suffix(Limits.inboxWriterCountMax).map {
+            InboxWriter(secret: $0.secret, relay: relay).name
+        }
+    }
+
+    /// The right that the card gives to whoever reads it: the newest that relays have heard of.
+    func shownWriter(
+        on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> InboxWriter {
+        let kept = try writers(at: now, store, &random)
+        let shown = kept.last { now.wall >= $0.time + min(Self.writerDelay, .max - $0.time) }
+        return InboxWriter(secret: (shown ?? kept[0]).secret, relay: relay)
+    }
+
+    /// Draws a right where the last one is old, and lets go of those whose time is over.
+    mutating func renewWriters(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try !ownRelays(store).isEmpty else { return }
+        var kept = try writers(at: now, store, &random)
+        guard let newest = kept.last else { return }
+        // A clock that was set back must not leave one standing for years.
+        let isOld =
+            now.wall >= newest.time + min(Self.writerInterval, .max - newest.time)
+            || now.wall + Self.writerInterval < newest.time
+        if isOld { kept.append(try drawWriter(newest.number &+ 1, at: now, store, &random)) }
+        let over = kept.dropLast().filter {
+            now.wall >= $0.time + min(Self.writerLifetime, .max - $0.time)
+        }.map(\.number)
+        let excess = kept.dropLast(Limits.inboxWriterCountMax).map(\.number)
+        for writer in kept where over.contains(writer.number) || excess.contains(writer.number) {
+            try store.setSecret(nil, .inboxWriter, writer.name, in: nil)
+        }
+        if isOld || !over.isEmpty { tellWriters(&effects) }
+        // One may be due on the card though none was drawn.
+        try showRelays(at: now, store, &random, &effects)
+    }
+
+    /// Somebody was blocked: no right that was ever given holds any more, and whoever reads the card
+    /// gets another at once.
+    mutating func retireWriters(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try !ownRelays(store).isEmpty else { return }
+        let kept = try writers(at: now, store, &random)
+        for writer in kept { try store.setSecret(nil, .inboxWriter, writer.name, in: nil) }
+        let last = kept.last?.number ?? 0
+        _ = try drawWriter(last &+ 1, at: now, store, &random)
+        tellWriters(&effects)
+        effects += [.commitFully, .forgetKeys]
+        try showRelays(at: now, store, &random, &effects)
+    }
+
+    /// Relays are told who may write: those that are connected now, others once they are.
+    private mutating func tellWriters(_ effects: inout [Effect]) {
+        effects.append(.commitFully)
+        for relay in lines.keys.sorted() { lines[relay]?.inboxDay = nil }
+        // Reading goes on as before; of the inbox only the opening is due.
+        inboxes.areWritersDue = true
+    }
+}
