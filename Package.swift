@@ -94,7 +94,8 @@ let targets: [Target] = [
     room(
         "Bench",
         [
-            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyRelaying", "ParleyTransport",
+            "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
+            "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
             "ParleySearch", "Parley",
         ]),
     room(

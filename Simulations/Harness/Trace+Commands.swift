@@ -168,6 +168,7 @@ extension Trace {
         case .silent: add(7)
         case .ended: add(8)
         case .revoked: add(9)
+        case .flooded: add(10)
         }
     }
 

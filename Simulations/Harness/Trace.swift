@@ -141,6 +141,9 @@ struct Trace {
             add(22)
             for change in changes { add(change) }
         case .linksChanged: add(23)
+        case .admitted(let link):
+            add(30)
+            add(link.rawValue)
         case .forgetKeys: add(26)
         case .callRelay(let relay, _):
             add(27)

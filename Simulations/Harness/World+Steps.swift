@@ -148,7 +148,7 @@ extension World {
             case .send(let link, _), .hangUp(let link, _): if let wire = wires[link] { close(wire) }
             case .timer, .dial, .callRelay, .leaveRelay: perform([effect], of: index)
             case .askRelay(let relay, _): loseRelay(relay, of: index)
-            case .commitFully, .changed, .linksChanged, .reply, .renewIdentity: break
+            case .commitFully, .changed, .linksChanged, .admitted, .reply, .renewIdentity: break
             case .forgetKeys, .call: perform([effect], of: index)
             }
         }
@@ -204,7 +204,7 @@ extension World {
                 nodes[index].timers[timer] = schedule(
                     .timer(timer), for: index, at: max(now, time))
             case .reply(let id, let result): nodes[index].replies[id] = result
-            case .commitFully, .changed, .linksChanged, .renewIdentity: break
+            case .commitFully, .changed, .linksChanged, .admitted, .renewIdentity: break
             case .call(let output): order(output, at: index)
             case .callRelay(let relay, let addresses):
                 callRelay(relay, at: addresses, from: index)

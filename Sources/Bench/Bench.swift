@@ -16,6 +16,8 @@ public struct Bench: Sendable {
     public static let relayNames = RelayBench.names
     /// The same about calls, all as `calls`.
     public static let callNames = CallBench.names
+    /// What hostile inputs cost, all as this.
+    public static let hostileName = "hostile"
     /// The same about searching, all as `search`.
     public static let searchNames = SearchBench.names + LiveSearchBench.names
 
@@ -49,7 +51,8 @@ public struct Bench: Sendable {
 
     /// Measures the figures with these names, or all.
     public func run(_ names: [String]) async throws -> [Figure] {
-        let all = Self.names + Self.relayNames + Self.callNames + Self.searchNames
+        let all =
+            Self.names + Self.relayNames + Self.callNames + Self.searchNames + [Self.hostileName]
         var wanted = Set(names.isEmpty ? Self.names : names)
         if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
         if wanted.remove("calls") != nil { wanted.formUnion(Self.callNames) }
@@ -60,7 +63,10 @@ public struct Bench: Sendable {
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
                 hint: "There are: " + (all + ["relay", "calls", "search"]).joined(separator: ", "))
         }
-        let epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
+        var epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
+        if wanted.remove(Self.hostileName) != nil {
+            epochs += try HostileBench.figures(folder: folder)
+        }
         var searches = try await SearchBench(
             folder: folder, models: models, texts: texts, say: say
         ).run(wanted)

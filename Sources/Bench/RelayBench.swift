@@ -298,7 +298,7 @@ final class RelayVisitor: ConnectionHandler {
     }
 
     func opened(_ connection: Connection) {
-        connection.markAuthenticated()
+        connection.markKnown()
         state.withLock { state in
             state.connection = connection
             connection.send(state.client.output())

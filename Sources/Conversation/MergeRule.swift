@@ -142,7 +142,7 @@ public enum Merge {
                 _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
                     while let row = views.first, row.first <= stored.sequence {
                         view = row
-                        views.removeFirst()
+                        _ = views.popFirst()
                     }
                     let applied = AppliedOperation(
                         number: stored.number, log: log,

@@ -1,49 +1,245 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
 import ParleyWire
 
-/// How many frames that cost a look at every log one peer may send in a while.
+/// What somebody may still cost this node.
 ///
-/// A few for each shared space are saved up, and as many come back each second: far more than an
-/// honest peer sends, far less than what would keep a node from its work. What is beyond is not
-/// looked at; a heartbeat later nothing is missing.
+/// Work is counted in units of about ten microseconds of a release build; `parley bench hostile`
+/// shows what each kind of frame costs of them. Some is saved up, and comes back with time: far
+/// more than an honest peer takes, far less than what would keep a node from its work.
 struct Allowance: Sendable {
-    private var spent: UInt64 = 0
-    private var since: UInt64 = 0
+    /// How much is saved up at most, and how much comes back in a second.
+    struct Rate: Sendable {
+        let burst: UInt64
+        let perSecond: UInt64
 
-    /// What is saved up at most, and comes back in a second.
-    static func ceiling(spaceCount: Int) -> UInt64 { 64 + 8 * UInt64(spaceCount) }
-
-    /// Takes one frame into account. Returns whether it may be looked at.
-    mutating func take(at now: UInt64, spaceCount: Int) -> Bool {
-        let ceiling = Self.ceiling(spaceCount: spaceCount)
-        let back = (now - min(now, since)) * ceiling / 1_000
-        if back > 0 {
-            spent -= min(spent, back)
-            since = now
+        /// For all devices of a person together: a tenth of a processor, and more at once the more
+        /// there is to compare.
+        static func person(spaceCount: Int) -> Rate {
+            Rate(
+                burst: 40_000 + 64 * UInt64(spaceCount),
+                perSecond: 10_000 + 2 * UInt64(spaceCount))
         }
-        guard spent < ceiling else { return false }
-        spent += 1
-        return true
+
+        /// For all strangers together: who can make up any number of persons gains nothing by it.
+        static let strangers = Rate(burst: 20_000, perSecond: 5_000)
+    }
+
+    /// What becomes of what somebody sent.
+    enum Verdict: Sendable {
+        /// It is looked at.
+        case fine
+        /// It is not looked at.
+        case over
+        /// Nothing more is: the link ends.
+        case farOver
+    }
+
+    /// Units of what was dropped, above what came back meanwhile, that end a link.
+    static let excessMax: UInt64 = 20_000
+    /// Whoever went so far over is not listened to for so long, in milliseconds.
+    static let shunTime: UInt64 = 60_000
+
+    private var spent: UInt64 = 0
+    private var excess: UInt64 = 0
+    private var since: UInt64 = 0
+    private var shunnedUntil: UInt64 = 0
+
+    /// Whether its person is not listened to at all.
+    func isShunned(at now: UInt64) -> Bool { now < shunnedUntil }
+
+    /// Whether nothing of it is spent: then it need not be remembered.
+    mutating func isWhole(at now: UInt64, _ rate: Rate) -> Bool {
+        refill(at: now, rate)
+        return spent == 0 && excess == 0 && !isShunned(at: now)
+    }
+
+    /// Takes work into account before it is done.
+    ///
+    /// - Parameter drop: what it costs not to do it.
+    mutating func take(
+        _ work: UInt64, at now: UInt64, _ rate: Rate, orDropFor drop: UInt64
+    ) -> Verdict {
+        refill(at: now, rate)
+        guard !isShunned(at: now) else { return .farOver }
+        guard spent >= rate.burst else {
+            spent += work
+            return .fine
+        }
+        excess += drop
+        guard excess > Self.excessMax else { return .over }
+        shunnedUntil = now + Self.shunTime
+        return .farOver
+    }
+
+    private mutating func refill(at now: UInt64, _ rate: Rate) {
+        // In an hour everything is back.
+        let elapsed = min(now - min(now, since), 3_600_000)
+        let back = elapsed * rate.perSecond / 1_000
+        guard back > 0 else { return }
+        spent -= min(spent, back)
+        excess -= min(excess, back)
+        since = now
     }
 }
 
-extension NodeCore {
-    /// Whether a frame of this peer is looked at: what costs a look at every log is counted.
-    mutating func mayCost(
-        _ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store
-    ) throws(StoreError) -> Bool {
-        switch frame {
-        case .spaces, .frontier, .fork, .heartbeat: break
-        case .hello, .want, .operations, .acknowledge, .credit, .error, .bye, .introduce,
-            .signal:
-            return true
+/// What everybody may still cost: each person by themselves, whichever of their devices sends, and
+/// all strangers together.
+struct Allowances: Sendable {
+    /// Above so many persons those who have spent nothing lately are forgotten.
+    static let personCountMax = 1_024
+
+    private var persons: [PersonID: Allowance] = [:]
+    private var strangers = Allowance()
+
+    /// Takes work for a person into account, or for a stranger where that is nil.
+    mutating func take(
+        _ work: UInt64, for person: PersonID?, sharing spaceCount: Int = 0, at now: UInt64,
+        orDropFor drop: UInt64 = 1
+    ) -> Allowance.Verdict {
+        guard let person else {
+            let verdict = strangers.take(work, at: now, .strangers, orDropFor: 0)
+            return verdict == .fine ? .fine : .over
         }
-        let spaceCount = links[id]?.session?.sharedCount ?? 0
-        if links[id]?.allowance.take(at: now.monotonic, spaceCount: spaceCount) ?? true {
-            return true
+        let rate = Allowance.Rate.person(spaceCount: spaceCount)
+        if persons[person] == nil, persons.count >= Self.personCountMax { forget(at: now) }
+        return persons[person, default: Allowance()].take(
+            work, at: now, rate, orDropFor: drop)
+    }
+
+    /// Whether a person went so far over that nothing of theirs is listened to.
+    func isShunned(_ person: PersonID, at now: UInt64) -> Bool {
+        persons[person]?.isShunned(at: now) ?? false
+    }
+
+    private mutating func forget(at now: UInt64) {
+        persons = persons.filter { _, allowance in
+            var allowance = allowance
+            return !allowance.isWhole(at: now, .person(spaceCount: 0))
+        }
+    }
+}
+
+/// What a frame costs to look at, by its type and size alone: nothing of it was read yet.
+///
+/// Source: `Protocol/06-sync.md`, "What a peer may cost".
+public enum FrameWork {
+    /// Letting a peer in: who it is, what both share.
+    public static let link: UInt64 = 300
+
+    /// What a frame costs.
+    ///
+    /// - Parameter spaceCount: how many spaces both belong to.
+    public static func units(of bytes: [UInt8], sharing spaceCount: Int) -> UInt64 {
+        let count = UInt64(bytes.count)
+        let spaces = UInt64(spaceCount)
+        return switch bytes.first.flatMap(Frame.Kind.init(rawValue:)) {
+        case nil: 1 + count / 256
+        case .hello, .bye, .error, .credit: 5
+        case .spaces: 10 + spaces + count / 64
+        case .frontier: 20 + count / 16
+        case .want: 100 + count / 16
+        case .operations: 5
+        case .acknowledge: 5 + count / 8
+        case .fork: 100 + count / 32
+        case .introduce: 50 + count / 8
+        case .heartbeat: 5 + 2 * spaces
+        case .signal: 300
+        }
+    }
+
+    /// What it costs not to look at a frame.
+    static func drop(_ bytes: [UInt8]) -> UInt64 { 1 + UInt64(bytes.count) / 256 }
+
+    /// What a frame of operations costs of which nothing was new: credit pays for the others.
+    static func nothingNew(_ bytes: [UInt8]) -> UInt64 { 5 + UInt64(bytes.count) / 512 }
+}
+
+extension NodeCore {
+    /// Frames of a stranger on one link: honest ones present themselves and wait.
+    static let strangerFrameCountMax = 16
+
+    /// Whether a link is taken, before anything costly is done for it. One that this node made is.
+    mutating func mayOpen(
+        _ id: LinkID, _ peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        let isShunned = allowances.isShunned(peer.person, at: now.monotonic)
+        let isKnown = try isAccepted(peer.person, store)
+        if !isShunned {
+            if peer.isInitiator { return true }
+            let payer = isKnown ? peer.person : nil
+            let verdict = allowances.take(FrameWork.link, for: payer, at: now.monotonic)
+            if verdict == .fine { return true }
         }
         try count(.tooManyFrames, store)
+        dialing[peer.device]?.isTurnedAway()
+        effects.append(.hangUp(id, .flooded))
         return false
+    }
+
+    /// Whether a frame is looked at. It was not decoded yet: what is over costs next to nothing.
+    mutating func mayLook(
+        at bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
+        let spaceCount = links[id]?.session?.sharedCount
+        // Whom this node called is no stranger to it.
+        let isStranger = spaceCount == nil && !peer.isInitiator
+        if isStranger {
+            links[id]?.strangerFrameCount += 1
+            if links[id]?.strangerFrameCount ?? 0 > Self.strangerFrameCountMax {
+                try flooded(id, store, &effects)
+                return false
+            }
+        }
+        let verdict = allowances.take(
+            FrameWork.units(of: bytes, sharing: spaceCount ?? 0),
+            for: isStranger ? nil : peer.person, sharing: spaceCount ?? 0, at: now.monotonic,
+            orDropFor: FrameWork.drop(bytes))
+        switch verdict {
+        case .fine: return true
+        case .over:
+            let isSignal = bytes.first == Frame.Kind.signal.rawValue
+            try dropped(on: id, isSignal ? .tooManySignals : .tooManyFrames, store)
+        case .farOver: try flooded(id, store, &effects)
+        }
+        return false
+    }
+
+    /// Operations came on a link of which nothing was new: no credit pays for the look at them.
+    /// They are not dropped unread, since others of them might be new.
+    mutating func gotNothingNew(
+        in bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let person = links[id]?.peer.person, let spaceCount = links[id]?.session?.sharedCount
+        else { return }
+        let work = FrameWork.nothingNew(bytes)
+        let verdict = allowances.take(
+            work, for: person, sharing: spaceCount, at: now.monotonic, orDropFor: work)
+        if verdict == .farOver { try flooded(id, store, &effects) }
+    }
+
+    private mutating func flooded(
+        _ id: LinkID, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try count(.tooManyFrames, store)
+        if let device = links[id]?.peer.device { dialing[device]?.isTurnedAway() }
+        hangUp(id, .flooded, &effects)
+    }
+
+    /// Counts a frame that was not looked at. Counting must not cost more than looking would: the
+    /// store is told of the first few, and then of sixty-four at a time.
+    private mutating func dropped(
+        on id: LinkID, _ refusal: Refusal, _ store: some Store
+    ) throws(StoreError) {
+        guard let before = links[id]?.droppedCount else { return }
+        let number = before + 1
+        links[id]?.droppedCount = number
+        if number <= 8 { return try count(refusal, store) }
+        if number % 64 == 0 { try count(refusal, store, times: number == 64 ? 56 : 64) }
     }
 }

@@ -192,6 +192,8 @@ public enum HangUpReason: Equatable, Sendable {
     case duplicate
     /// Nothing was heard for too long.
     case silent
+    /// The peer sent far more than it may.
+    case flooded
     /// The peer said goodbye.
     case ended
 }
@@ -240,6 +242,8 @@ public enum Effect: Sendable {
     case send(LinkID, [UInt8])
     /// End a link, after what was sent.
     case hangUp(LinkID, HangUpReason)
+    /// A link's peer is somebody whom this node talks to: it need not count as a stranger any more.
+    case admitted(LinkID)
     /// Try to reach a device; answered by `linkOpened` or `dialFailed`.
     case dial(DialTarget)
     /// Connect to a relay at the first of these addresses that answers; a connection to it that is

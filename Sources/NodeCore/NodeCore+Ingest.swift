@@ -143,6 +143,7 @@ extension NodeCore {
             pieces = try otherBranch(run, insteadOf: log, in: space, store)
         }
         log = try store.log(tag, in: space.number)
+        let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
         if let log, pieces.isEmpty, hasMissingBodies {
             ingested.changes += try restore(run, in: log, space, store)
         }
@@ -162,6 +163,8 @@ extension NodeCore {
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
             try apply(waiter, in: space, store, &ingested)
         }
+        let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
+        if hasNews, let id = peer.link { links[id]?.broughtNews = true }
         if !pieces.isEmpty, let id = peer.link {
             links[id]?.unacknowledged[space.number, default: []].insert(tag)
         }

@@ -20,10 +20,12 @@ struct CoreLink: Sendable {
     var rounds: [SpaceNumber: RoundPace] = [:]
     /// Spaces introduced unasked.
     var introduced: Set<SpaceNumber> = []
-    /// What it may still cost.
-    var allowance = Allowance()
-    /// What its signals may still cost.
-    var signalAllowance = Allowance()
+    /// Frames that came before it was known whether the peer is entitled to talk.
+    var strangerFrameCount = 0
+    /// Frames that were not looked at.
+    var droppedCount: UInt64 = 0
+    /// Whether the operations that came last held anything new.
+    var broughtNews = false
     /// How many milliseconds the peer's clock was ahead of this one's when it greeted.
     var clockOffset: Int64?
     /// It lasted until its first heartbeat.
@@ -54,6 +56,7 @@ extension NodeCore {
             effects.append(.hangUp(id, .stranger))
             return
         }
+        guard try mayOpen(id, peer, at: now, store, &effects) else { return }
         try learn(peer.identity, of: peer.person, at: now, store, &effects)
         guard try isStanding(peer, store) else {
             dialing[peer.device] = nil
@@ -119,6 +122,11 @@ extension NodeCore {
         }
         let outputs = try session.open(hello, sharing: shared, store: store)
         links[id]?.session = session
+        effects.append(.admitted(id))
+        // Whoever links again and again has all of it compared each time.
+        _ = allowances.take(
+            UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
+            at: now.monotonic)
         try perform(outputs, on: id, at: now, store, &random, &effects)
         askAnewForBodies(at: now, &effects)
         try tellPresence(on: id, at: now, store, &random, &effects)
@@ -173,7 +181,6 @@ extension NodeCore {
         default:
             break
         }
-        guard try mayCost(frame, on: id, at: now, store) else { return }
         guard links[id]?.session != nil else {
             try count(.stranger, store)
             effects.append(.send(id, Frame.error(.stranger).encoded()))
@@ -192,7 +199,11 @@ extension NodeCore {
         try compareOwn(frame, on: id, at: now, store, &effects)
         switch result {
         case .success(let outputs):
+            links[id]?.broughtNews = false
             try perform(outputs, on: id, at: now, store, &random, &effects)
+            if case .operations = frame, links[id]?.broughtNews == false {
+                try gotNothingNew(in: bytes, on: id, at: now, store, &effects)
+            }
             try endSources(after: frame, on: id, at: now, store, &effects)
         case .failure(.malformed):
             try breach(.malformed, .malformedFrame, on: id, store, &effects)
@@ -212,7 +223,8 @@ extension NodeCore {
     /// a link, and nothing is taken from it or sent on it.
     mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
         links[id]?.isEnding = true
-        links[id]?.spacesBefore = links[id]?.session?.sharedSpaces ?? []
+        let spaces = links[id]?.session?.sharedSpaces ?? []
+        links[id]?.spacesBefore = spaces
         links[id]?.session = nil
         effects.append(.hangUp(id, reason))
     }

@@ -19,9 +19,8 @@ struct Passing: Sendable {
     var waiting: [NoiseKey: [Waiting]] = [:]
     /// What came last through relays, so that a relay which repeats it gains nothing.
     var known = RecentSet<Digest>(limit: NodeCore.passingMemory)
-    /// How much each relay may bring that costs a look, and each device that proved itself.
+    /// How much each relay may bring that costs a look.
     var ofRelays: [NoiseKey: Allowance] = [:]
-    var ofDevices: [DeviceID: Allowance] = [:]
     /// How many signals came through relays, and were taken.
     var takenCount: UInt64 = 0
 }
@@ -74,6 +73,8 @@ extension NodeCore {
     static let passingSkewMax: UInt64 = 60_000
     /// Signals that wait for a relay, or for its answer.
     static let passingCountMax = 32
+    /// What one that comes costs, in units of ``Allowance``.
+    static let passingWork: UInt64 = 100
     /// Relays of a device through which a signal goes at a time.
     static let passingRelayCountMax = 2
     /// Signals that are known again: more than a relay may bring within their time.
@@ -106,7 +107,7 @@ extension NodeCore {
         for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
             guard try note(mailbox, namedBy: person, at: now, store) else { continue }
             call(mailbox.relay, at: now, &effects)
-            var queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
+            let queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
             // What is newest counts.
             queue = Array(queue.suffix(Self.passingCountMax - 1))
             passing.waiting[mailbox.relay] = queue + [waiting]
@@ -167,9 +168,11 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard lines[relay]?.inbox == mailbox else { return }
-        // Of a relay as much as 32 devices may send.
-        guard passing.ofRelays[relay, default: Allowance()].take(at: now.monotonic, spaceCount: 32)
-        else { return try count(.tooManyFrames, store) }
+        // Of a relay as much as eight persons may send: what comes is opened before it is known whose.
+        let verdict = passing.ofRelays[relay, default: Allowance()].take(
+            Self.passingWork, at: now.monotonic, .init(burst: 32_000, perSecond: 32_000),
+            orDropFor: 0)
+        guard verdict == .fine else { return try count(.tooManyFrames, store) }
         let name: Digest = digest(.relayBlob, bytes)
         guard !passing.known.contains(name) else { return }
         let prekeys = try store.secrets(.prekey, in: nil).compactMap {
@@ -187,9 +190,9 @@ extension NodeCore {
         guard let peer = try passer(sender, content.person, store) else {
             return try count(.stranger, store)
         }
-        if passing.ofDevices.count > 1_024 { passing.ofDevices = [:] }
-        guard passing.ofDevices[sender, default: Allowance()].take(at: now.monotonic, spaceCount: 0)
-        else { return try count(.tooManyFrames, store) }
+        guard allowances.take(Self.passingWork, for: peer.person, at: now.monotonic) == .fine else {
+            return try count(.tooManyFrames, store)
+        }
         passing.known.insert(name)
         passing.takenCount += 1
         try passedOn(content.signal, from: peer, at: now, store, &random, &effects)

@@ -183,7 +183,8 @@ extension NodeCore {
 
     private mutating func tellLater(_ devices: [Participant]) {
         let known = Set(desk.untold)
-        desk.untold += devices.filter { !known.contains($0) && !isLinked($0.device) }
+        desk.untold.append(
+            contentsOf: devices.filter { !known.contains($0) && !isLinked($0.device) })
     }
 
     /// Tells the next of those who are to be told.
@@ -193,8 +194,8 @@ extension NodeCore {
     ) throws(StoreError) {
         guard !desk.untold.isEmpty, desk.toldNext <= now.monotonic else { return }
         desk.toldNext = now.monotonic + Self.presencePause
-        let next = desk.untold.prefix(Self.presenceCountMax)
-        desk.untold.removeFirst(next.count)
+        let next = Array(desk.untold.prefix(Self.presenceCountMax))
+        desk.untold.dropOldest(next.count)
         for device in next where !isLinked(device.device) {
             try tellPresence(to: device, at: now, store, &random, &effects)
         }

@@ -55,7 +55,7 @@ extension NodeCore {
             lines[relay]?.mailboxes[mailbox]?.hasMore = true
             return
         }
-        lines[relay]?.queues[open.use.space, default: []].insert(mailbox, at: 0)
+        lines[relay]?.queues[open.use.space, default: []].prepend(mailbox)
         askPage(of: mailbox, on: relay, at: now, &effects)
     }
 
@@ -136,7 +136,7 @@ extension NodeCore {
             case .whole(let entries):
                 try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
                 end(mailbox, on: relay, at: now, &effects)
-            case .read: lines[relay]?.queues[space]?.removeFirst()
+            case .read: lines[relay]?.queues[space]?.dropOldest()
             }
         }
         lines[relay]?.queues[space] = nil

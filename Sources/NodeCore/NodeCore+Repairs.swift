@@ -34,8 +34,7 @@ extension NodeCore {
         var repair = repairs[space] ?? Repair()
         if let device, device != identity.device {
             repair.holders.removeAll { $0 == device }
-            repair.holders.append(device)
-            if repair.holders.count > Self.holderCountMax { repair.holders.removeFirst() }
+            repair.holders = repair.holders.suffix(Self.holderCountMax - 1) + [device]
         }
         repair.ends.merge(ends, uniquingKeysWith: max)
         try keep(repair, of: space, store)

@@ -13,9 +13,6 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
-        let spaceCount = links[id]?.session?.sharedCount ?? 0
-        let isTaken = links[id]?.signalAllowance.take(at: now.monotonic, spaceCount: spaceCount)
-        guard isTaken == true else { return try count(.tooManySignals, store) }
         let sender = Participant(person: peer.person, device: peer.device)
         let isProper = try heard(
             bytes, from: sender, offset: links[id]?.clockOffset, at: now, store, &random,

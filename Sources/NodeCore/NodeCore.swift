@@ -18,6 +18,8 @@ public struct NodeCore: Sendable {
     /// Who this node is. The keys never change; the identity log grows.
     var identity: NodeIdentity
     var links: [LinkID: CoreLink] = [:]
+    /// What everybody may still cost.
+    var allowances = Allowances()
     var waiting = WaitingRoom()
     var dialing: [DeviceID: Dialing] = [:]
     /// Which link is asked for what is missing of a space.
@@ -157,6 +159,12 @@ public struct NodeCore: Sendable {
         let now = Instant(
             monotonic: moment.monotonic, wall: WallTime(clamping: moment.wall).value)
         var effects: [Effect] = []
+        // First of all: what is not looked at must not cost what follows either.
+        if case .frame(let link, let bytes) = input,
+            try !mayLook(at: bytes, on: link, at: now, store, &effects)
+        {
+            return effects
+        }
         switch input {
         case .started:
             try start(at: now, store, &random, &effects)
@@ -248,9 +256,11 @@ public struct NodeCore: Sendable {
     }
 
     /// Counts a refusal; `status` shows the counts.
-    func count(_ refusal: Refusal, _ store: some Store) throws(StoreError) {
+    func count(
+        _ refusal: Refusal, _ store: some Store, times: UInt64 = 1
+    ) throws(StoreError) {
         let key = Array(refusal.rawValue.utf8)
-        try store.setNumber((try store.number(.refusal, key) ?? 0) + 1, .refusal, key)
+        try store.setNumber((try store.number(.refusal, key) ?? 0) + times, .refusal, key)
     }
 }
 

@@ -153,7 +153,7 @@ struct RelayLine: Sendable {
     var questions: [UInt64: AskedQuestion] = [:]
     var mailboxes: [MailboxID: OpenMailbox] = [:]
     /// Mailboxes that are not read yet, by space, in the order in which they are.
-    var queues: [SpaceNumber?: [MailboxID]] = [:]
+    var queues: [SpaceNumber?: Queue<MailboxID>] = [:]
     /// Spaces whose newest envelopes were looked at before their turn.
     var glanced: Set<SpaceNumber> = []
     /// Keys of mailboxes that were read on this connection or one before.

@@ -25,7 +25,7 @@ struct SignalDesk: Sendable {
     /// What each device was told last, unless that was nothing.
     var told: [Participant: SignalBody] = [:]
     /// Devices without a link that are to be told, in this order.
-    var untold: [Participant] = []
+    var untold: Queue<Participant> = []
     /// When the next of them may be, on the monotonic clock.
     var toldNext: UInt64 = 0
     /// Who is no longer in a conversation in which calls may go on, until that is heeded.

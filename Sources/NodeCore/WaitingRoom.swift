@@ -43,7 +43,7 @@ struct WaitingRoom: Sendable {
         }
     }
 
-    private var runs: [(space: SpaceNumber, waiter: Waiter, byteCount: Int)] = []
+    private var runs: Queue<(space: SpaceNumber, waiter: Waiter, byteCount: Int)> = []
     private var byteCount = 0
     private var shares: [LogID: Share] = [:]
     /// How many runs were dropped for room.
@@ -88,8 +88,9 @@ struct WaitingRoom: Sendable {
         }
         runs.append((space, waiter, size))
         count(run.log, 1, size)
-        while runs.count > Self.runCountMax || byteCount > Self.byteCountMax, !runs.isEmpty {
-            let oldest = runs.removeFirst()
+        while runs.count > Self.runCountMax || byteCount > Self.byteCountMax,
+            let oldest = runs.popFirst()
+        {
             count(oldest.waiter.run.log, -1, -oldest.byteCount)
             droppedCount += 1
         }

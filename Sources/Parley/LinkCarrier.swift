@@ -8,8 +8,14 @@ protocol LinkCarrier: AnyObject, Sendable {
     var isPiped: Bool { get }
     /// Queues bytes behind all that was sent before. Returns whether it could.
     @discardableResult func send(_ bytes: [UInt8]) -> Bool
+    /// Bytes that wait to be taken by the other end.
+    var pendingByteCount: Int { get }
+    /// Whether more should be sent now; if not, the handler's `becameWritable` tells when.
+    var isWritable: Bool { get }
     /// The other end is known now.
     func markAuthenticated()
+    /// The other end is somebody who is talked to.
+    func markKnown()
     /// Reads nothing more until ``resumeReading()``.
     func pauseReading()
     /// Goes on reading.

@@ -9,9 +9,15 @@ import Synchronization
 ///
 /// The transport calls it on the connection's event loop, one call after the other; the node calls
 /// it from its actor. The link itself is only ever used on the loop, so frames keep their order.
+///
+/// It opens as many frames as the node has room for. Where there is no room, or where the peer does
+/// not read what it is sent, it opens none and reads none: what the peer goes on sending waits on
+/// the peer's own machine.
 final class LinkDriver: ConnectionHandler {
-    /// Frames that may wait in the node's inbox before reading pauses.
-    static let pendingFrameMax = 64
+    /// Bytes that were read and not opened, at most: what a paused connection may still deliver.
+    static let unopenedByteCountMax = 512 << 10
+    /// Bytes that a peer may leave unread before nothing more is taken from it.
+    static let unreadByteCountMax = 1 << 20
     /// A sending key is used for so long at most, in milliseconds: 10 minutes. Heartbeats see to it
     /// that something is sent.
     static let rekeyInterval: UInt64 = 600_000
@@ -21,8 +27,13 @@ final class LinkDriver: ConnectionHandler {
         var carrier: (any LinkCarrier)?
         var isAuthenticated = false
         var rekeyedAt = SystemClock.now.monotonic
-        var pendingFrames = 0
+        /// Read, and not opened yet.
+        var unopened: ArraySlice<UInt8> = []
+        /// Frames that wait for their turn on the loop, in bytes.
+        var unsealedByteCount = 0
         var isPaused = false
+        /// It is being hung up: nothing more is taken from it.
+        var isEnding = false
     }
 
     let id: LinkID
@@ -61,21 +72,71 @@ final class LinkDriver: ConnectionHandler {
     }
 
     func received(_ bytes: [UInt8]) {
-        let result: Result<[LinkEvent], LinkRejection> = state.withLock { state in
+        state.withLock { state in
+            guard !state.isEnding else { return }
+            if state.unopened.isEmpty {
+                state.unopened = bytes[...]
+            } else if state.unopened.count + bytes.count <= Self.unopenedByteCountMax {
+                state.unopened += bytes
+            } else {
+                // Only a connection that ends delivers so much unasked. The next link brings what
+                // is lost with it.
+                (state.isEnding, state.unopened) = (true, [])
+            }
+        }
+        open()
+    }
+
+    /// Opens what was read, as far as the node has room.
+    private func open() {
+        while true {
+            guard let carrier = state.withLock({ $0.isEnding ? nil : $0.carrier }) else { return }
+            guard mayBring(over: carrier) else { return pause(carrier) }
             do throws(LinkRejection) {
-                return .success(try state.link.receive(bytes[...]))
+                guard let event = try nextEvent() else { return goOn(carrier) }
+                handle(event, on: carrier)
             } catch {
+                network.count(error)
+                return carrier.close()
+            }
+        }
+    }
+
+    private func mayBring(over carrier: any LinkCarrier) -> Bool {
+        guard state.withLock({ $0.isAuthenticated }) else { return true }
+        return carrier.isWritable && inputs.hasRoom(for: .link(id))
+    }
+
+    private func nextEvent() throws(LinkRejection) -> LinkEvent? {
+        let result: Result<LinkEvent?, LinkRejection> = state.withLock { state in
+            // Moved out, so that nothing is copied.
+            var rest = state.unopened
+            state.unopened = []
+            defer { state.unopened = rest }
+            do throws(LinkRejection) {
+                return .success(try state.link.next(&rest))
+            } catch {
+                rest = []
                 return .failure(error)
             }
         }
-        guard let carrier = state.withLock({ $0.carrier }) else { return }
-        switch result {
-        case .success(let events):
-            for event in events { handle(event, on: carrier) }
-        case .failure(let rejection):
-            network.count(rejection)
-            carrier.close()
+        return try result.get()
+    }
+
+    private func pause(_ carrier: any LinkCarrier) {
+        let isNews = state.withLock { state in
+            defer { state.isPaused = true }
+            return !state.isPaused
         }
+        if isNews { carrier.pauseReading() }
+    }
+
+    private func goOn(_ carrier: any LinkCarrier) {
+        let isNews = state.withLock { state in
+            defer { state.isPaused = false }
+            return state.isPaused
+        }
+        if isNews { carrier.resumeReading() }
     }
 
     private func handle(_ event: LinkEvent, on carrier: any LinkCarrier) {
@@ -96,24 +157,18 @@ final class LinkDriver: ConnectionHandler {
                         peer, hash, isInitiator: isInitiator, isPiped: carrier.isPiped)))
             finished(true)
         case .frame(let frame):
-            let mustPause = state.withLock { state in
-                state.pendingFrames += 1
-                guard !state.isPaused, state.pendingFrames > Self.pendingFrameMax else {
-                    return false
-                }
-                state.isPaused = true
-                return true
-            }
-            if mustPause { carrier.pauseReading() }
             inputs.offer(.frame(id, frame))
         }
     }
 
-    func becameWritable() {}
+    func becameWritable() {
+        hold(false)
+        open()
+    }
 
     func closed(_ reason: CloseReason) {
         let wasAuthenticated = state.withLock { state in
-            state.carrier = nil
+            (state.carrier, state.unopened) = (nil, [])
             return state.isAuthenticated
         }
         network.closed(self)
@@ -128,9 +183,37 @@ final class LinkDriver: ConnectionHandler {
 
     /// Seals and sends frames, in order.
     func send(_ frames: [[UInt8]]) {
-        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        let byteCount = frames.reduce(0) { $0 + $1.count }
+        guard
+            let carrier = state.withLock({ state in
+                state.unsealedByteCount += byteCount
+                return state.carrier
+            })
+        else { return }
+        // Known at once, not only once the loop has come to it: the next batch makes no more for
+        // a peer that does not read.
+        if byteCount > 0 { holdIfFull(carrier) }
         carrier.perform {
-            carrier.send(self.state.withLock { Self.seal(frames, &$0) })
+            let bytes = self.state.withLock { state in
+                state.unsealedByteCount -= byteCount
+                return Self.seal(frames, &state)
+            }
+            carrier.send(bytes)
+            if carrier.isWritable { self.holdIfFull(carrier) } else { self.hold(true) }
+        }
+    }
+
+    private func holdIfFull(_ carrier: any LinkCarrier) {
+        let unsealed = state.withLock { $0.unsealedByteCount }
+        hold(unsealed + carrier.pendingByteCount > Self.unreadByteCountMax)
+    }
+
+    /// Takes no frame of a peer that does not read what it is sent, or goes on.
+    private func hold(_ isHeld: Bool) {
+        state.withLock { state in
+            // Once the end was told nobody would let it go again.
+            guard state.carrier != nil, !state.isEnding else { return }
+            inputs.change { $0.hold(.link(id), isHeld) }
         }
     }
 
@@ -141,23 +224,25 @@ final class LinkDriver: ConnectionHandler {
         return state.link.rekey() + state.link.seal(frames)
     }
 
-    /// Ends the connection after what was sent.
+    /// Ends the connection after what was sent. What came on it and waits is dropped.
     func hangUp() {
-        guard let carrier = state.withLock({ $0.carrier }) else { return }
-        carrier.perform { carrier.close() }
+        let carrier = state.withLock { state -> (any LinkCarrier)? in
+            guard let carrier = state.carrier else { return nil }
+            (state.isEnding, state.unopened) = (true, [])
+            // Of a link that the node was not told of it is not told the end.
+            if state.isAuthenticated { inputs.change { $0.end(id) } }
+            return carrier
+        }
+        carrier?.perform { carrier?.close() }
     }
 
-    /// The node has dealt with so many frames: reading goes on.
-    func consumed(_ count: Int) {
-        let resumed: (any LinkCarrier)? = state.withLock { state in
-            state.pendingFrames -= count
-            guard state.isPaused, state.pendingFrames < Self.pendingFrameMax / 2 else {
-                return nil
-            }
-            state.isPaused = false
-            return state.carrier
-        }
-        resumed?.resumeReading()
+    /// The peer is somebody who is talked to.
+    func markKnown() { state.withLock { $0.carrier }?.markKnown() }
+
+    /// There is room again: what was read is opened, and reading goes on.
+    func resume() {
+        guard let carrier = state.withLock({ $0.carrier }) else { return }
+        carrier.perform { self.open() }
     }
 }
 

@@ -6,10 +6,12 @@ import ParleyWire
 protocol LinkOutlet: AnyObject, Sendable {
     /// Sends frames on a link, in order.
     func send(_ frames: [[UInt8]], on link: LinkID)
-    /// Ends a link after what was sent.
+    /// Ends a link after what was sent, and drops what came on it and still waits.
     func hangUp(_ link: LinkID)
-    /// So many frames of a link were dealt with.
-    func consumed(_ count: Int, on link: LinkID)
+    /// The peer of a link is somebody who is talked to.
+    func markKnown(_ link: LinkID)
+    /// There is room again for what a sender brings.
+    func resume(_ sender: NodeInbox.Sender)
     /// Shows this identity log on new links.
     func renewIdentity(_ operations: [[UInt8]])
     /// Tries to reach a device; answers with `linkOpened` or `dialFailed`.

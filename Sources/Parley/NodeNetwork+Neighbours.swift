@@ -19,7 +19,9 @@ extension NodeNetwork {
             name: { Self.draw(for: key) },
             heard: { neighbour, host in
                 // A host that a socket names is one.
-                guard let place = try? Endpoint(host: host, port: neighbour.port) else { return }
+                guard let place = try? Endpoint(host: host, port: neighbour.port),
+                    inputs.hasRoom(for: .neighbours)
+                else { return }
                 inputs.offer(
                     .sighted(
                         Sighting(

@@ -80,6 +80,7 @@ extension NodeNetwork {
                     // The core asks as soon as it hears of it.
                     let isWanted = call.tell(news, of: driver) { inputs.offer(.relay(relay, $0)) }
                     if !isWanted { driver.abandon() }
+                    return inputs.hasRoom(for: .relay(relay))
                 }
                 guard let driver else {
                     if !Task.isCancelled { inputs.offer(.relay(relay, .closed)) }
@@ -112,7 +113,7 @@ extension NodeNetwork {
     /// Connects to a relay at the first address that answers.
     private func connect(
         to relay: NoiseKey, at addresses: [String],
-        told: @escaping @Sendable (RelayDriver, RelayNews) -> Void
+        told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool
     ) async -> RelayDriver? {
         for text in addresses {
             // An address that somebody gave and that is none is passed over.
@@ -154,7 +155,7 @@ extension NodeNetwork {
         } else {
             guard
                 let fresh = await connect(
-                    to: mailbox.relay, at: mailbox.addresses, told: { _, _ in })
+                    to: mailbox.relay, at: mailbox.addresses, told: { _, _ in true })
             else { return false }
             relay = fresh
             isLent = true

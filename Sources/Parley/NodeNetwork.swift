@@ -84,6 +84,8 @@ final class NodeNetwork: LinkOutlet {
         let counters = transport.counters
         let counts = [
             ("too-many", counters.tooManyConnections + counters.tooManyUnauthenticated),
+            ("too-many-strangers", counters.tooManyStrangers),
+            ("displaced", counters.displaced),
             ("handshake-rate", counters.handshakeRate),
             ("handshake-timeout", counters.handshakeTimeout),
             ("idle", counters.idle), ("slow-reader", counters.slowReader),
@@ -198,7 +200,16 @@ final class NodeNetwork: LinkOutlet {
 
     func hangUp(_ link: LinkID) { driver(link)?.hangUp() }
 
-    func consumed(_ count: Int, on link: LinkID) { driver(link)?.consumed(count) }
+    func markKnown(_ link: LinkID) { driver(link)?.markKnown() }
+
+    func resume(_ sender: NodeInbox.Sender) {
+        switch sender {
+        case .link(let link): driver(link)?.resume()
+        case .relay(let relay): state.withLock { $0.relays[relay] }?.driver?.resume()
+        // What could not be told is seen again.
+        case .neighbours: break
+        }
+    }
 
     // MARK: Dialling
 

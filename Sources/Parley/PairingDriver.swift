@@ -91,7 +91,7 @@ final class PairingDriver: ConnectionHandler {
         switch event {
         case .send(let bytes): connection.send(bytes)
         case .asked(let request):
-            connection.markAuthenticated()
+            connection.markKnown()
             happened(.asked(request), self)
         case .accepted(let card, let log, let backupKey):
             happened(.accepted(card, log, backupKey), self)

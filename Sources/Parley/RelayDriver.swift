@@ -22,27 +22,28 @@ final class RelayDriver: ConnectionHandler {
         var pipes: [UInt32: LinkDriver] = [:]
         /// It is there for one link alone, and ends with it.
         var endsWithPipes = false
-        /// For how many links it is not read now.
-        var pauseCount = 0
+        /// Nothing is read: the core has no room for more.
+        var isPaused = false
     }
 
     let relay: NoiseKey
     private let state: Mutex<State>
-    private let told: @Sendable (RelayDriver, RelayNews) -> Void
+    private let told: @Sendable (RelayDriver, RelayNews) -> Bool
     private let admitted: @Sendable (RelayDriver) -> Bool
     private let left: @Sendable (RelayDriver) -> Void
     private let answerer: @Sendable () -> LinkDriver?
     private let finished: @Sendable (Bool) -> Void
 
     /// - Parameters:
-    ///   - told: what the core is to be told.
+    ///   - told: what the core is to be told; answers whether it may be told more now, else
+    ///     ``resume()`` follows.
     ///   - admitted: asked once it is connected whether that is still wanted.
     ///   - left: told when it is connected no more.
     ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
     ///   - finished: told once whether the connection came about.
     init(
         _ relay: NoiseKey, network: NetworkID,
-        told: @escaping @Sendable (RelayDriver, RelayNews) -> Void,
+        told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool,
         admitted: @escaping @Sendable (RelayDriver) -> Bool,
         left: @escaping @Sendable (RelayDriver) -> Void,
         answerer: @escaping @Sendable () -> LinkDriver?,
@@ -108,7 +109,7 @@ final class RelayDriver: ConnectionHandler {
         for (_, call) in calls { call(nil) }
         left(self)
         guard wasOpen else { return finished(false) }
-        if !isAbandoned { told(self, .closed) }
+        if !isAbandoned { tell(.closed) }
     }
 
     private func handle(_ event: RelayEvent) {
@@ -119,22 +120,45 @@ final class RelayDriver: ConnectionHandler {
                 state.connection?.markAuthenticated()
             }
             // Whoever asks next must find the connection.
-            told(self, .opened(welcome))
+            tell(.opened(welcome))
             finished(true)
         case .answered(let counter, let answer): answered(counter, answer)
-        case .arrived(let mailbox, let entry): told(self, .arrived(mailbox, [entry]))
-        case .passed(let mailbox, _, let envelope): told(self, .passed(mailbox, envelope))
-        case .missed(let mailbox): told(self, .missed(mailbox))
-        case .day(let day): told(self, .day(day))
+        case .arrived(let mailbox, let entry): tell(.arrived(mailbox, [entry]))
+        case .passed(let mailbox, _, let envelope): tell(.passed(mailbox, envelope))
+        case .missed(let mailbox): tell(.missed(mailbox))
+        case .day(let day): tell(.day(day))
         case .leaving(let delay):
-            told(self, .leaving(retryAfter: delay))
+            tell(.leaving(retryAfter: delay))
             end()
-        case .drained: break
+        case .drained(let pipe): state.withLock { $0.pipes[pipe] }?.becameWritable()
         case .called(let pipe, _): called(pipe)
         case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.received(bytes)
         case .ended(let pipe):
             state.withLock { $0.pipes.removeValue(forKey: pipe) }?.closed(.closedByPeer)
             endIfUnused()
+        }
+    }
+
+    /// Tells the core, and reads no more of the relay where that has no room for more.
+    private func tell(_ news: RelayNews) {
+        guard !told(self, news) else { return }
+        let connection = state.withLock { state -> Connection? in
+            guard !state.isPaused else { return nil }
+            state.isPaused = true
+            return state.connection
+        }
+        connection?.pauseReading()
+    }
+
+    /// The core has room again.
+    func resume() {
+        perform {
+            let connection = self.state.withLock { state -> Connection? in
+                guard state.isPaused else { return nil }
+                state.isPaused = false
+                return state.connection
+            }
+            connection?.resumeReading()
         }
     }
 
@@ -149,7 +173,7 @@ final class RelayDriver: ConnectionHandler {
                 state.calls.removeValue(forKey: counter)
             )
         }
-        if let number { return told(self, .answered(number, answer)) }
+        if let number { return tell(.answered(number, answer)) }
         guard let call else { return }
         if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
     }
@@ -270,16 +294,16 @@ final class RelayDriver: ConnectionHandler {
         endIfUnused()
     }
 
-    fileprivate func pause(_ isPaused: Bool) {
-        let (connection, count) = state.withLock { state in
-            state.pauseCount += isPaused ? 1 : -1
-            return (state.connection, state.pauseCount)
+    /// The other end gets no leave to send more, or gets it again: other pipes go on.
+    fileprivate func pause(_ pipe: UInt32, _ isPaused: Bool) {
+        perform {
+            self.state.withLock { $0.client.pause(pipe, isPaused) }
+            self.flush()
         }
-        if isPaused {
-            connection?.pauseReading()
-        } else if count == 0 {
-            connection?.resumeReading()
-        }
+    }
+
+    fileprivate func pendingByteCount(of pipe: UInt32) -> Int {
+        state.withLock { $0.client.pendingByteCount(of: pipe) }
     }
 }
 
@@ -301,8 +325,11 @@ private final class PipeCarrier: LinkCarrier {
     }
 
     func markAuthenticated() {}
-    func pauseReading() { relay.pause(true) }
-    func resumeReading() { relay.pause(false) }
+    func markKnown() {}
+    func pauseReading() { relay.pause(pipe, true) }
+    func resumeReading() { relay.pause(pipe, false) }
+    var pendingByteCount: Int { relay.pendingByteCount(of: pipe) }
+    var isWritable: Bool { pendingByteCount <= LinkDriver.unreadByteCountMax }
     func close() { relay.perform { self.relay.hangUp(self.pipe) } }
     func perform(_ work: @escaping @Sendable () -> Void) { relay.perform(work) }
 }

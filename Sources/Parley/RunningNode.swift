@@ -10,12 +10,11 @@ import Synchronization
 
 /// The one actor that owns the core and the store.
 ///
-/// Inputs wait in an inbox. The actor takes all that wait, steps them in one transaction, commits,
-/// and then performs the effects, so that many messages share one fsync and nothing leaves before
-/// it is on the disk. Received operations are made durable as soon as nothing else waits.
+/// Inputs wait in a ``NodeInbox``. The actor takes some, steps them in one transaction, commits, and
+/// then performs the effects, so that many messages share one fsync and nothing leaves before it is
+/// on the disk. A batch is short: whoever asks this node something waits for one, not for all that
+/// came. Received operations are made durable as soon as nothing else waits.
 actor RunningNode {
-    /// Inputs that share a transaction, at most.
-    static let batchCountMax = 512
     /// Received operations wait at most so long for the disk, in milliseconds.
     static let durabilityDelayMax: UInt64 = 1_000
     /// The guard is written anew at most so often, in milliseconds.
@@ -24,12 +23,7 @@ actor RunningNode {
     private nonisolated let executor = QueueExecutor(label: "parley.node")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private struct Inbox {
-        var inputs: [Input] = []
-        var isScheduled = false
-    }
-    private nonisolated let inbox = Mutex(Inbox())
-
+    private nonisolated let inbox = SharedInbox()
     private var core: NodeCore
     private let rosters = RosterCache()
     /// Nil once the node was shut down: letting go of it releases the folder.
@@ -60,26 +54,28 @@ actor RunningNode {
 
     // MARK: Inputs
 
-    /// Takes an input from any thread; it is stepped soon, in order.
-    nonisolated func offer(_ input: Input) {
-        let mustSchedule = inbox.withLock { inbox in
-            inbox.inputs.append(input)
-            defer { inbox.isScheduled = true }
-            return !inbox.isScheduled
-        }
-        if mustSchedule { schedule() }
+    /// Takes an input from any thread; it is stepped soon, those of one sender in order.
+    nonisolated func offer(_ input: Input) { change { $0.add(input) } }
+
+    /// Whether a sender may bring one more input; if not, the outlet is told once it may.
+    nonisolated func hasRoom(for sender: NodeInbox.Sender) -> Bool {
+        inbox.read { $0.hasRoom(for: sender) }
+    }
+
+    /// Changes what waits, by the inbox's own rules.
+    nonisolated func change(_ change: (inout NodeInbox) -> Void) {
+        if inbox.change(change) { schedule() }
     }
 
     /// Whether inputs wait.
-    nonisolated var isBusy: Bool { inbox.withLock { $0.isScheduled } }
-
+    nonisolated var isBusy: Bool { inbox.isScheduled }
     private nonisolated func schedule() {
         executor.queue.async { self.assumeIsolated { $0.drain() } }
     }
 
     /// Carries out a command; returns once it is on the disk.
     func perform(_ command: Command) async throws -> CommandReply {
-        guard opened != nil else { throw NodeError("stopped", "The node is shut down.") }
+        _ = try running()
         let id = CommandID(nextCommand)
         nextCommand += 1
         return try await withCheckedThrowingContinuation { continuation in
@@ -90,22 +86,23 @@ actor RunningNode {
 
     /// Reads the store and the core between two steps.
     func read<R: Sendable>(_ body: (Views) throws -> R) throws -> R {
-        guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        return try opened.reading {
-            try body(Views(store: opened, core: core, rosters: rosters))
-        }
+        let store = try running()
+        return try store.reading { try body(Views(store: store, core: core, rosters: rosters)) }
     }
 
     /// Writes to the store between two steps, in transactions of the body's own.
     func write<R: Sendable>(_ body: (SQLiteStore) throws -> R) throws -> R {
-        guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        return try body(opened)
+        try body(running())
     }
 
     /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.
     func examine() throws -> DoctorReport {
+        try Views(store: running(), core: core, rosters: rosters).doctor()
+    }
+
+    private func running() throws -> SQLiteStore {
         guard let opened else { throw NodeError("stopped", "The node is shut down.") }
-        return try Views(store: opened, core: core, rosters: rosters).doctor()
+        return opened
     }
 
     func connect(_ outlet: any LinkOutlet, _ media: MediaDesk) {
@@ -118,52 +115,68 @@ actor RunningNode {
     // MARK: Steps
 
     private func drain() {
-        let inputs = inbox.withLock { inbox in
-            let taken = Array(inbox.inputs.prefix(Self.batchCountMax))
-            inbox.inputs.removeFirst(taken.count)
-            if inbox.inputs.isEmpty { inbox.isScheduled = false }
-            return taken
-        }
         guard let opened else { return }
-        if !inputs.isEmpty { step(inputs, in: opened) }
-        releaseFrames(of: inputs)
-        let hasMore = inbox.withLock { $0.isScheduled }
+        step(in: opened)
+        // Senders whose queues have room again are read on.
+        for sender in inbox.read({ $0.takeFreed() }) { outlet?.resume(sender) }
+        let hasMore = inbox.endTurn()
         if hasMore { schedule() }
         settle(isIdle: !hasMore, in: opened)
     }
 
-    /// Links go on reading once their frames were dealt with.
-    private func releaseFrames(of inputs: [Input]) {
-        var counts: [LinkID: Int] = [:]
-        for case .frame(let link, _) in inputs { counts[link, default: 0] += 1 }
-        for link in counts.keys.sorted() {
-            outlet?.consumed(counts[link] ?? 0, on: link)
+    /// Steps one batch of what waits.
+    private func step(in store: SQLiteStore) {
+        let isOwn = inbox.read { $0.beginsOwn }
+        let end = now.monotonic + BatchLimits.timeMax
+        var taken: [Input] = []
+        do {
+            try transact(isOwn: isOwn, in: store) { byteCount in
+                guard taken.count < BatchLimits.countMax, byteCount < BatchLimits.byteCountMax,
+                    taken.isEmpty || now.monotonic < end,
+                    let input = inbox.read({ $0.next(mayBeOwn: isOwn) })
+                else { return nil }
+                taken.append(input)
+                return input
+            }
+        } catch  where taken.count > 1 {
+            // One of them met the failure; alone, the others may well pass.
+            for input in taken { step(input, in: store) }
+        } catch {
+            if let only = taken.first { failed(only, error) }
         }
     }
 
-    private func step(_ inputs: [Input], in store: SQLiteStore) {
-        do {
-            try transact(inputs, in: store)
-        } catch  where inputs.count > 1 {
-            // One of them met the failure; alone, the others may well pass.
-            for input in inputs { step([input], in: store) }
-        } catch {
-            failed(inputs[0], error)
+    private func step(_ input: Input, in store: SQLiteStore) {
+        do { try transact(input, in: store) } catch { failed(input, error) }
+    }
+
+    private func transact(_ input: Input, in store: SQLiteStore) throws(StoreError) {
+        var left: Input? = input
+        try transact(isOwn: input.isOwn, in: store) { _ in
+            defer { left = nil }
+            return left
         }
     }
 
     /// Steps inputs in one transaction; where it fails, nothing of it happened.
+    ///
+    /// - Parameter next: the next input, after so many bytes that are to be sent; nil for no more.
     private func transact(
-        _ inputs: [Input], in store: SQLiteStore
+        isOwn: Bool, in store: SQLiteStore, _ next: (_ byteCount: Int) -> Input?
     ) throws(StoreError) {
+        guard let first = next(0) else { return }
         let before = core
         let committed: [Effect]
-        let isOwn = inputs.contains(where: \.isOwn)
         do {
             try store.begin(isOwn ? .full : .normal)
             var effects: [Effect] = []
-            for input in inputs {
-                effects += try core.step(input, at: now, in: store, using: &random)
+            var byteCount = 0
+            var input: Input? = first
+            while let taken = input {
+                let more = try core.step(taken, at: now, in: store, using: &random)
+                for case .send(_, let bytes) in more { byteCount += bytes.count }
+                effects += more
+                input = next(byteCount)
             }
             try store.commit()
             committed = effects
@@ -218,6 +231,7 @@ actor RunningNode {
             case .leaveRelay(let relay): outlet?.leaveRelay(relay)
             // What was not asked is not answered: the relay is called anew.
             case .askRelay(let relay, _): outlet?.loseRelay(relay)
+            case .admitted(let link): outlet?.markKnown(link)
             case .commitFully, .changed, .linksChanged, .call: break
             }
         }
@@ -256,7 +270,7 @@ actor RunningNode {
             do {
                 try store.makeDurable()
                 undurableSince = nil
-                try transact([.madeDurable], in: store)
+                try transact(.madeDurable, in: store)
             } catch {
                 lastFailure = error
                 logger.error("acknowledging failed", metadata: ["error": "\(error)"])
@@ -264,22 +278,25 @@ actor RunningNode {
         }
         if store.rejoin != nil, !core.isBehind { endRejoin(in: store) }
         if isIdle { renewal.tend(store, at: time, logger) }
-        if let wait = logErasure.tend(store, at: time, logger) {
-            executor.queue.asyncAfter(deadline: .now() + .milliseconds(Int(wait))) { [weak self] in
-                self?.assumeIsolated { $0.drain() }
-            }
-        }
+        if let wait = logErasure.tend(store, at: time, logger) { settle(in: wait) }
         if isGuardStale, isIdle, !isGuardDue {
             isGuardDue = true
-            let wait = DispatchTimeInterval.milliseconds(Int(Self.guardInterval))
-            executor.queue.asyncAfter(deadline: .now() + wait) { [weak self] in
-                self?.assumeIsolated {
-                    $0.isGuardDue = false; $0.drain()
-                }
-            }
+            settle(in: Self.guardInterval)
         }
         if isGuardStale, isIdle, time >= guardWrittenAt + Self.guardInterval {
             writeGuard(in: store)
+        }
+    }
+
+    /// Settles once more after a while. Not a drain: each makes sure of the next, so that there is
+    /// never more than one of them, however long others keep this node busy.
+    private func settle(in milliseconds: UInt64) {
+        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
+        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+            self?.assumeIsolated {
+                $0.isGuardDue = false
+                if let opened = $0.opened { $0.settle(isIdle: !$0.inbox.isScheduled, in: opened) }
+            }
         }
     }
 
@@ -320,6 +337,7 @@ actor RunningNode {
             case .timer(let timer, let time): set(timer, at: time)
             case .changed(let more): changes += more
             case .linksChanged: linksChanged = true
+            case .admitted(let link): outlet?.markKnown(link)
             case .forgetKeys: renewal.want()
             case .renewIdentity(let operations): outlet?.renewIdentity(operations)
             case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
@@ -361,11 +379,12 @@ actor RunningNode {
     /// Steps what still waits, writes the guard and closes the store.
     func stop() {
         guard let store = opened else { return }
-        let inputs = inbox.withLock { inbox in
-            defer { inbox.inputs = [] }
-            return inbox.inputs
+        let end = now.monotonic + BatchLimits.farewellTimeMax
+        while inbox.read({ !$0.isEmpty }) {
+            // What came from others comes again.
+            if now.monotonic >= end { inbox.read { $0.endAll() } }
+            step(in: store)
         }
-        if !inputs.isEmpty { step(inputs, in: store) }
         opened = nil
         if core.rejoin == nil { writeGuard(in: store) }
         for id in waiting.keys.sorted(by: { $0.rawValue < $1.rawValue }) {

@@ -162,7 +162,7 @@ struct ForkSearch: Sendable {
             log.tag, above: place, differsAt: place, heldThrough: run.last)
         var rest = run
         rest.first = place
-        rest.operations.removeFirst(Int(place - run.first))
+        rest.operations = Array(rest.operations.dropFirst(Int(place - run.first)))
         rest.heads.removeAll { $0.sequence < place }
         search.pieces = [rest]
         guard case .proven(let proof) = try search.climb(log, of: space, store: store) else {

@@ -15,14 +15,13 @@ extension SpaceExchange {
     /// What was asked for and did not come may be asked for again.
     mutating func forgetQuestions() {
         asked = [:]
-        questions = questions.map { $0 == .holes ? .forgotten : $0 }
+        questions = Queue(questions.map { $0 == .holes ? .forgotten : $0 })
         cannotFill = false
     }
 
     /// The peer has answered its oldest question. Returns whether that was about holes.
     mutating func answered(isEmpty: Bool) -> Bool {
-        guard !questions.isEmpty else { return false }
-        let question = questions.removeFirst()
+        guard let question = questions.popFirst() else { return false }
         if question == .holes, isEmpty { cannotFill = true }
         if question == .fork, isEmpty || searches.isWaiting { searches.endFruitless() }
         return question == .holes || question == .forgotten

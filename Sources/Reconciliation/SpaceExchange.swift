@@ -26,7 +26,7 @@ struct SpaceExchange: Sendable {
     /// Where the newest part begins that is sent before the rest, by log.
     private var windows: [LogTag: UInt64] = [:]
     /// What the peer asked for, oldest question first.
-    private var answers: [Answer] = []
+    private var answers: Queue<Answer> = []
 
     /// The lowest place that was asked for, by log.
     var asked: [LogTag: UInt64] = [:]
@@ -46,7 +46,7 @@ struct SpaceExchange: Sendable {
     }
 
     private struct Answer: Sendable {
-        var ranges: [Want.Range]
+        var ranges: Queue<Want.Range>
         /// How many operations it may still hold.
         var limit: UInt64
     }
@@ -60,7 +60,7 @@ struct SpaceExchange: Sendable {
     }
 
     /// Questions that are open, the oldest first.
-    var questions: [Question] = []
+    var questions: Queue<Question> = []
     /// The searches for places where a log's branches part.
     var searches = ForkSearches()
     var forks = ForkTelling()
@@ -345,7 +345,7 @@ struct SpaceExchange: Sendable {
 
     mutating func received(_ want: Want) {
         guard answers.count < Self.answerCountMax else { return }
-        answers.append(Answer(ranges: want.ranges, limit: want.limit))
+        answers.append(Answer(ranges: Queue(want.ranges), limit: want.limit))
     }
 
     private mutating func nextAnswer(store: some LogStore) throws(StoreError) -> Operations? {
@@ -361,7 +361,7 @@ struct SpaceExchange: Sendable {
                     store: store)
             }
             guard let run else {
-                answer.ranges.removeFirst()
+                _ = answer.ranges.popFirst()
                 continue
             }
             runs.append(run)
@@ -371,11 +371,12 @@ struct SpaceExchange: Sendable {
                 range.last = run.first - 1
                 answer.ranges[0] = range
             } else {
-                answer.ranges.removeFirst()
+                _ = answer.ranges.popFirst()
             }
         }
         let isDone = answer.ranges.isEmpty || answer.limit == 0
-        if isDone { answers.removeFirst() } else { answers[0] = answer }
+        answers[0] = answer
+        if isDone { answers.dropOldest() }
         return Operations(space: space.id, endsAnswer: isDone, runs: runs)
     }
 }

@@ -56,6 +56,9 @@ public struct SyncSession: Sendable {
     public static let creditInitial: UInt64 = 1 << 20
     /// Credit is renewed in steps of this many bytes.
     static let creditStep: UInt64 = 128 << 10
+    /// More than this is never believed: nobody makes us send more at once than twice what an honest
+    /// peer takes.
+    static let creditMax: UInt64 = 2 << 20
 
     private enum Phase: Sendable, Equatable {
         /// Our greeting is out; theirs is due.
@@ -129,7 +132,7 @@ public struct SyncSession: Sendable {
         if case .hello(let hello) = frame {
             guard phase == .greeting else { return .failure(.outOfOrder) }
             phase = .open
-            credit = Int64(hello.credit.value)
+            credit = Int64(min(hello.credit.value, Self.creditMax))
             return .success([])
         }
         guard phase == .open else { return .failure(.outOfOrder) }
@@ -153,7 +156,7 @@ public struct SyncSession: Sendable {
         case .acknowledge(let acknowledgement):
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):
-            credit = min(credit + Int64(bytes.value), Int64(ByteCredit.greatest.value))
+            credit = min(credit + Int64(bytes.value), Int64(Self.creditMax))
             return .success([])
         case .error(let error):
             return .success([.refused(error)])

@@ -46,7 +46,7 @@ final class RelayClientHandler: ConnectionHandler, @unchecked Sendable {
                 case .send(let bytes): connection.send(bytes)
                 case .opened:
                     isOpen = true
-                    connection.markAuthenticated()
+                    connection.markKnown()
                     engine.opened(
                         RelayPeer(handler: self, connection: connection),
                         origin: connection.origin)

@@ -122,6 +122,8 @@ public final class RelayServer: Sendable {
         var limits = TransportLimits()
         limits.connectionCountMax = settings.connectionCountMax
         limits.unauthenticatedCountMax = 512
+        limits.guestCountMax = 512
+        limits.guestOfOriginCountMax = 60
         limits.handshakeCountMax = 60
         // The relay itself knows who has been silent for too long.
         limits.idleTimeMax = nil

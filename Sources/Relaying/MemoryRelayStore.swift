@@ -14,7 +14,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         var byteCount: UInt64 = 0
         var newest: UInt64 = 0
         /// Ascending by counter.
-        var entries: [(hash: Digest, entry: RelayEntry)] = []
+        var entries: Queue<(hash: Digest, entry: RelayEntry)> = []
         var counters: [Digest: UInt64] = [:]
 
         mutating func drop(_ count: Int) {
@@ -22,7 +22,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
                 byteCount -= UInt64(entry.envelope.count)
                 counters[hash] = nil
             }
-            entries.removeFirst(count)
+            entries.dropOldest(count)
         }
 
         mutating func drop(until byteCountMax: UInt64) {

@@ -3,7 +3,9 @@ import ParleyWire
 /// One end of a pipe: what may be sent into it, and what was taken out of it.
 struct PipeEnd: Sendable {
     /// What waits for the other end to have room.
-    var unsent: [UInt8] = []
+    var unsent: ArraySlice<UInt8> = []
+    /// Whether no leave for more is given: what came is not taken yet.
+    private var isPaused = false
     /// Bytes that the other end has room for.
     private var room = Limits.pipeCreditByteCount
     /// Bytes that the other end may still send.
@@ -12,15 +14,12 @@ struct PipeEnd: Sendable {
     /// The frames that can be sent now.
     mutating func takeFrames(of pipe: UInt32) -> [[UInt8]] {
         var frames: [[UInt8]] = []
-        var taken = 0
-        while room > 0, taken < unsent.count {
-            let count = min(unsent.count - taken, room, Limits.pipeFrameByteCountMax)
-            let piece = Array(unsent[taken..<taken + count])
+        while room > 0, !unsent.isEmpty {
+            let piece = Array(unsent.prefix(min(room, Limits.pipeFrameByteCountMax)))
             frames.append(RelayClientFrame.pipe(.bytes(pipe, piece)).encoded())
-            taken += count
-            room -= count
+            unsent = unsent.dropFirst(piece.count)
+            room -= piece.count
         }
-        unsent.removeFirst(taken)
         return frames
     }
 
@@ -30,13 +29,25 @@ struct PipeEnd: Sendable {
         room = min(room + count, Limits.pipeCreditByteCount)
     }
 
-    /// Bytes came, and are taken at once.
+    /// Gives no leave for more, or goes on.
+    ///
+    /// - Returns: the leave to give for more, 0 for none.
+    mutating func pause(_ isPaused: Bool) -> Int {
+        self.isPaused = isPaused
+        return due()
+    }
+
+    /// Bytes came.
     ///
     /// - Returns: the leave to give for more, 0 for none yet; nil where more came than may.
     mutating func receive(_ count: Int) -> Int? {
         guard count <= granted else { return nil }
         granted -= count
-        guard granted <= Limits.pipeCreditByteCount / 2 else { return 0 }
+        return due()
+    }
+
+    private mutating func due() -> Int {
+        guard !isPaused, granted <= Limits.pipeCreditByteCount / 2 else { return 0 }
         let credit = Limits.pipeCreditByteCount - granted
         granted = Limits.pipeCreditByteCount
         return credit

@@ -116,7 +116,7 @@ public struct RelayClient: Sendable {
     public private(set) var welcome: RelayWelcome?
     private var handshake: [UInt8]
     private var frames: [[UInt8]] = []
-    private var questions: ArraySlice<Question> = []
+    private var questions: Queue<Question> = []
     /// What was asked and has no answer.
     private var unanswered: [UInt64: Unanswered] = [:]
     /// When something was last answered, or nothing was to be.
@@ -184,6 +184,19 @@ public struct RelayClient: Sendable {
         pipes[pipe] = end
     }
 
+    /// Gives the other end of a pipe no leave for more than it has, or goes on: what it sends then
+    /// waits there.
+    public mutating func pause(_ pipe: UInt32, _ isPaused: Bool) {
+        guard var end = pipes.removeValue(forKey: pipe) else { return }
+        grant(end.pause(isPaused), in: pipe)
+        pipes[pipe] = end
+    }
+
+    private mutating func grant(_ credit: Int, in pipe: UInt32) {
+        guard credit > 0 else { return }
+        frames.append(RelayClientFrame.pipe(.credit(pipe, UInt32(credit))).encoded())
+    }
+
     /// How many bytes wait here for the other end of a pipe to have room: who has much to send
     /// waits for ``RelayEvent/drained(_:)``.
     public func pendingByteCount(of pipe: UInt32) -> Int { pipes[pipe]?.unsent.count ?? 0 }
@@ -210,7 +223,7 @@ public struct RelayClient: Sendable {
         while unanswered.count < Limits.relayRequestCountMax, let question = questions.first {
             let isLong = question.request.action.isLong
             if isLong, longCount >= Limits.relayLongAnswerCountMax { return }
-            questions.removeFirst()
+            _ = questions.popFirst()
             unanswered[question.counter] = Unanswered(isLong: isLong)
             if isLong { longCount += 1 }
             let signature = question.request.signature(
@@ -294,9 +307,7 @@ public struct RelayClient: Sendable {
             guard let credit = end.receive(bytes.count) else { throw .malformed }
             pipes[pipe] = end
             events.append(.bytes(pipe, bytes))
-            if credit > 0 {
-                frames.append(RelayClientFrame.pipe(.credit(pipe, UInt32(credit))).encoded())
-            }
+            grant(credit, in: pipe)
         case .credit(let pipe, let count):
             guard var end = pipes.removeValue(forKey: pipe) else { return }
             let waited = !end.unsent.isEmpty

@@ -110,7 +110,7 @@ extension Call {
         case .talking, .joining:
             // The host's list, which names the sender or this device, is on its way.
             early.append(Early(from: sender.device, signal: signal))
-            if early.count > Self.earlyCountMax { early.removeFirst() }
+            if early.count > Self.earlyCountMax { early.dropOldest() }
             return []
         case .calling, .ringing, .aside, .ended:
             return []

@@ -146,7 +146,7 @@ public struct Call: Equatable, Sendable {
     var heard: [DeviceID: UInt64] = [:]
     /// The newest list of members, and whose it is.
     var listed: Listed?
-    var early: [Early] = []
+    var early: Queue<Early> = []
     var ringUntil: UInt64?
     var ringAgain: UInt64?
     var joinUntil: UInt64?

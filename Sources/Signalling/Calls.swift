@@ -78,8 +78,8 @@ public struct Calls: Equatable, Sendable {
     }
 
     private var calls: [CallID: Call] = [:]
-    private var over: [CallID] = []
-    private var notes: [Note] = []
+    private var over: Queue<CallID> = []
+    private var notes: Queue<Note> = []
 
     /// No calls.
     public init() {}
@@ -176,7 +176,7 @@ public struct Calls: Equatable, Sendable {
     /// What is to be written down since the last time, in order.
     public mutating func takeNotes() -> [Note] {
         defer { notes = [] }
-        return notes
+        return Array(notes)
     }
 
     /// A person is no longer in a conversation, or is kept away.
@@ -203,7 +203,7 @@ public struct Calls: Equatable, Sendable {
 
     private mutating func note(_ note: Note) {
         notes.append(note)
-        if notes.count > Self.overCountMax { notes.removeFirst() }
+        if notes.count > Self.overCountMax { notes.dropOldest() }
     }
 
     private mutating func keep(
@@ -213,7 +213,7 @@ public struct Calls: Equatable, Sendable {
             calls[call.id] = nil
             if call.isNoted { note(Note(of: call, call.summary(at: now))) }
             over.append(call.id)
-            if over.count > Self.overCountMax { over.removeFirst() }
+            if over.count > Self.overCountMax { over.dropOldest() }
         } else {
             calls[call.id] = call
         }

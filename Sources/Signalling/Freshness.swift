@@ -58,7 +58,10 @@ public struct Freshness: Equatable, Sendable {
         known.turn = turn
         known.stamps.insert(
             stamp, at: known.stamps.firstIndex { $0 > stamp } ?? known.stamps.endIndex)
-        if known.stamps.count > Self.stampCountMax { known.floor = known.stamps.removeFirst() }
+        if known.stamps.count > Self.stampCountMax, let least = known.stamps.first {
+            known.floor = least
+            known.stamps = Array(known.stamps.dropFirst())
+        }
         heard[device] = known
         forgetOldest()
         return .fresh

@@ -1,3 +1,5 @@
+import ParleyWire
+
 /// What a leg wants of the program for sound and pictures.
 public enum MediaOrder: Equatable, Sendable {
     /// Make an offer; where it starts anew, look for ways again.
@@ -102,7 +104,7 @@ public struct Leg: Equatable, Sendable {
         var candidate: Candidate
     }
 
-    private var waiting: [Waiting] = []
+    private var waiting: Queue<Waiting> = []
     /// Whether the program says that something comes through, whatever is being talked about.
     private var isUp = false
     private var renewalCount = 0
@@ -263,7 +265,7 @@ extension Leg {
         // Nobody answers an offer that was not made.
         guard number >= offer, !offers || number == offer else { return }
         waiting.append(Waiting(offer: number, candidate: candidate))
-        if waiting.count > Self.waitingCountMax { waiting.removeFirst() }
+        if waiting.count > Self.waitingCountMax { waiting.dropOldest() }
     }
 
     /// What waited for the description that came now.

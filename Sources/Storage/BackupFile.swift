@@ -55,7 +55,7 @@ public final class BackupWriter {
             try write(sealer.seal(Array(waiting[start..<start + size]), isLast: false))
             start += size
         }
-        if start > 0 { waiting.removeFirst(start) }
+        if start > 0 { waiting = Array(waiting[start...]) }
     }
 
     /// Ends the stream, reads all of it back, and puts the file in its place, durably.
@@ -176,7 +176,7 @@ public final class BackupReader {
         let count = min(BackupFormat.sealedChunkByteCount, byteCount - readByteCount)
         let chunk = try MachineDisk.read(descriptor, count, at: readByteCount, path)
         readByteCount += count
-        waiting.removeFirst(start)
+        waiting = Array(waiting[start...])
         start = 0
         waiting += try opener.open(chunk, isLast: readByteCount == byteCount)
         return true

@@ -60,8 +60,12 @@ public final class Connection: Sendable {
     public var isWritable: Bool { outbox.isWritable }
 
     /// The handshake has succeeded: its deadline ends, and its place among the unauthenticated
-    /// is free again. Call it once; further calls do nothing.
+    /// is free again. It still is a guest. Call it once; further calls do nothing.
     public func markAuthenticated() { onLoop { $0.markAuthenticated() } }
+
+    /// The peer is somebody whom the user of the transport knows, or need not know: the connection
+    /// is no guest any more. Call it once; further calls do nothing.
+    public func markKnown() { onLoop { $0.markKnown() } }
 
     /// Reads no more until ``resumeReading()``, so that the peer feels it when we cannot keep up.
     ///

@@ -25,8 +25,9 @@ final class ConnectionDriver: ChannelInboundHandler {
     private var connection: Connection?
     private var phase = Phase.made
     private var reason: CloseReason?
-    private var origin: Origin?
+    private let ticket: Admission.Ticket
     private var isAuthenticated = false
+    private var isKnown = false
     private var isReading = true
     private var heardAt = NIODeadline.distantPast
     private var takenAt = NIODeadline.distantPast
@@ -39,19 +40,20 @@ final class ConnectionDriver: ChannelInboundHandler {
     struct Shared: Sendable {
         let tally: Tally
         let registry: Registry
+        let unread = Outbox.Total()
     }
 
-    /// With a gate, `origin` must have been admitted by it; the driver tells it the end.
+    /// With a gate, the ticket is one that it gave; the driver tells it the end.
     init(
         handler: any ConnectionHandler, limits: TransportLimits, shared: Shared,
-        admitted: (gate: Gate, origin: Origin?)? = nil
+        admitted: (gate: Gate, ticket: Admission.Ticket)? = nil
     ) {
         self.handler = handler
         self.limits = limits
         self.shared = shared
         gate = admitted?.gate
-        origin = admitted?.origin
-        outbox = Outbox(limits: limits)
+        ticket = admitted?.ticket ?? 0
+        outbox = Outbox(limits: limits, total: shared.unread)
     }
 
     /// Joins a channel that is connected but has not been read from, and reads.
@@ -111,7 +113,14 @@ final class ConnectionDriver: ChannelInboundHandler {
         guard phase == .open || phase == .closing, !isAuthenticated else { return }
         isAuthenticated = true
         handshakeDeadline?.cancel()
-        gate?.authenticated(origin)
+        gate?.authenticated(ticket)
+    }
+
+    func markKnown() {
+        markAuthenticated()
+        guard phase == .open || phase == .closing, !isKnown else { return }
+        isKnown = true
+        gate?.known(ticket)
     }
 
     func setReading(_ isReading: Bool) {
@@ -171,7 +180,7 @@ final class ConnectionDriver: ChannelInboundHandler {
         cancelDeadlines()
         farewellDeadline?.cancel()
         outbox.discard()
-        gate?.ended(wasAuthenticated: isAuthenticated)
+        gate?.ended(ticket)
         let reason = self.reason ?? .closedByPeer
         shared.tally.update { $0.count(reason) }
         if let connection { shared.registry.remove(connection) }

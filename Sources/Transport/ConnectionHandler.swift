@@ -7,7 +7,7 @@ public protocol ConnectionHandler: AnyObject, Sendable {
     /// The connection stands. Keep it, to answer.
     func opened(_ connection: Connection)
 
-    /// Bytes in the order in which they were sent, never empty, at most 256 KiB, cut anywhere.
+    /// Bytes in the order in which they were sent, never empty, at most 64 KiB, cut anywhere.
     func received(_ bytes: [UInt8])
 
     /// The queue has shrunk to half of ``TransportLimits/writableByteCountMax`` after it had
@@ -28,6 +28,8 @@ public enum CloseReason: Error, Equatable, Hashable, Sendable {
     case closedByPeer
     /// It was not authenticated within ``TransportLimits/handshakeTimeMax``.
     case handshakeTimeout
+    /// Its peer was not known, and another needed the place.
+    case displaced
     /// The peer sent nothing for ``TransportLimits/idleTimeMax``.
     case idle
     /// The peer left too much unread for too long.

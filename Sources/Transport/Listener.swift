@@ -105,6 +105,7 @@ struct Doorkeeper: Sendable {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .childChannelOption(.recvAllocator, value: Transport.readAllocator)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try letIn(channel) }
             }
@@ -112,16 +113,19 @@ struct Doorkeeper: Sendable {
 
     /// An error makes the system's accept loop close the connection, with nothing read.
     private func letIn(_ channel: any Channel) throws {
-        let origin = Origin(channel.remoteAddress)
+        let ticket: Admission.Ticket
         do throws(Refusal) {
-            try gate.admit(origin)
+            ticket = try gate.admit(Origin(channel.remoteAddress))
         } catch {
             shared.tally.update { $0.count(error) }
             throw error
         }
         shared.tally.update { $0.accepted += 1 }
         let driver = ConnectionDriver(
-            handler: makeHandler(), limits: limits, shared: shared, admitted: (gate, origin))
+            handler: makeHandler(), limits: limits, shared: shared, admitted: (gate, ticket))
+        let loop = channel.eventLoop
+        let bound = NIOLoopBound(driver, eventLoop: loop)
+        gate.onDisplacing(ticket) { loop.execute { bound.value.end(.displaced) } }
         try channel.pipeline.syncOperations.addHandler(driver)
     }
 }

@@ -13,7 +13,8 @@ final class Outbox: Sendable {
         case queued(isFirst: Bool)
         /// The connection closes or is closed: they go nowhere.
         case closed
-        /// They do not fit: ``TransportLimits/overflowByteCountMax``.
+        /// They do not fit: ``TransportLimits/overflowByteCountMax``, or
+        /// ``TransportLimits/totalByteCountMax``.
         case overflow
     }
 
@@ -26,8 +27,19 @@ final class Outbox: Sendable {
 
     private let limits: TransportLimits
     private let state = Mutex(State())
+    private let total: Total
 
-    init(limits: TransportLimits) { self.limits = limits }
+    init(limits: TransportLimits, total: Total = Total()) {
+        self.limits = limits
+        self.total = total
+    }
+
+    /// What waits on all connections of a transport, in bytes.
+    final class Total: Sendable {
+        private let count = Atomic(0)
+        var byteCount: Int { count.load(ordering: .relaxed) }
+        func change(by byteCount: Int) { count.add(byteCount, ordering: .relaxed) }
+    }
 
     /// All bytes that the system has not taken yet.
     var byteCount: Int { state.withLock { $0.byteCount } }
@@ -37,12 +49,17 @@ final class Outbox: Sendable {
     func add(_ bytes: [UInt8]) -> Verdict {
         state.withLock { state in
             guard state.isOpen else { return .closed }
-            guard state.byteCount + bytes.count <= limits.overflowByteCountMax else {
+            let byteCount = state.byteCount + bytes.count
+            let isTooMuchOfAll =
+                byteCount > limits.queueByteCountMax
+                && total.byteCount + bytes.count > limits.totalByteCountMax
+            guard byteCount <= limits.overflowByteCountMax, !isTooMuchOfAll else {
                 state.isOpen = false
                 return .overflow
             }
             state.waiting.append(bytes)
-            state.byteCount += bytes.count
+            state.byteCount = byteCount
+            total.change(by: bytes.count)
             if state.byteCount > limits.writableByteCountMax { state.isCongested = true }
             return .queued(isFirst: state.waiting.count == 1)
         }
@@ -60,7 +77,10 @@ final class Outbox: Sendable {
     /// The system took bytes. True when that made the connection writable again.
     func written(_ byteCount: Int) -> Bool {
         state.withLock { state in
+            // What was discarded is not counted any more.
+            let byteCount = min(byteCount, state.byteCount)
             state.byteCount -= byteCount
+            total.change(by: -byteCount)
             guard state.isCongested, state.byteCount <= limits.writableByteCountMax / 2 else {
                 return false
             }
@@ -77,6 +97,7 @@ final class Outbox: Sendable {
         state.withLock { state in
             state.isOpen = false
             state.waiting = []
+            total.change(by: -state.byteCount)
             state.byteCount = 0
         }
     }

@@ -26,13 +26,15 @@ public final class Transport: Sendable {
     /// How long a dial tries, unless told otherwise.
     public static let dialTimeMax: Duration = .seconds(10)
 
-    /// Reads grow with what comes, to 256 KiB, and shrink again.
+    /// Reads grow with what comes, to the longest record, and shrink again; each is one at a time:
+    /// a connection that is read no more delivers one read at most.
     static let readAllocator = AdaptiveRecvByteBufferAllocator(
-        minimum: 2 << 10, initial: 64 << 10, maximum: 256 << 10)
+        minimum: 2 << 10, initial: 16 << 10, maximum: 64 << 10)
 
     private let group: MultiThreadedEventLoopGroup
     private let tally = Tally()
     private let registry = Registry()
+    private let shared: ConnectionDriver.Shared
     private let listeners = Mutex<[Listener]>([])
     private let dials = DialCount()
     private let now: @Sendable () -> NIODeadline
@@ -47,6 +49,7 @@ public final class Transport: Sendable {
     /// With a clock of its own for the handshake rate.
     init(threadCount: Int, now: @escaping @Sendable () -> NIODeadline) {
         group = MultiThreadedEventLoopGroup(numberOfThreads: threadCount)
+        shared = ConnectionDriver.Shared(tally: tally, registry: registry)
         self.now = now
     }
 
@@ -133,7 +136,7 @@ public final class Transport: Sendable {
     /// Again: does nothing.
     ///
     /// - Parameter time: how long the peers are waited for, all of them together.
-    public func shutdown(within time: Duration = .seconds(5)) async {
+    public func shutdown(within time: Duration = .seconds(1)) async {
         guard let open = registry.close() else { return }
         let listeners = listeners.withLock { listeners in
             defer { listeners = [] }
@@ -155,7 +158,7 @@ public final class Transport: Sendable {
         _ limits: TransportLimits, _ makeHandler: @escaping @Sendable () -> any ConnectionHandler
     ) -> Doorkeeper {
         Doorkeeper(
-            group: group, limits: limits, shared: .init(tally: tally, registry: registry),
+            group: group, limits: limits, shared: shared,
             gate: Gate(limits: limits, now: now), makeHandler: makeHandler)
     }
 
@@ -172,6 +175,7 @@ public final class Transport: Sendable {
         ClientBootstrap(group: group)
             .connectTimeout(TimeAmount(time))
             .channelOption(.recvAllocator, value: Self.readAllocator)
+            .channelOption(.maxMessagesPerRead, value: 1)
             // No byte is read before somebody is there to hear it.
             .channelOption(.autoRead, value: false)
     }
@@ -182,7 +186,7 @@ public final class Transport: Sendable {
         _ attempt: String, _ limits: TransportLimits, _ handler: any ConnectionHandler,
         connect: () -> EventLoopFuture<any Channel>
     ) async throws(TransportFailure) -> Connection {
-        let shared = ConnectionDriver.Shared(tally: tally, registry: registry)
+        let shared = shared
         guard registry.isOpen, dials.begin() else {
             throw TransportFailure(.shutDown, attempt: attempt)
         }

@@ -12,6 +12,10 @@ public struct TransportCounters: Sendable, Equatable {
     public var tooManyConnections: UInt64 = 0
     /// Turned away: ``TransportLimits/unauthenticatedCountMax``.
     public var tooManyUnauthenticated: UInt64 = 0
+    /// Turned away: ``TransportLimits/guestCountMax`` or ``TransportLimits/guestOfOriginCountMax``.
+    public var tooManyStrangers: UInt64 = 0
+    /// Closed so that another could come in: ``TransportLimits/guestTimeMin``.
+    public var displaced: UInt64 = 0
     /// Turned away: ``TransportLimits/handshakeCountMax``.
     public var handshakeRate: UInt64 = 0
     /// Closed: ``TransportLimits/handshakeTimeMax``.
@@ -39,6 +43,7 @@ public struct TransportCounters: Sendable, Equatable {
         case .closedHere, .shutDown: closedHere += 1
         case .closedByPeer: closedByPeer += 1
         case .handshakeTimeout: handshakeTimeout += 1
+        case .displaced: displaced += 1
         case .idle: idle += 1
         case .slowReader: slowReader += 1
         case .broken: broken += 1
@@ -49,6 +54,7 @@ public struct TransportCounters: Sendable, Equatable {
         switch refusal {
         case .tooManyConnections: tooManyConnections += 1
         case .tooManyUnauthenticated: tooManyUnauthenticated += 1
+        case .tooManyStrangers: tooManyStrangers += 1
         case .handshakeRate: handshakeRate += 1
         }
     }

@@ -9,8 +9,18 @@ public struct TransportLimits: Sendable, Equatable {
     /// Accepted connections that may be unauthenticated at once: what strangers can hold of us.
     public var unauthenticatedCountMax = 64
 
+    /// Accepted connections whose peers are not known to be known, unauthenticated ones included:
+    /// all other places are left to those who are. See ``Connection/markKnown()``.
+    public var guestCountMax = 128
+
+    /// Of these, those of one remote address. An IPv6 address counts by its /64.
+    public var guestOfOriginCountMax = 8
+
+    /// What a guest has of time before it may have to give way to another.
+    public var guestTimeMin: Duration = .seconds(2)
+
     /// Handshakes one remote address may begin in any ``handshakeWindow``. One that ends in
-    /// ``Connection/markAuthenticated()`` is given back. An IPv6 address counts by its /64.
+    /// ``Connection/markKnown()`` is given back. An IPv6 address counts by its /64.
     public var handshakeCountMax = 10
 
     /// The window of ``handshakeCountMax``.
@@ -27,13 +37,17 @@ public struct TransportLimits: Sendable, Equatable {
     public var writableByteCountMax = 1 << 20
 
     /// Queued bytes that a peer may leave unread for ``stallTimeMax`` before it is closed.
-    public var queueByteCountMax = 8 << 20
+    public var queueByteCountMax = 1 << 20
 
     /// How long a peer may take nothing while more than ``queueByteCountMax`` waits for it.
-    public var stallTimeMax: Duration = .seconds(10)
+    public var stallTimeMax: Duration = .seconds(20)
 
     /// Queued bytes that are never exceeded: what would is refused and the connection closed.
-    public var overflowByteCountMax = 64 << 20
+    public var overflowByteCountMax = 16 << 20
+
+    /// Queued bytes of all connections of a transport: above it whoever left more than
+    /// ``queueByteCountMax`` unread is closed as soon as more is to be queued for them.
+    public var totalByteCountMax = 48 << 20
 
     /// How long ``Connection/close()`` tries to bring what is queued to the peer.
     public var farewellTimeMax: Duration = .seconds(5)
@@ -47,6 +61,9 @@ public struct TransportLimits: Sendable, Equatable {
         var limits = TransportLimits()
         limits.handshakeTimeMax = nil
         limits.idleTimeMax = nil
+        // Its owner may ask for all there is.
+        limits.overflowByteCountMax = 64 << 20
+        limits.totalByteCountMax = 256 << 20
         return limits
     }
 }

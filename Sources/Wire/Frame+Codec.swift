@@ -1,5 +1,6 @@
 extension Frame {
-    private enum Kind: UInt8 {
+    /// The first byte of a frame: what may be known of it before anything else is read.
+    public enum Kind: UInt8, Sendable {
         case hello = 0
         case spaces = 1
         case frontier = 2

@@ -322,22 +322,10 @@ public struct Introduction: Equatable, Sendable {
 
 /// Why a device refuses what it was sent.
 public enum WireError: UInt64, CaseIterable, Sendable {
-    /// The bytes are no frame.
-    case malformed = 1
-    /// A hash or a signature does not hold.
-    case unproven = 2
-    /// More was sent than was granted.
-    case overCredit = 3
-    /// The sender is not a member of that space.
-    case notAMember = 4
     /// The sender is no contact, and brought no valid invite.
     case stranger = 5
-    /// The versions have nothing in common.
-    case version = 6
     /// The invite is unknown, used or expired.
     case inviteRefused = 7
-    /// The receiver cannot store anything at the moment.
-    case unavailable = 8
     /// The link into a group was used up, has ended or expired.
     case joinRefused = 9
 }

@@ -24,6 +24,8 @@ enum BannedCalls {
         ("try!", "crashes on an error"),
         ("as!", "crashes on another type"),
         ("fatalError", "use precondition with what must hold, or a refusal"),
+        ("removeFirst(", "moves all that waits: use Queue, or popFirst of a slice"),
+        ("remove(at: 0", "moves all that waits: use Queue, or popFirst of a slice"),
     ]
 
     static func inPureRoom(_ file: SourceFile) -> [Finding] {

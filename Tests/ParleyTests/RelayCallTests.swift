@@ -15,7 +15,7 @@ struct RelayCallTests {
         var random = SystemRandom()
         return RelayDriver(
             DeviceNoiseKey.generate(using: &random).publicKey, network: .main,
-            told: { _, _ in }, admitted: { _ in true }, left: { _ in }, answerer: { nil },
+            told: { _, _ in true }, admitted: { _ in true }, left: { _ in }, answerer: { nil },
             finished: { _ in })
     }
 

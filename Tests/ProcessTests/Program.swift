@@ -6,7 +6,10 @@ import Synchronization
 /// A process of the built program.
 final class Program: Sendable {
     /// The program lies beside the tests: both come out of one build.
+    ///
+    /// With `PARLEY_PROGRAM` it is another one, as that of a release build.
     static let path: String = {
+        if let other = ProcessInfo.processInfo.environment["PARLEY_PROGRAM"] { return other }
         let own = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let beside = own.deletingLastPathComponent().appendingPathComponent("parley").path
         if FileManager.default.isExecutableFile(atPath: beside) { return beside }

@@ -30,16 +30,22 @@ struct AdmissionTests {
         #expect(admission.openCount == 4)
     }
 
-    @Test("gives a handshake back that succeeded")
+    @Test("gives a handshake back whose peer turned out to be known, and no other")
     func success() throws {
         var admission = admission { $0.handshakeCountMax = 1 }
         for _ in 0..<5 {
-            try admission.admit(ada, at: start)
-            admission.authenticated(ada)
-            admission.ended(wasAuthenticated: true)
+            let ticket = try admission.admit(ada, at: start).ticket
+            admission.authenticated(ticket)
+            admission.known(ticket)
+            admission.ended(ticket)
         }
         #expect(admission.openCount == 0)
-        #expect(admission.unauthenticatedCount == 0)
+        #expect(admission.unauthenticatedCount == 0 && admission.guestCount == 0)
+        let ticket = try admission.admit(ada, at: start).ticket
+        admission.authenticated(ticket)
+        admission.ended(ticket)
+        #expect(admission.openCount == 0 && admission.guestCount == 0)
+        #expect(throws: Refusal.handshakeRate) { try admission.admit(ada, at: start) }
     }
 
     @Test("Attack 10: admission bounds what is open, and what strangers hold of it")
@@ -48,14 +54,56 @@ struct AdmissionTests {
             $0.connectionCountMax = 2
             $0.unauthenticatedCountMax = 1
         }
-        try admission.admit(ada, at: start)
+        let first = try admission.admit(ada, at: start).ticket
         #expect(throws: Refusal.tooManyUnauthenticated) { try admission.admit(ben, at: start) }
-        admission.authenticated(ada)
-        try admission.admit(ben, at: start)
-        admission.authenticated(ben)
+        admission.authenticated(first)
+        let second = try admission.admit(ben, at: start).ticket
+        admission.authenticated(second)
         #expect(throws: Refusal.tooManyConnections) { try admission.admit(ben, at: start) }
-        admission.ended(wasAuthenticated: true)
-        try admission.admit(ben, at: start)
+        admission.ended(second)
+        _ = try admission.admit(ben, at: start)
+    }
+
+    @Test("Attack 66: strangers who shake hands hold no more places than those who do not")
+    func strangers() throws {
+        var admission = admission {
+            $0.guestCountMax = 4
+            $0.guestOfOriginCountMax = 2
+        }
+        let tickets = try (0..<2).map { _ in
+            let ticket = try admission.admit(ada, at: start).ticket
+            admission.authenticated(ticket)
+            return ticket
+        }
+        #expect(throws: Refusal.tooManyStrangers) { try admission.admit(ada, at: start) }
+        for number in 3..<5 as Range<UInt8> {
+            let origin = Origin(prefix: [192, 0, 2, number])
+            admission.authenticated(try admission.admit(origin, at: start).ticket)
+        }
+        #expect(throws: Refusal.tooManyStrangers) { try admission.admit(ben, at: start) }
+        // Whoever is known stands in nobody's way.
+        admission.known(tickets[0])
+        admission.known(try admission.admit(ben, at: start).ticket)
+        #expect(admission.openCount == 5 && admission.guestCount == 3)
+    }
+
+    @Test("lets the oldest guest give way once it had its time, to whoever comes then")
+    func displaces() throws {
+        var admission = admission { $0.unauthenticatedCountMax = 2 }
+        let first = try admission.admit(ada, at: start).ticket
+        let second = try admission.admit(ada, at: start + .seconds(1)).ticket
+        #expect(throws: Refusal.tooManyUnauthenticated) {
+            try admission.admit(ben, at: start + .milliseconds(1_999))
+        }
+        let (third, displaced) = try admission.admit(ben, at: start + .seconds(2))
+        #expect(displaced == first && admission.unauthenticatedCount == 2)
+        let next = try admission.admit(ben, at: start + .seconds(3)).displaced
+        #expect(next == second)
+        // That it is told its end later counts nothing twice.
+        admission.ended(first)
+        admission.known(third)
+        admission.ended(second)
+        #expect(admission.openCount == 2 && admission.unauthenticatedCount == 1)
     }
 
     @Test("tells IPv6 addresses apart by their /64 alone")

@@ -138,7 +138,7 @@ struct Stage {
     /// Joins the pairs whose moment has come.
     mutating func joinDue() {
         while let join = joins.first, join.time <= world.now {
-            joins.removeFirst()
+            joins = Array(joins.dropFirst())
             guard away.isDisjoint(with: join.pair), let left = node(join.pair[0]),
                 let right = node(join.pair[1])
             else { continue }

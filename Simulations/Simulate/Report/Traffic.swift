@@ -45,7 +45,7 @@ struct Traffic {
     private(set) var bundles: [Bundle] = []
     /// How long a bundle lasts, in milliseconds.
     private(set) var width: UInt64 = 250
-    private var flights: [LinkID: [Flight]] = [:]
+    private var flights: [LinkID: Queue<Flight>] = [:]
     /// Frames that were sent, by kind.
     private(set) var kinds: [String: Int] = [:]
 
@@ -67,8 +67,7 @@ struct Traffic {
 
     /// What the frame held that arrives now. A link keeps the order of its frames.
     mutating func arrived(_ passage: WorldEvent.Passage) -> Incident.Contents? {
-        guard flights[passage.link]?.isEmpty == false else { return nil }
-        return flights[passage.link]?.removeFirst().contents
+        return flights[passage.link]?.popFirst()?.contents
     }
 
     /// What was on its way to this end is lost. Returns how much that was.

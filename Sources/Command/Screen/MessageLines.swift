@@ -55,7 +55,7 @@ struct MessageLines {
         for message in messages {
             while let note = rest.first, note.time < message.time {
                 shown += lines.add(note.text, at: note.time)
-                rest.removeFirst()
+                _ = rest.popFirst()
             }
             shown += lines.add(message)
         }

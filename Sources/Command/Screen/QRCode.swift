@@ -320,8 +320,8 @@ private enum ReedSolomon {
     static func remainder(_ data: [UInt8], _ generator: [UInt8]) -> [UInt8] {
         var result = Array(repeating: 0 as UInt8, count: generator.count)
         for byte in data {
-            let factor = byte ^ result.removeFirst()
-            result.append(0)
+            let factor = byte ^ (result.first ?? 0)
+            result = result.dropFirst() + [0]
             for index in generator.indices { result[index] ^= multiply(generator[index], factor) }
         }
         return result

@@ -187,7 +187,7 @@ private struct KeyReader {
             count = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2
         }
         let key = Array(bytes.prefix(count))
-        bytes.removeFirst(min(count, bytes.count))
+        bytes = Array(bytes.dropFirst(count))
         return key
     }
 }

@@ -26,7 +26,7 @@ final class MediaDesk: Sendable {
     private struct State {
         var entries: [CallID: Entry] = [:]
         /// Calls that are over, oldest first.
-        var ended: [CallID] = []
+        var ended: Queue<CallID> = []
         var isClosing = false
         var listeners = Listeners<@Sendable (ChangeView) -> Void>()
     }
@@ -203,8 +203,10 @@ final class MediaDesk: Sendable {
 
     private func forget(_ id: CallID, _ state: inout State) {
         if !state.ended.contains(id) { state.ended.append(id) }
-        guard state.ended.count > Self.endedCountMax else { return }
-        state.entries[state.ended.removeFirst()] = nil
+        guard state.ended.count > Self.endedCountMax, let oldest = state.ended.popFirst() else {
+            return
+        }
+        state.entries[oldest] = nil
     }
 
     private func sentence(_ end: CallEnd, _ failure: String?) -> String {

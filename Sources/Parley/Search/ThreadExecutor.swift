@@ -1,12 +1,13 @@
 import Foundation
 import Glibc
+import ParleyWire
 import Synchronization
 
 /// Runs an actor on one thread of its own at the lowest priority: whatever else the machine has to
 /// do goes first.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
-        var jobs: [UnownedJob] = []
+        var jobs: Queue<UnownedJob> = []
         var isOver = false
         var isRunning = false
     }
@@ -45,7 +46,7 @@ final class ThreadExecutor: SerialExecutor {
         // On Linux 0 is this thread alone.
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         while true {
-            if let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) {
+            if let job = state.withLock({ $0.jobs.popFirst() }) {
                 job.runSynchronously(on: asUnownedSerialExecutor())
                 continue
             }

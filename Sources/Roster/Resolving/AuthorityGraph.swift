@@ -47,8 +47,7 @@ struct AuthorityGraph: Sendable {
             return resolution
         }
         let resolution = resolve(set)
-        if known.count >= knownCountMax { known.removeFirst() }
-        known.append(resolution)
+        known = known.suffix(max(1, knownCountMax) - 1) + [resolution]
         return resolution
     }
 

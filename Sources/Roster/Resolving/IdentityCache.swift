@@ -40,10 +40,8 @@ struct IdentityCache: Sendable {
             return known.state
         }
         let state = Self.state(of: person, by: witnesses, index)
-        var recent = entries[person] ?? []
-        if recent.count == Self.entryCountMax { recent.removeFirst() }
-        recent.append(Entry(witnesses: witnesses, state: state))
-        entries[person] = recent
+        let recent = (entries[person] ?? []).suffix(Self.entryCountMax - 1)
+        entries[person] = recent + [Entry(witnesses: witnesses, state: state)]
         return state
     }
 

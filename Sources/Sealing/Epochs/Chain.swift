@@ -77,7 +77,7 @@ public struct Chain: Sendable {
         }
         advance()
         let excess = skipped.count - Limits.skippedKeyCountMax
-        if excess > 0 { skipped.removeFirst(excess) }
+        if excess > 0 { skipped = Array(skipped.dropFirst(excess)) }
     }
 
     /// Erases the keys of skipped steps whose time is over. A clock that was set back keeps none

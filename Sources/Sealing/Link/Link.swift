@@ -45,6 +45,8 @@ public struct Link: Sendable {
     private var ephemeral: DeviceNoiseKey?
     private var phase: Phase
     private var input = StreamBuffer()
+    /// What the handshake led to and was not handed out yet: two events at most.
+    private var events: Queue<LinkEvent> = []
 
     /// The hash of the handshake: 64 bytes, equal on both sides of this link and on no other.
     /// Empty until the handshake is over.
@@ -115,20 +117,47 @@ public struct Link: Sendable {
 
     /// Takes a slice of the stream. See ``receive(_:)-([UInt8])``.
     public mutating func receive(_ bytes: ArraySlice<UInt8>) throws(LinkRejection) -> [LinkEvent] {
-        if case .closed(let rejection) = phase { throw rejection }
         var rest = bytes
         var events: [LinkEvent] = []
+        while let event = try next(&rest) { events.append(event) }
+        return events
+    }
+
+    /// Takes as much of the stream as one event needs, and leaves the rest: so its owner decides how
+    /// many frames it has at a time, however many lie in what came.
+    ///
+    /// - Returns: what follows, or nil where all was taken and more bytes are needed.
+    /// - Throws: why the link is closed. What was taken before stays taken; nothing more is.
+    public mutating func next(
+        _ rest: inout ArraySlice<UInt8>
+    ) throws(LinkRejection) -> LinkEvent? {
+        if case .closed(let rejection) = phase { throw rejection }
         do throws(LinkRejection) {
-            if case .awaitingOpening = phase { try readOpening(&rest) }
-            if case .awaitingOpening = phase { return events }
-            while let message = try input.next(&rest, atMost: messageByteCountMax) {
-                try take(message, &events)
+            while true {
+                if let event = events.popFirst() { return event }
+                if let frame = try nextFrame() { return .frame(frame) }
+                if case .awaitingOpening = phase {
+                    try readOpening(&rest)
+                    if case .awaitingOpening = phase { return nil }
+                }
+                guard let message = try input.next(&rest, atMost: messageByteCountMax) else {
+                    return nil
+                }
+                try take(message)
             }
-            return events
         } catch {
             close(error)
             throw error
         }
+    }
+
+    /// The next frame of the record that was opened last.
+    private mutating func nextFrame() throws(LinkRejection) -> [UInt8]? {
+        guard case .open(var records) = phase, records.hasContent else { return nil }
+        phase = .closed(.undecipherable)  // Moved out, so that nothing is copied.
+        let frame = try records.nextFrame()
+        phase = .open(records)
+        return frame
     }
 
     /// Seals frames as one batch, in this order. Empty unless the link is open.
@@ -169,28 +198,26 @@ public struct Link: Sendable {
         }
     }
 
-    private mutating func take(
-        _ message: ArraySlice<UInt8>, _ events: inout [LinkEvent]
-    ) throws(LinkRejection) {
+    private mutating func take(_ message: ArraySlice<UInt8>) throws(LinkRejection) {
         switch phase {
         case .idle, .awaitingOpening: throw .malformedHandshake
         case .closed(let rejection): throw rejection
-        case .shaking(let handshake): try shake(handshake, message, &events)
-        case .awaitingHello(let records, let key): try greet(records, key, message, &events)
+        case .shaking(let handshake): try shake(handshake, message)
+        case .awaitingHello(let records, let key): try greet(records, key, message)
         case .open(var records):
             phase = .closed(.undecipherable)  // Moved out, so that nothing is copied.
-            try records.open(message) { events.append(.frame($0)) }
+            try records.open(message)
             phase = .open(records)
         }
     }
 
     private mutating func shake(
-        _ state: HandshakeState, _ message: ArraySlice<UInt8>, _ events: inout [LinkEvent]
+        _ state: HandshakeState, _ message: ArraySlice<UInt8>
     ) throws(LinkRejection) {
         var state = state
         let isLast = state.expectsLast
         let payload = try Self.rejecting { () throws(HandshakeFailure) in try state.read(message) }
-        if isLast { return try finish(state, payload, &events) }
+        if isLast { return try finish(state, payload) }
         guard payload.isEmpty else { throw .malformedHandshake }
         let reply = isInitiator ? LinkHello(credentials).encoded : []
         let answer = try Self.rejecting { () throws(HandshakeFailure) in try state.write(reply) }
@@ -205,7 +232,7 @@ public struct Link: Sendable {
 
     /// The responder has read the last message: it knows who calls, and shows itself.
     private mutating func finish(
-        _ state: HandshakeState, _ hello: [UInt8], _ events: inout [LinkEvent]
+        _ state: HandshakeState, _ hello: [UInt8]
     ) throws(LinkRejection) {
         guard let key = state.remoteStatic else {
             preconditionFailure("the last message shows the initiator's key")
@@ -214,25 +241,23 @@ public struct Link: Sendable {
         handshakeHash = state.hash
         var records = SealedRecords(state.split())
         events.append(.send(records.seal([LinkHello(credentials).encoded])))
-        admit(peer, records, &events)
+        admit(peer, records)
     }
 
     private mutating func greet(
-        _ state: SealedRecords, _ key: NoiseKey, _ message: ArraySlice<UInt8>,
-        _ events: inout [LinkEvent]
+        _ state: SealedRecords, _ key: NoiseKey, _ message: ArraySlice<UInt8>
     ) throws(LinkRejection) {
         var records = state
-        var frames: [[UInt8]] = []
-        try records.open(message, frameByteCountMax: LinkHello.byteCountMax) { frames.append($0) }
-        guard let hello = frames.first, frames.count == 1 else { throw .malformedHello }
+        try records.open(message)
+        guard let hello = try records.nextFrame(upTo: LinkHello.byteCountMax),
+            try records.nextFrame(upTo: LinkHello.byteCountMax) == nil
+        else { throw .malformedHello }
         let peer = try Self.peer(hello[...], key)
         if let expected, peer.device != expected { throw .otherDevice }
-        admit(peer, records, &events)
+        admit(peer, records)
     }
 
-    private mutating func admit(
-        _ peer: AuthenticatedPeer, _ records: SealedRecords, _ events: inout [LinkEvent]
-    ) {
+    private mutating func admit(_ peer: AuthenticatedPeer, _ records: SealedRecords) {
         self.peer = peer
         phase = .open(records)
         events.append(.authenticated(peer))
@@ -241,6 +266,7 @@ public struct Link: Sendable {
     private mutating func close(_ rejection: LinkRejection) {
         phase = .closed(rejection)
         input = StreamBuffer()
+        events = []
     }
 
     private static func peer(

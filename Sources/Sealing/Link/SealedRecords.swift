@@ -32,6 +32,10 @@ struct SealedRecords: Sendable {
     private var receivedCount = 0
     /// Where records are opened. Kept, so that a stream of records allocates it once.
     private var scratch: [UInt8] = []
+    /// Where in it what was not handed out yet of the last record's content lies.
+    private var content = 0..<0
+    /// Whether the batch goes on after the last record.
+    private var hasMore = false
     /// What is known of the frame that is not whole yet: its length, then its bytes.
     private var lengthBytes: [UInt8] = []
     private var frame: [UInt8] = []
@@ -119,11 +123,12 @@ struct SealedRecords: Sendable {
 
     // MARK: Opening
 
-    /// Opens one record, and hands out every frame that it makes whole.
-    mutating func open(
-        _ record: ArraySlice<UInt8>, frameByteCountMax: Int = Limits.frameByteCountMax,
-        _ found: ([UInt8]) -> Void
-    ) throws(LinkRejection) {
+    /// Whether the record that was opened last may have a frame that was not taken yet.
+    var hasContent: Bool { !content.isEmpty }
+
+    /// Opens one record; ``nextFrame(upTo:)`` hands out what lies in it, before the next is opened.
+    mutating func open(_ record: ArraySlice<UInt8>) throws(LinkRejection) {
+        precondition(content.isEmpty, "the frames of the last record are taken first")
         let plainCount = record.count - ChaCha.tagByteCount
         guard receivedCount < Self.rekeyRecordCount else { throw .rekeyOverdue }
         var plaintext = scratch
@@ -142,20 +147,43 @@ struct SealedRecords: Sendable {
         }
         guard isGenuine else { throw .undecipherable }
         receivedCount += 1
-        let content = try Self.content(plaintext[..<plainCount])
+        content = try Self.content(plaintext[..<plainCount])
+        hasMore = plaintext[0] & Self.moreFlag != 0
         if plaintext[0] & Self.rekeyFlag != 0 {
             receiving.rekey()
             receivedCount = 0
         }
-        try take(content, frameByteCountMax, found)
-        let isBetweenFrames = lengthBytes.isEmpty
-        guard plaintext[0] & Self.moreFlag != 0 || isBetweenFrames else { throw .malformedRecord }
+        if content.isEmpty { try endRecord() }
+    }
+
+    /// Opens one record, and hands out every frame that it makes whole.
+    mutating func open(
+        _ record: ArraySlice<UInt8>, frameByteCountMax: Int = Limits.frameByteCountMax,
+        _ found: ([UInt8]) -> Void
+    ) throws(LinkRejection) {
+        try open(record)
+        while let frame = try nextFrame(upTo: frameByteCountMax) { found(frame) }
+    }
+
+    /// The next frame that the records opened so far make whole, or nil.
+    mutating func nextFrame(
+        upTo limit: Int = Limits.frameByteCountMax
+    ) throws(LinkRejection) -> [UInt8]? {
+        guard !content.isEmpty else { return nil }
+        let whole = try takeFrame(limit)
+        if content.isEmpty { try endRecord() }
+        return whole
+    }
+
+    /// A batch ends between two frames.
+    private func endRecord() throws(LinkRejection) {
+        guard hasMore || lengthBytes.isEmpty else { throw .malformedRecord }
     }
 
     /// The content of a record, whose form has one spelling.
     private static func content(
         _ plaintext: ArraySlice<UInt8>
-    ) throws(LinkRejection) -> ArraySlice<UInt8> {
+    ) throws(LinkRejection) -> Range<Int> {
         guard plaintext.count >= paddedByteCounts[0], plaintext[0] <= moreFlag | rekeyFlag else {
             throw .malformedRecord
         }
@@ -169,33 +197,30 @@ struct SealedRecords: Sendable {
             $0.isEmpty || sodium_is_zero($0.start, $0.count) == 1
         }
         guard isZero else { throw .malformedRecord }
-        return plaintext[headerByteCount..<headerByteCount + count]
+        return headerByteCount..<headerByteCount + count
     }
 
-    private mutating func take(
-        _ content: ArraySlice<UInt8>, _ limit: Int, _ found: ([UInt8]) -> Void
-    ) throws(LinkRejection) {
-        var rest = content
-        while !rest.isEmpty {
-            if lengthBytes.count < 4 {
-                let missing = 4 - lengthBytes.count
-                lengthBytes += rest.prefix(missing)
-                rest = rest.dropFirst(missing)
-                guard lengthBytes.count == 4 else { return }
-                frameByteCount = lengthBytes.reduce(0) { $0 << 8 | Int($1) }
-                guard frameByteCount <= limit else {
-                    throw .frameTooLarge(byteCount: frameByteCount)
-                }
-                frame.reserveCapacity(frameByteCount)
+    private mutating func takeFrame(_ limit: Int) throws(LinkRejection) -> [UInt8]? {
+        if lengthBytes.count < 4 {
+            let piece = content.prefix(4 - lengthBytes.count)
+            lengthBytes += scratch[piece]
+            content = piece.upperBound..<content.upperBound
+            guard lengthBytes.count == 4 else { return nil }
+            frameByteCount = lengthBytes.reduce(0) { $0 << 8 | Int($1) }
+            guard frameByteCount <= limit else {
+                throw .frameTooLarge(byteCount: frameByteCount)
             }
-            let piece = rest.prefix(frameByteCount - frame.count)
-            frame.append(contentsOf: piece)
-            rest = rest.dropFirst(piece.count)
-            guard frame.count == frameByteCount else { return }
-            found(frame)
+        }
+        let piece = content.prefix(frameByteCount - frame.count)
+        // Room is made for what came: who announces a long frame and sends nothing holds nothing.
+        frame.append(contentsOf: scratch[piece])
+        content = piece.upperBound..<content.upperBound
+        guard frame.count == frameByteCount else { return nil }
+        defer {
             frame = []
             lengthBytes = []
         }
+        return frame
     }
 }
 

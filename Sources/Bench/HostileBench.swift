@@ -1,0 +1,106 @@
+import ParleyNodeCore
+import ParleySealing
+import ParleyWire
+
+/// What each thing that a peer may send costs the node that it is sent to, beside what that peer's
+/// allowance pays for it: a step of the production core on the production store, commit aside.
+///
+/// A case is a name, an input, and its budget; a new one is a line in ``cases(in:)``.
+enum HostileBench {
+    /// What a unit of work stands for.
+    private static let secondsOfUnit = 10e-6
+    private static let sampleCount = 300
+
+    private struct Case {
+        let name: String
+        let note: String
+        /// In units of work.
+        let budget: UInt64
+        let input: Input
+    }
+
+    static func figures(folder: String) throws -> [Figure] {
+        let world = try HostileWorld(folder: folder)
+        return try cases(in: world).map { one in
+            let samples = try (0..<sampleCount).map { _ in try world.victim.measure(one.input) }
+            return Figure(
+                "hostile-" + one.name, samples: samples, unit: "s",
+                budget: Double(one.budget) * secondsOfUnit, note: one.note)
+        }
+    }
+
+    private static func cases(in world: HostileWorld) throws -> [Case] {
+        [
+            Case(
+                name: "link", note: "a stranger's link opens", budget: FrameWork.link,
+                input: .linkOpened(
+                    world.victim.newLink(), world.stranger.peer(isInitiator: false))),
+            frame("unknown", "one byte of a type that nobody knows", [200], in: world),
+            frame("malformed", "a frame cut in the middle", [2, 1, 2, 3], in: world),
+            frame("heartbeat", "a digest that differs: SPACES in answer", heartbeat, in: world),
+            frame("introduce", "a contact's card, again", introduction(world), in: world),
+            frame("want", "the 1,000 operations of a log", want(world), in: world),
+            frame("front", "a claim to hold nothing, and a wish for all", front(world), in: world),
+            frame("front-full", "tips of 8,192 logs that nobody has", fullFront(world), in: world),
+            frame("ack-full", "receipts for 8,192 logs", acknowledgement(world), in: world),
+            frame("ops-empty", "an answer without a run", emptyAnswer(world), in: world),
+            frame("credit", "leave to send more", Frame.credit(1_048_576).encoded(), in: world),
+            frame(
+                "signal", "bytes that are no signal", Frame.signal([9, 9, 9]).encoded(), in: world),
+        ]
+    }
+
+    private static func frame(
+        _ name: String, _ note: String, _ bytes: [UInt8], in world: HostileWorld
+    ) -> Case {
+        Case(
+            name: name, note: note, budget: FrameWork.units(of: bytes, sharing: 1),
+            input: .frame(world.link, bytes))
+    }
+
+    private static let heartbeat =
+        Frame.heartbeat(Digest(filling: { $0.initializeMemory(as: UInt8.self, repeating: 5) }))
+        .encoded()
+
+    private static func introduction(_ world: HostileWorld) -> [UInt8] {
+        Frame.introduce(
+            Introduction(
+                card: world.contact.card, redemption: nil, join: nil, isRequest: false,
+                isContact: true)
+        ).encoded()
+    }
+
+    private static func want(_ world: HostileWorld) -> [UInt8] {
+        Frame.want(
+            Want(
+                space: world.space, limit: UInt64(Limits.wantOperationCountMax),
+                ranges: [.init(tag: world.tag, first: 0, last: 999)])
+        ).encoded()
+    }
+
+    private static func front(_ world: HostileWorld) -> [UInt8] {
+        Frame.frontier(
+            Frontier(space: world.space, isComplete: true, asksForMissing: true, entries: [])
+        ).encoded()
+    }
+
+    private static func fullFront(_ world: HostileWorld) -> [UInt8] {
+        let entries = (1...UInt64(Limits.frontierEntryCountMax)).map {
+            Frontier.Entry(tag: LogTag($0 << 40), sequence: 1, check: Check(high: 7, low: 7))
+        }
+        return Frame.frontier(
+            Frontier(space: world.space, isComplete: true, asksForMissing: false, entries: entries)
+        ).encoded()
+    }
+
+    private static func acknowledgement(_ world: HostileWorld) -> [UInt8] {
+        let entries = (1...UInt64(Limits.frontierEntryCountMax)).map {
+            Acknowledgement.Entry(tag: LogTag($0 << 40), sequence: 1)
+        }
+        return Frame.acknowledge(Acknowledgement(space: world.space, entries: entries)).encoded()
+    }
+
+    private static func emptyAnswer(_ world: HostileWorld) -> [UInt8] {
+        Frame.operations(Operations(space: world.space, endsAnswer: true, runs: [])).encoded()
+    }
+}
