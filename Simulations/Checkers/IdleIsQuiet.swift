@@ -92,8 +92,8 @@ final class IdleIsQuiet: Checker {
 
     private static func byteCount(of request: MailboxRequest) -> Int {
         switch request.action {
-        case .put(let bytes), .volatile(_, let bytes), .putChunk(let bytes): bytes.count
-        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe, .getChunk: 0
+        case .put(let bytes), .volatile(_, let bytes): bytes.count
+        case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: 0
         }
     }
 

@@ -59,7 +59,7 @@ public struct Marks {
         case .reply(_, .failure(.deleted)): hit("edited-what-was-deleted")
         case .reply(_, .success(.imported(_, let known))) where known > 0: hit("imported-again")
         case .send(_, let bytes): sent(bytes.first)
-        case .hangUp, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
+        case .hangUp, .admitted, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
             .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call:
             break
         }
