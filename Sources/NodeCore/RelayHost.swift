@@ -102,7 +102,9 @@ enum RelayHost: Equatable {
             groups = groups.dropLast() + pair
         }
         // "::" stands once, for all words that are not there; at an end it leaves two empty groups.
-        if groups.first == "", groups.count > 1, groups[1] == "" { groups.removeFirst() }
+        if groups.first == "", groups.count > 1, groups[1] == "" {
+            groups = Array(groups.dropFirst())
+        }
         if groups.last == "", groups.count > 1, groups[groups.count - 2] == "" {
             groups.removeLast()
         }
