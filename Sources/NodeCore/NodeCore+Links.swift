@@ -143,7 +143,7 @@ extension NodeCore {
             try lostSource(of: space, at: now, store, &effects)
         }
         // There is room for a member who is no contact.
-        if link.session != nil || link.isEnding, links.count == Self.memberLinkCountMax - 1 {
+        if links.count == Self.memberLinkCountMax - 1 {
             try dialEveryone(at: now, store, &effects)
         }
         effects.append(.linksChanged)
@@ -223,8 +223,8 @@ extension NodeCore {
     /// a link, and nothing is taken from it or sent on it.
     mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
         links[id]?.isEnding = true
-        let spaces = links[id]?.session?.sharedSpaces ?? []
-        links[id]?.spacesBefore = spaces
+        // It may be hung up twice: the second time nothing is shared any more.
+        if let spaces = links[id]?.session?.sharedSpaces { links[id]?.spacesBefore = spaces }
         links[id]?.session = nil
         effects.append(.hangUp(id, reason))
     }

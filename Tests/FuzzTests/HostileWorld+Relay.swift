@@ -101,7 +101,8 @@ extension HostileWorld {
         let key =
             random.happens(onceIn: 8)
             ? DeviceSigningKey.generate(using: &random) : node.identity.key
-        var parcel = Parcel(byteCountMax: Letter.contentByteCountMax)
+        // Behind eight bytes of the letter's number.
+        var parcel = Parcel(byteCountMax: Letter.contentByteCountMax - 8)
         parcel.add(.introduce(Introduction(card: card(of: node))))
         var kinds: [String] = []
         for _ in 0..<random.below(4) {
@@ -109,9 +110,12 @@ extension HostileWorld {
             parcel.add(frame)
             kinds.append("\(frame)".prefix(40).description)
         }
+        var content = ByteWriter()
+        content.uint64(random.hostile())
+        content.raw(parcel.bytes)
         guard
             let letter = Letter.seal(
-                parcel.bytes, to: inbox.prekey.key, inbox: inbox.mailbox.inbox, by: key,
+                content.bytes, to: inbox.prekey.key, inbox: inbox.mailbox.inbox, by: key,
                 using: &random)
         else { return }
         let entry = RelayEntry(counter: random.hostile(), envelope: letter)
