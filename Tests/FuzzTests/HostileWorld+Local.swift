@@ -15,7 +15,8 @@ extension HostileWorld {
         let number = SpaceNumber(Int64(random.next() % 5))
         let timers: [TimerID] = [
             .heartbeat(LinkID(random.hostile())), .announce, .receipts, .dial(device()),
-            .source(number), .claim(device()), .bodies, .waiting, .devices, .card(number), .keys,
+            .source(number), .bodies, .waiting, .devices, .backlog, .invitations, .card(number),
+            .keys,
             .upkeep(number), .epoch(number), .relay(relay.key), .outbox, .repair(number),
             .reminder(number), .signals(random.hostile()),
         ]
