@@ -75,7 +75,9 @@ extension NodeCore {
         let card = try CardReader.kept(of: person, store)
         guard let part = card?.parts.first(where: { $0.device == device }),
             let prekey = part.prekeys.last,
-            let own = try CardReader.own(of: identity, store)
+            let own = try CardReader.own(of: identity, store),
+            // A letter shows the own card, with the right to write to this device.
+            try contact(person, store)?.isBlocked != true
         else { return false }
         var called: [NoiseKey] = []
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
