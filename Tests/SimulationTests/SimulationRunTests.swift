@@ -8,7 +8,7 @@ struct SimulationRunTests {
     @Test("tells what it drew first, keeps every promise, and checked each of them")
     func kept() throws {
         var lines: [String] = []
-        let report = try SimulationRun(.drawn(seed: 5)) { lines.append($0) }.run()
+        let report = try SimulationRun(.drawn(seed: 5), say: { lines.append($0) }).run()
         #expect(report.verdict == .kept)
         #expect(lines.first?.hasPrefix("seed-5, seed 5: nodes ") == true)
         #expect(lines.count == 4)
