@@ -91,7 +91,12 @@ extension NodeCore {
             try mayIntroduce(id, peer.person, store)
         else { return .foreignSpace }
         // Before anything is verified or stored.
-        guard try hasRoomToAdopt(id, from: peer.person, at: now, store) else { return .invitation }
+        // What cannot be read begins no space.
+        let claimed = run.operations.first?.payload.flatMap { try? Genesis(payload: $0) }
+        guard let claimed else { return .foreignSpace }
+        guard try hasRoomToAdopt(id, claimed.kind, from: peer.person, at: now, store) else {
+            return .invitation
+        }
         // What proves nothing makes no space, whatever is wrong with it.
         let verified = try? OperationVerifier.verify(run, in: id, held: [])
         guard let first = verified?.first?.operations.first else { return .foreignSpace }

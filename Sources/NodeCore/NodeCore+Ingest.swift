@@ -74,7 +74,9 @@ extension NodeCore {
         }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
-        guard try mayGrow(space, store) else { return try count(.invitation, store) }
+        guard try mayGrow(space, from: peer.person, store) else {
+            return try count(.invitation, store)
+        }
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {
             guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }

@@ -7,6 +7,8 @@ import ParleyWire
 extension NodeCore {
     /// Invitations that wait for an answer, of one person who brings them and in all.
     static let invitationCountMax = (ofOne: 16, inAll: 64)
+    /// Conversations of two with one person: each of their devices may begin one while apart.
+    static let directCountMax = 8
     /// Conversations that one person may bring in an hour.
     static let adoptionCountMax: UInt64 = 64
     private static let adoptionInterval: UInt64 = 3_600_000
@@ -21,8 +23,11 @@ extension NodeCore {
 
     /// Whether one more space may come from a person. What one's own devices bring, and what one
     /// asked for oneself, is not counted.
-    func hasRoomToAdopt(
-        _ space: SpaceID, from person: PersonID, at now: Instant, _ store: some Store
+    ///
+    /// - Parameter kind: what the space claims to be; nothing of it is proven yet.
+    mutating func hasRoomToAdopt(
+        _ space: SpaceID, _ kind: SpaceKind, from person: PersonID, at now: Instant,
+        _ store: some Store
     ) throws(StoreError) -> Bool {
         if try isOwnWish(space, from: person, store) { return true }
         if let known = try adoptions(of: person, at: now, store),
@@ -30,11 +35,26 @@ extension NodeCore {
         {
             return false
         }
+        // Whoever fills what waits must not keep new contacts from their conversation of two.
+        guard kind == .group else {
+            return try directCount(with: person, store) < Self.directCountMax
+        }
         let waiting = try Invitation.all(in: store).filter {
             $0.invitation.state != .over && $0.invitation.bringer != identity.person
         }
         return waiting.count < Self.invitationCountMax.inAll
             && waiting.count { $0.invitation.bringer == person } < Self.invitationCountMax.ofOne
+    }
+
+    /// How many conversations of two there are with a person.
+    private mutating func directCount(
+        with person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Int {
+        var count = 0
+        for space in try store.spaces() where space.kind == .direct {
+            if try roster(of: space, store)?.member(person) != nil { count += 1 }
+        }
+        return count
     }
 
     /// A space was taken in that somebody brought.
@@ -69,11 +89,15 @@ extension NodeCore {
         return known
     }
 
-    /// Whether more of a control log is kept: all of it where the person has accepted.
-    func mayGrow(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
-        guard space.kind == .group, let known = try Invitation.into(space.id, in: store) else {
-            return true
-        }
+    /// Whether more of a control log is kept of what a person brings: all of it where one has accepted,
+    /// and all that one's own devices hold or that one asked for.
+    func mayGrow(
+        _ space: SpaceRecord, from person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard space.kind == .group, person != identity.person,
+            try store.value(.join, space.id.bytes) == nil,
+            let known = try Invitation.into(space.id, in: store)
+        else { return true }
         return known.state == .over || known.byteCount < Self.unacceptedByteCountMax
     }
 
@@ -134,6 +158,7 @@ extension NodeCore {
         if operation.operation.header.kind == .genesis {
             invitation.name = (try? Genesis(payload: payload))?.name ?? ""
         } else {
+            // As above.
             invitation.name = (try? AddMember(payload: payload))?.conversation ?? ""
         }
     }
