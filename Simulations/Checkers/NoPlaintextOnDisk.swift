@@ -29,7 +29,8 @@ final class NoPlaintextOnDisk: Checker {
         case .delete, .react, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
-            .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy:
+            .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
+            .deleteConversation:
             break
         }
     }

@@ -5,7 +5,8 @@ extension MemoryStore {
     /// All spaces, ascending by number.
     public func spaces() throws(StoreError) -> [SpaceRecord] {
         try called("reading spaces")
-        return contents.spaces
+        if contents.removedSpaces.isEmpty { return contents.spaces }
+        return contents.spaces.filter { !contents.removedSpaces.contains($0.number) }
     }
 
     /// The space with this name, or nil.
@@ -17,7 +18,33 @@ extension MemoryStore {
     /// The space in this row, or nil.
     public func space(_ number: SpaceNumber) throws(StoreError) -> SpaceRecord? {
         try called("reading a space")
+        if contents.removedSpaces.contains(number) { return nil }
         return contents.spaces.element(number.rawValue)
+    }
+
+    /// Removes a space with its logs, all that they hold and all that follows from it.
+    public func removeSpace(_ number: SpaceNumber) throws(StoreError) {
+        try writes("removing a space")
+        guard let record = contents.spaces.element(number.rawValue) else { return }
+        let before = contents
+        let logs = contents.logOrder[number]?.values ?? []
+        change { contents in
+            for log in logs {
+                contents.places[log] = nil
+                contents.heads[log] = nil
+                contents.views[log] = nil
+                contents.messagePlaces[log] = nil
+            }
+            contents.logOrder[number] = nil
+            contents.messages[number] = nil
+            contents.entries[number] = nil
+            contents.marks[number] = nil
+            for person in contents.namings.keys { contents.namings[person]?[number] = nil }
+            contents.spaceNumbers[record.id] = nil
+            contents.removedSpaces.insert(number)
+        } back: { contents in
+            contents = before
+        }
     }
 
     /// A new space. The caller has looked that it is new.

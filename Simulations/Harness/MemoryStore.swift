@@ -16,6 +16,8 @@ public final class MemoryStore: SimulatedStore {
     struct Contents {
         var spaces: [SpaceRecord] = []
         var spaceNumbers: [SpaceID: SpaceNumber] = [:]
+        /// Their rows stay, so that numbers go by places.
+        var removedSpaces: Set<SpaceNumber> = []
         var logs: [LogRecord] = []
         var logOrder: [SpaceNumber: SortedMap<LogTag, LogNumber>] = [:]
         var operations: [StoredOperation] = []

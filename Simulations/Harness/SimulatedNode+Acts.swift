@@ -140,6 +140,8 @@ extension CommandRefusal {
         case .notMemberYet: "the conversation has not heard of the device yet"
         case .invited: "its person was invited and has not accepted"
         case .notInvited: "its person was not invited, or has answered"
+        case .stillMember: "its person is in the conversation"
+        case .untold: "nobody has heard that its person left"
         case .noSuchMember: "the other is not in the conversation"
         case .alreadyMember: "the other is in the conversation already"
         case .outranked: "the other stands no lower"

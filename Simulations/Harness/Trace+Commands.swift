@@ -64,6 +64,7 @@ extension Trace {
         case .acceptInvitation(let space): add(27, space)
         case .declineInvitation(let space): add(28, space)
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
+        case .deleteConversation(let space): add(33, space)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy: add("\(command)")
         }

@@ -78,6 +78,9 @@ public protocol LogStore: AnyObject {
     func space(_ number: SpaceNumber) throws(StoreError) -> SpaceRecord?
     /// A new space. The caller has looked that it is new.
     func addSpace(_ id: SpaceID, kind: SpaceKind) throws(StoreError) -> SpaceRecord
+    /// Removes a space with its logs, all that they hold and all that follows from it. Its number is
+    /// not given to another one. Proof of forks stays.
+    func removeSpace(_ number: SpaceNumber) throws(StoreError)
 
     /// The logs of a space, ascending by tag. Cheap: stores keep log records in memory.
     func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord]

@@ -49,6 +49,11 @@ extension NodeClient {
         try await call("setAdditionPolicy", ["policy": policy])
     }
 
+    /// See `NodeService.deleteConversation(_:)`.
+    public func deleteConversation(_ conversation: String) async throws {
+        let _: Nothing = try await call("deleteConversation", ["conversation": conversation])
+    }
+
     /// See `NodeService.changeSettings(conversation:history:rotationHours:)`.
     public func changeSettings(
         conversation: String, history: String?, rotationHours: Int?

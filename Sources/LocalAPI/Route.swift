@@ -68,6 +68,10 @@ struct Route: Sendable {
             Route("setAdditionPolicy", ["policy"]) { node, a in
                 try await node.setAdditionPolicy(a("policy"))
             },
+            Route("deleteConversation", ["conversation"]) { node, a in
+                try await node.deleteConversation(a("conversation"))
+                return Nothing()
+            },
             Route("changeSettings", ["conversation", "history?", "rotationHours?"]) { node, a in
                 try await node.changeSettings(
                     conversation: a("conversation"), history: a.optional("history"),

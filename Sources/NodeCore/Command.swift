@@ -35,6 +35,9 @@ public enum Command: Sendable {
     case declineInvitation(SpaceID)
     /// Says who may add this person to groups without asking.
     case setAdditionPolicy(AdditionPolicy)
+    /// Forgets a conversation that this person is not in, or one with somebody who is no contact any
+    /// more: on this device, for good.
+    case deleteConversation(SpaceID)
     /// Changes what holds for a whole conversation; what is nil stays.
     case changeSettings(SpaceID, SpaceSettings)
     /// Opens an invite into a group, whose key grows from this secret.
@@ -168,6 +171,10 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case invited
     /// The person was not asked into that conversation, or has answered.
     case notInvited
+    /// This person is in the conversation, or asked into it, or the other one is a contact.
+    case stillMember
+    /// Nobody has heard that this person left.
+    case untold
     /// The other person is not in the conversation.
     case noSuchMember
     /// The other person is in the conversation already.
@@ -252,7 +259,8 @@ extension Command {
         case .act, .types, .setPresence: true
         case .setProfile, .createGroup, .send, .edit, .delete, .react, .markRead, .addMember,
             .removeMember, .setRole, .leave, .acceptInvitation, .declineInvitation,
-            .setAdditionPolicy, .changeSettings, .createGroupInvite, .endGroupInvite,
+            .setAdditionPolicy, .deleteConversation, .changeSettings, .createGroupInvite,
+            .endGroupInvite,
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy:

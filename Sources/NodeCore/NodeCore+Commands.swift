@@ -123,6 +123,8 @@ extension NodeCore {
             return try declineInvitation(to: space, at: now, store, &random, &effects)
         case .setAdditionPolicy(let policy):
             return try set(policy, at: now, store, &random, &effects)
+        case .deleteConversation(let space):
+            return try deleteConversation(space, at: now, store, &effects)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             return try changeMembers(command, at: now, store, &random, &effects)
         case .markRead(let space):

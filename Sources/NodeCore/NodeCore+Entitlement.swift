@@ -108,9 +108,9 @@ extension NodeCore {
         switch roster.kind {
         case .group: break
         case .direct:
-            guard roster.member(identity.person) != nil, roster.member(peer.person) != nil else {
-                return .foreignSpace
-            }
+            guard roster.member(identity.person) != nil, roster.member(peer.person) != nil,
+                try mayReturn(id, roster, store)
+            else { return .foreignSpace }
         case .own:
             guard roster.member(identity.person) != nil, peer.person == identity.person else {
                 return .foreignSpace
@@ -120,6 +120,7 @@ extension NodeCore {
         if roster.kind == .own, ownSpace == nil { ownSpace = space }
         judges[space.number] = Judge(ControlGraph(space: id))
         try noteAdopted(space, from: peer.person, at: now, store)
+        try restoreEnds(in: space, store)
         return nil
     }
 }

@@ -135,6 +135,12 @@ extension NodeCore {
             after?.state = .over
         }
         guard after != before else { return }
+        if after?.state == .over, before?.state != .over,
+            judges[number]?.graph.leavers(of: identity.person).isEmpty == true
+        {
+            // Taken back before it was answered: nothing of it is anybody's here.
+            return try remove(space, at: now, store, &effects)
+        }
         try store.setValue(after?.bytes, .invitation, space.id.bytes)
         effects.append(.changed([.invitation(space.id)]))
         if after?.state == .waiting { try awaitInvitations(at: now, store, &effects) }
@@ -180,11 +186,17 @@ extension NodeCore {
     ) throws(StoreError) {
         for (id, invitation) in try Invitation.waiting(in: store)
         where try isUnasked(invitation, into: id, store) {
-            guard try mayWrite(store) else {
+            guard try mayWrite(store), try canWrite(in: id, store) else {
                 return set(.invitations, in: Self.acceptanceRetry, at: now, &effects)
             }
             _ = try acceptInvitation(to: id, at: now, store, &random, &effects)
         }
+    }
+
+    private func canWrite(in id: SpaceID, _ store: some Store) throws(StoreError) -> Bool {
+        try store.space(id).map { space throws(StoreError) in
+            try holdsOwnControl(of: space, store)
+        } ?? false
     }
 
     /// Whether an invitation is accepted without asking: the person wants to come there by a link, or
@@ -241,6 +253,7 @@ extension NodeCore {
             return .failure(.notInvited)
         }
         guard isListed(in: roster) else { return .failure(.notMemberYet) }
+        guard try holdsOwnControl(of: space, store) else { return .failure(.rejoining) }
         return .success(space)
     }
 

@@ -72,6 +72,7 @@ extension NodeCore {
             return outsideRefusal(roster)
         }
         guard own.role >= .member else { return .notAllowed }
+        guard try holdsOwnControl(of: space, store) else { return .rejoining }
         guard space.kind == .direct else { return nil }
         // Nobody would ever get it, as long as nobody links with them.
         for member in roster?.members ?? [] where member.person != identity.person {

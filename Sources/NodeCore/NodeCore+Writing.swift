@@ -25,7 +25,8 @@ extension NodeCore {
         in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect],
         _ append: (LogAuthor) throws(StoreError) -> [AppliedOperation]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard ownGaps[space.number] == nil, let roster = try roster(of: space, store),
+        guard ownGaps[space.number] == nil, try holdsOwnControl(of: space, store),
+            let roster = try roster(of: space, store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }
         defer { judges[space.number] = judge }

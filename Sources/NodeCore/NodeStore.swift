@@ -50,6 +50,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case invitation = 19
     /// How many conversations a person has brought in the hour that is noted, by person.
     case adoption = 20
+    /// Where own logs ended of conversations that were deleted here, by log. See ``FormerLog``.
+    case formerLog = 21
     /// The number of the last letter that this device wrote.
     case letterNumber = 24
     /// The number of the last letter of a device that was answered, by device.

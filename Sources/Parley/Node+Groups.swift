@@ -67,6 +67,13 @@ extension Node {
         return try await invitations()
     }
 
+    /// Forgets a conversation on this device, for good.
+    public func deleteConversation(_ conversation: String) async throws {
+        let space = try await read { try $0.deletable(conversation) }
+        _ = try await running.perform(.deleteConversation(space))
+        try await read { $0.rosters.forget(space) }
+    }
+
     /// Changes what holds for a group.
     public func changeSettings(
         conversation: String, history: String?, rotationHours: Int?

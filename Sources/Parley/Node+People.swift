@@ -121,3 +121,10 @@ extension Node {
         _ = try await running.perform(.markVerified(id))
     }
 }
+
+extension NodeService {
+    /// A link that lets one other person become a contact.
+    public func invite(hours: Int) async throws -> InviteView {
+        try await invite(uses: 1, hours: hours)
+    }
+}

@@ -17,7 +17,8 @@ extension NodeError {
                 hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
-        case .notMember, .notMemberYet, .invited, .notInvited, .noSuchMember, .alreadyMember,
+        case .notMember, .notMemberYet, .invited, .notInvited, .stillMember, .untold,
+            .noSuchMember, .alreadyMember,
             .outranked, .lastOwner,
             .directConversation:
             self.init(gathering: refusal)
@@ -108,6 +109,14 @@ extension NodeError {
             self.init(
                 "not-invited", "No such invitation waits for you.",
                 hint: "`parley invitations` shows those that do.")
+        case .stillMember:
+            self.init(
+                "still-member", "You are in that conversation.",
+                hint: "Leave the group, decline the invitation, or block the person first.")
+        case .untold:
+            self.init(
+                "untold", "Nobody in that group has heard yet that you left.",
+                hint: "Try again when somebody of it, or a relay, was reached.")
         case .noSuchMember:
             self.init(
                 "no-such-member", "That person is not in the conversation.",

@@ -44,6 +44,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func answerInvitation(conversation: String, accepting: Bool) async throws -> InvitationsView
     /// Says who may add one to groups without asking: `nobody` or `contacts`.
     func setAdditionPolicy(_ policy: String) async throws -> InvitationsView
+    /// Forgets a conversation that one is not in on this device, or one with who is no contact.
+    func deleteConversation(_ conversation: String) async throws
     /// Changes what newcomers are given (`none`, `all`, or days as `30d`), and after how many hours
     /// keys are replaced; what is nil stays.
     func changeSettings(
@@ -196,13 +198,6 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var epochs: [EpochView] = []
     /// What happened to people's devices in the last thirty days, each a sentence, oldest first.
     public var notices: [String] = []
-}
-
-extension NodeService {
-    /// A link that lets one other person become a contact.
-    public func invite(hours: Int) async throws -> InviteView {
-        try await invite(uses: 1, hours: hours)
-    }
 }
 
 /// A conversation in one line.

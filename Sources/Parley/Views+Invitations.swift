@@ -58,6 +58,20 @@ extension Views {
         return space
     }
 
+    /// The conversation that an argument means, of all that are here: those that were declined, too.
+    func deletable(_ argument: String) throws -> SpaceID {
+        var meaning = Meaning<SpaceID>(argument)
+        for space in try store.spaces() {
+            guard let invitation = try Invitation.into(space.id, in: store),
+                invitation.state == .over
+            else { continue }
+            meaning.consider(
+                space.id, name: invitation.name, identifier: space.id.description)
+        }
+        if let space = meaning.things.first, meaning.things.count == 1 { return space }
+        return try conversation(argument).id
+    }
+
     /// What a person should read of an invitation that came, or nil for one that does not wait.
     func invitationNotice(of space: SpaceID) throws -> String? {
         guard let invitation = try Invitation.into(space, in: store),

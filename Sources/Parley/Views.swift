@@ -262,6 +262,9 @@ final class RosterCache {
         return roster
     }
 
+    /// Nothing is known of a space any more.
+    func forget(_ space: SpaceID) { kept[space] = nil }
+
     func epoch(
         of space: SpaceRecord, by core: NodeCore, in store: some Store
     ) throws(StoreError) -> CurrentEpoch? {

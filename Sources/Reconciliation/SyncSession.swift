@@ -252,6 +252,15 @@ public struct SyncSession: Sendable {
     /// Whether the peer belongs to this space as well.
     public func shares(_ space: SpaceNumber) -> Bool { shared[space]?.scope.isEverything == true }
 
+    /// Nothing of a space passes any more: it is not here.
+    public mutating func forget(_ space: SpaceNumber) {
+        shared[space] = nil
+        unlisted[space] = nil
+    }
+
+    /// Whether the peer is known to hold, or was sent, all of a space that it may have.
+    public func hasSentAll(of space: SpaceNumber) -> Bool { shared[space]?.hasSentAll == true }
+
     /// Whether anything of this space passes.
     public func knows(_ space: SpaceNumber) -> Bool { shared[space] != nil }
 

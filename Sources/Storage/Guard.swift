@@ -1,5 +1,6 @@
 import Glibc
 import ParleyLedger
+import ParleyNodeCore
 import ParleySealing
 public import ParleyWire
 
@@ -156,8 +157,20 @@ extension SQLiteStore {
         var logs: [LogID: LogRecord] = [:]
         for log in records.spaces.flatMap({ records.logs[$0.number] ?? [] }) { logs[log.id] = log }
         var behind = 0
-        for head in found.heads where try !holds(head, logs[head.log]) { behind += 1 }
+        for head in found.heads where try !holds(head, logs[head.log]) {
+            // The end of a log whose conversation was deleted here is kept.
+            if try isOfDeleted(head) { continue }
+            behind += 1
+        }
         if behind > 0 { rejoin = .behind(logCount: behind) }
+    }
+
+    private func isOfDeleted(_ head: GuardedHead) throws(HomeError) -> Bool {
+        do {
+            return try FormerLog.kept(head.log, in: self).map { head.sequence < $0.end } ?? false
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
     }
 
     private func holds(_ head: GuardedHead, _ log: LogRecord?) throws(HomeError) -> Bool {

@@ -12,18 +12,32 @@ struct Records {
 
     /// Logs that the transaction changed, as they were; the ones it added are nil.
     private var changed: [LogNumber: LogRecord?] = [:]
-    private var spaceCountBefore = 0
+    /// Spaces that the transaction removed, with their logs, the last one last.
+    private var removed: [(space: SpaceRecord, logs: [LogRecord])] = []
+    /// The highest numbers that were ever given, and those before the transaction.
+    private var highest = (space: Int64(0), log: Int64(0))
+    private var highestBefore = (space: Int64(0), log: Int64(0))
 
     /// The numbers of the changed logs, ascending.
     var changedLogs: [LogNumber] { changed.keys.sorted() }
 
-    var nextSpace: SpaceNumber { SpaceNumber((spaces.last?.number.rawValue ?? 0) + 1) }
-    var nextLog: LogNumber { LogNumber(Int64(places.count) + 1) }
+    var nextSpace: SpaceNumber { SpaceNumber(highest.space + 1) }
+    var nextLog: LogNumber { LogNumber(highest.log + 1) }
 
     func space(_ number: SpaceNumber) -> SpaceRecord? {
-        // Rows are numbered from 1 without a gap: spaces are never removed.
-        let index = number.rawValue - 1
-        return index >= 0 && index < Int64(spaces.count) ? spaces[Int(index)] : nil
+        let index = index(of: number)
+        return index < spaces.count && spaces[index].number == number ? spaces[index] : nil
+    }
+
+    /// Where a space stands, or would.
+    private func index(of number: SpaceNumber) -> Int {
+        var low = 0
+        var high = spaces.count
+        while low < high {
+            let middle = (low + high) / 2
+            if spaces[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
     func space(_ id: SpaceID) -> SpaceRecord? { spaceNumbers[id].flatMap(space) }
@@ -42,12 +56,28 @@ struct Records {
     mutating func add(_ space: SpaceRecord) {
         spaces.append(space)
         spaceNumbers[space.id] = space.number
+        skip(space.number)
+    }
+
+    /// A number is taken, be it that its space is gone.
+    mutating func skip(_ number: SpaceNumber) {
+        highest.space = max(highest.space, number.rawValue)
+    }
+
+    mutating func remove(_ number: SpaceNumber) {
+        guard let space = space(number) else { return }
+        spaces.remove(at: index(of: number))
+        spaceNumbers[space.id] = nil
+        let logs = logs.removeValue(forKey: number) ?? []
+        for log in logs { places[log.number] = nil }
+        removed.append((space, logs))
     }
 
     mutating func add(_ log: LogRecord) {
         let index = Self.index(log.tag, in: logs[log.space] ?? [])
         logs[log.space, default: []].insert(log, at: index)
         places[log.number] = (log.space, log.tag)
+        highest.log = max(highest.log, log.number.rawValue)
         if changed[log.number] == nil { changed[log.number] = .some(nil) }
     }
 
@@ -64,11 +94,22 @@ struct Records {
 
     mutating func committed() {
         changed.removeAll(keepingCapacity: true)
-        spaceCountBefore = spaces.count
+        removed = []
+        highestBefore = highest
     }
 
     mutating func rolledBack() {
-        while spaces.count > spaceCountBefore { spaceNumbers[spaces.removeLast().id] = nil }
+        for (space, logs) in removed.reversed() {
+            spaces.insert(space, at: index(of: space.number))
+            spaceNumbers[space.id] = space.number
+            self.logs[space.number] = logs
+            for log in logs { places[log.number] = (log.space, log.tag) }
+        }
+        removed = []
+        highest = highestBefore
+        while let last = spaces.last, last.number.rawValue > highest.space {
+            spaceNumbers[spaces.removeLast().id] = nil
+        }
         for number in changedLogs {
             guard let entry = changed[number] else { continue }
             if let old = entry { set(old) } else { remove(number) }
@@ -99,6 +140,10 @@ extension SQLiteStore {
             "SELECT number, kind, definition FROM space ORDER BY number")
         while try spaces.step("reading spaces") {
             let number = spaces.integer(0)
+            guard spaces.integer(1) >= 0 else {
+                records.skip(SpaceNumber(number))
+                continue
+            }
             let bytes = try unseal(spaces.bytes(2), .spaceDefinition, row: number)
             guard let id = SpaceID(bytes),
                 let kind = UInt8(exactly: spaces.integer(1)).flatMap(SpaceKind.init)

@@ -30,6 +30,22 @@ extension SQLiteStore {
         return record
     }
 
+    /// Removes a space with its logs, all that they hold and all that follows from it.
+    public func removeSpace(_ number: SpaceNumber) throws(StoreError) {
+        writes()
+        for log in records.logs[number] ?? [] {
+            try drop(
+                log.number,
+                from: LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log.id)))
+        }
+        try clearViews(of: number)
+        for statement in statements.removal {
+            statement.bind(1, number.rawValue)
+            try statement.run("removing a space")
+        }
+        records.remove(number)
+    }
+
     /// The logs of a space, ascending by tag.
     public func logs(in space: SpaceNumber) throws(StoreError) -> [LogRecord] {
         records.logs[space] ?? []

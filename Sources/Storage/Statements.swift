@@ -18,7 +18,7 @@ struct Statements {
     let replaceTally, tally, talliesInRange: Statement
     let putEntry, removeEntry, entries, entriesOfField: Statement
     let insertActor, raiseMark, mark, marks: Statement
-    let clearing: [Statement]
+    let clearing, removal: [Statement]
 
     let keys: KeyStatements
     let insertValue, updateValue, removeValue, value, values: Statement
@@ -73,6 +73,9 @@ struct Statements {
         var clearing: [Statement] = []
         for sql in SQL.clearing { clearing.append(try prepare(sql)) }
         self.clearing = clearing
+        var removal: [Statement] = []
+        for sql in SQL.removal { removal.append(try prepare(sql)) }
+        self.removal = removal
 
         keys = try KeyStatements(connection)
         insertValue = try prepare(SQL.insertValue)
@@ -222,6 +225,14 @@ enum SQL {
         "DELETE FROM tally WHERE log IN (SELECT number FROM log WHERE space = ?1)",
         // 2 is what linked devices acknowledged: it cannot be folded again from the log.
         "DELETE FROM mark WHERE space = ?1 AND kind <> 2",
+    ]
+
+    /// The same, after the views are cleared. The number of the space stays taken.
+    static let removal = [
+        "DELETE FROM mark WHERE space = ?1",
+        "DELETE FROM log WHERE space = ?1",
+        "DELETE FROM naming WHERE space = ?1",
+        "UPDATE space SET kind = -1, definition = x'' WHERE number = ?1",
     ]
 
     static let insertVault = """

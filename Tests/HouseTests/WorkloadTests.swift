@@ -19,9 +19,15 @@ struct WorkloadTests {
                 || $0.path == "Simulations/Harness/World+Devices.swift"
                 || $0.path == "Simulations/Harness/World+Relays.swift"
         }.map(\.text).joined()
-        let missing = names.filter { !deeds.contains(".\($0)(") }
+        let missing = names.filter {
+            !deeds.contains(".\($0)(") && !Self.laterCommands.contains($0)
+        }
         #expect(missing.isEmpty, "nobody in a simulated world ever does \(missing)")
     }
+
+    /// What nobody in a simulated world does yet: every checker would have to know that what was saved
+    /// is gone on purpose.
+    static let laterCommands: Set<String> = ["deleteConversation"]
 
     /// What nobody in a simulated world writes yet.
     static let later: Set<String> = [

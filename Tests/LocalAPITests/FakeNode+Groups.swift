@@ -74,6 +74,8 @@ extension FakeNode {
         return InvitationsView(policy: policy, waiting: [])
     }
 
+    func deleteConversation(_ conversation: String) async throws { _ = told("forget") }
+
     func leave(conversation: String) async throws { _ = told("leave") }
 
     func changeSettings(

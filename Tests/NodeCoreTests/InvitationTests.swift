@@ -132,7 +132,8 @@ struct InvitationTests {
         try world.perform(.removeMember(trip, ben.identity.person), on: ann, after: 0)
         world.run(for: 3_000)
         #expect(try asked.invitations(ben).isEmpty)
-        #expect(asked.refusal(.acceptInvitation(trip), ben) == .notInvited)
+        #expect(asked.refusal(.acceptInvitation(trip), ben) == .unknownConversation)
+        #expect(try ben.store.space(trip) == nil, "nothing of it is left here")
     }
 
     @Test("who lets contacts add them is in at once, on all devices")

@@ -10,7 +10,8 @@ struct Conversations: NodeCommand {
 
             Example:
               parley conversations
-            """)
+            """,
+        subcommands: [ConversationDelete.self])
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
@@ -36,6 +37,30 @@ struct Conversations: NodeCommand {
                 ]
             }
         ).text
+    }
+}
+
+struct ConversationDelete: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "forget a conversation on this device, for good",
+        discussion: """
+            A group that you left or declined, or a conversation with somebody whom you blocked. \
+            Messages, keys and what searches find of it go; others keep theirs, and so do your other \
+            devices. It comes back when somebody adds you again, without what was here.
+
+            Example:
+              parley conversations delete trip
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @Argument(help: "the conversation")
+    var conversation: String
+
+    func validate() throws { try Check.name(conversation, "a conversation's name") }
+
+    func run(with node: any NodeService) async throws {
+        try await node.deleteConversation(conversation)
     }
 }
 

@@ -1,0 +1,182 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyReconciliation
+import ParleyRoster
+import ParleySealing
+import ParleyWire
+
+/// Deleting a conversation on this device. Others keep theirs.
+/// Source: `Protocol/08-roster.md`, "Deleting".
+extension NodeCore {
+    mutating func deleteConversation(
+        _ id: SpaceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        if let refusal = try refusal(deleting: space, store) { return .failure(refusal) }
+        try remove(space, at: now, store, &effects)
+        return .success(.done)
+    }
+
+    private mutating func refusal(
+        deleting space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> CommandRefusal? {
+        guard let roster = try roster(of: space, store) else { return nil }
+        if space.kind == .direct {
+            for member in roster.members where member.person != identity.person {
+                if try isAccepted(member.person, store) { return .stillMember }
+            }
+            return nil
+        }
+        if roster.member(identity.person) != nil { return .stillMember }
+        return try hasToldLeaving(space, roster, store) ? nil : .untold
+    }
+
+    /// Whether what this device wrote last into the control log is somewhere else: on a relay, or with
+    /// somebody linked. Otherwise the others would wait for this person for ever.
+    private func hasToldLeaving(
+        _ space: SpaceRecord, _ roster: Roster, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
+        guard let log = try store.log(LogTag(name), in: space.number), log.end > 0,
+            roster.devices.contains(where: { $0.device != identity.device })
+        else { return true }
+        let isLinked = links.values.contains {
+            $0.session?.hasSentAll(of: space.number) == true && $0.peer.device != identity.device
+        }
+        if isLinked { return true }
+        for (key, value) in try store.values(.outbox) {
+            guard key.count == 72, Array(key[32..<64]) == space.id.bytes,
+                let entry = Outbox.Entry(value), entry.end >= log.end
+            else { continue }
+            var tag = ByteWriter(capacity: 8)
+            tag.uint64(log.tag.value)
+            if Array(key[64...]) == tag.bytes { return true }
+        }
+        return false
+    }
+
+    /// Removes all of a space but where the own logs ended.
+    mutating func remove(
+        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for log in try store.logs(in: space.number)
+        where log.device == identity.device && log.end > 0 {
+            try store.setValue(FormerLog(log).bytes, .formerLog, log.id.bytes)
+        }
+        for purpose in SecretPurpose.allCases {
+            for (name, _) in try store.secrets(purpose, in: space.number) {
+                try store.setSecret(nil, purpose, name, in: space.number)
+            }
+        }
+        try removeValues(of: space, store)
+        try store.removeSpace(space.number)
+        forget(space, at: now, &effects)
+        hasMissingBodies = try !store.values(.missingBody).isEmpty
+        effects.append(.commitFully)
+        effects.append(.forgetKeys)
+        effects.append(.changed([.conversation(space.number), .invitation(space.id)]))
+        effects.append(.linksChanged)
+    }
+
+    /// What the node's own tables say of a space.
+    private func removeValues(of space: SpaceRecord, _ store: some Store) throws(StoreError) {
+        let names = [space.id.bytes, space.number.key]
+        let tables: [ValueTable] = [
+            .importProgress, .missingBody, .join, .departure, .outbox, .welcome, .awaitedLog,
+            .repair, .reminder, .invitation, .ownGap, .keptDraft,
+        ]
+        for table in tables {
+            for (key, _) in try store.values(table) {
+                // An outbox is a relay's before it is a space's.
+                let rest = table == .outbox ? Array(key.dropFirst(32)) : key
+                guard names.contains(where: { rest.starts(with: $0) }) else { continue }
+                try store.setValue(nil, table, key)
+            }
+        }
+    }
+
+    /// What is in flight of a space.
+    private mutating func forget(_ space: SpaceRecord, at now: Instant, _ effects: inout [Effect]) {
+        let number = space.number
+        judges[number] = nil
+        awaited[number] = nil
+        ownGaps[number] = nil
+        writableAgain.remove(number)
+        _ = waiting.take(number)
+        sources[number] = nil
+        unreceipted.remove(number)
+        cardsShared[number] = nil
+        heard.remove(number)
+        epochs[number] = nil
+        mailboxesDue.remove(number)
+        outboxDue.remove(number)
+        outboxWaiting.remove(number)
+        doubts[number] = nil
+        repairs[number] = nil
+        reminders[number] = nil
+        for id in links.keys.sorted() {
+            links[id]?.session?.forget(number)
+            links[id]?.unacknowledged[number] = nil
+            links[id]?.unasked.remove(number)
+            links[id]?.rounds[number] = nil
+            links[id]?.introduced.remove(number)
+        }
+        for relay in lines.keys.sorted() {
+            lines[relay]?.underway[number] = nil
+            lines[relay]?.queues[number] = nil
+            for (mailbox, open) in lines[relay]?.mailboxes ?? [:] where open.use.space == number {
+                lines[relay]?.mailboxes[mailbox] = nil
+            }
+        }
+    }
+
+    // MARK: Coming back
+
+    /// Whether a conversation of two that may have been deleted here is taken in: while the other
+    /// person is a contact.
+    func mayReturn(
+        _ id: SpaceID, _ roster: Roster, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        var wasDeleted = false
+        for lane in Lane.allCases where try formerLog(lane, of: id, store) != nil {
+            wasDeleted = true
+        }
+        guard wasDeleted else { return true }
+        for member in roster.members where member.person != identity.person {
+            if try !isAccepted(member.person, store) { return false }
+        }
+        return true
+    }
+
+    /// Lets own logs go on where they ended when the conversation was deleted here. Lane 0 comes back
+    /// from the others.
+    func restoreEnds(in space: SpaceRecord, _ store: some Store) throws(StoreError) {
+        for lane in Lane.allCases where lane != .control {
+            guard let former = try formerLog(lane, of: space.id, store) else { continue }
+            let name = OperationHash.log(space: space.id, device: identity.device, lane: lane)
+            var log = try store.addLog(
+                name, device: identity.device, lane: lane, in: space.number)
+            log.begin(at: LogPoint(sequence: former.end, anchor: former.tip))
+            log.tipClock = former.clock
+            try store.update(log)
+            try store.setValue(nil, .formerLog, name.bytes)
+        }
+    }
+
+    /// Whether all is held that this device ever wrote into the control log of a space, as far as it
+    /// knows. Before that it writes nothing there.
+    func holdsOwnControl(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let former = try formerLog(.control, of: space.id, store) else { return true }
+        let name = OperationHash.log(space: space.id, device: identity.device, lane: .control)
+        return try store.log(LogTag(name), in: space.number)?.end ?? 0 >= former.end
+    }
+
+    private func formerLog(
+        _ lane: Lane, of space: SpaceID, _ store: some Store
+    ) throws(StoreError) -> FormerLog? {
+        let name = OperationHash.log(space: space, device: identity.device, lane: lane)
+        return try FormerLog.kept(name, in: store)
+    }
+}

@@ -1,0 +1,96 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+import Testing
+
+@testable import ParleyNodeCore
+
+@Suite("Deleting a conversation")
+struct ForgettingTests {
+    @Test("that one left leaves nothing here, and a return begins no second history")
+    func groups() throws {
+        let village = try Village(seed: 821)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        for count in 0..<5 { try village.type("ben \(count)", ben) }
+        world.run(for: 3_000)
+        #expect(village.refusal(.deleteConversation(village.group), ben) == .stillMember)
+        let record = try village.record(ben)
+        try village.perform(.leave(village.group), ben)
+        world.run(for: 3_000)
+        try village.perform(.deleteConversation(village.group), ben)
+        #expect(try ben.store.space(village.group) == nil)
+        #expect(try ben.store.space(record.number) == nil)
+        #expect(try ben.store.logs(in: record.number).isEmpty)
+        #expect(try ben.store.messages(in: record.number, before: nil, limit: 9).isEmpty)
+        for purpose in SecretPurpose.allCases {
+            #expect(try ben.store.secrets(purpose, in: record.number).isEmpty)
+        }
+        world.restart(ben)
+        world.run(for: 60_000)
+        #expect(try ben.store.space(village.group) == nil, "nobody brings it back by themselves")
+        #expect(ben.core.rejoin == nil)
+        #expect(try village.texts(ann).count == 5)
+        try village.add(ben, by: ann)
+        world.run(for: 10_000)
+        let back = try village.record(ben)
+        #expect(back.number != record.number)
+        try village.type("ben is back", ben)
+        village.settle()
+        #expect(try village.texts(ann).last == "ben is back")
+        #expect(try ann.store.forks().isEmpty && ben.store.forks().isEmpty)
+        #expect(try village.texts(ben) == ["ben is back"])
+    }
+
+    @Test("with somebody who was blocked can be had again once they are a contact")
+    func direct() throws {
+        let world = World(seed: 822)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        let space = try world.introduce(ann, ben)
+        try world.type("hello", on: ann, in: space)
+        world.run(for: 3_000)
+        #expect(throws: CommandRefusal.stillMember) {
+            try world.perform(.deleteConversation(space), on: ann)
+        }
+        try ann.decide(.block, about: ben)
+        _ = try world.perform(.deleteConversation(space), on: ann)
+        #expect(try ann.conversations().isEmpty)
+        world.run(for: 30_000)
+        try ann.decide(.unblock, about: ben)
+        world.run(for: 700_000)
+        #expect(try ann.store.space(space) != nil)
+        try world.type("again", on: ann, in: space)
+        world.run(for: 5_000)
+        #expect(try ben.texts(in: space) == ["hello", "again"])
+        #expect(try ben.store.forks().isEmpty)
+    }
+
+    @Test("waits until somebody knows that one left")
+    func untold() throws {
+        let village = try Village(seed: 823)
+        let (world, ben) = (village.world, village.ben)
+        world.partition([ben], [village.ann, village.cara, village.dora])
+        world.run(for: 100_000)
+        try village.perform(.leave(village.group), ben)
+        #expect(village.refusal(.deleteConversation(village.group), ben) == .untold)
+        village.settle()
+        try village.perform(.deleteConversation(village.group), ben)
+        #expect(try !village.members(village.ann).contains("ben"))
+    }
+
+    @Test("undone with its step, everything is there")
+    func undone() throws {
+        let village = try Village(seed: 824)
+        let (world, ben) = (village.world, village.ben)
+        try village.type("hello", ben)
+        world.run(for: 3_000)
+        let before = try ben.digest(of: village.group)
+        let record = try village.record(ben)
+        try ben.store.begin(.full)
+        try ben.store.removeSpace(record.number)
+        #expect(try ben.store.space(village.group) == nil)
+        ben.store.rollback()
+        #expect(try ben.digest(of: village.group) == before)
+    }
+}
