@@ -47,14 +47,13 @@ extension RelayClientFrame {
     /// The counter of a request of which all up to its signature can be read, whatever comes then.
     /// So a relay can refuse what only newer clients ask, and what breaks a bound.
     public static func counter(ofRequest bytes: [UInt8]) -> UInt64? {
-        var reader = ByteReader(bytes)
-        // What it is that does not hold helps no client: it is told that it asked wrongly.
-        guard bytes.count <= Limits.frameByteCountMax,
-            (try? reader.byte()) == Kind.request.rawValue,
-            let counter = try? reader.uint64(),
-            (try? reader.slice(32 + SignatureBytes.byteCount)) != nil
-        else { return nil }
-        return counter
+        do throws(DecodingFailure) {
+            var reader = try ByteReader(relayFrame: bytes)
+            guard try reader.byte() == Kind.request.rawValue else { return nil }
+            let counter = try reader.uint64()
+            _ = try reader.slice(32 + SignatureBytes.byteCount)
+            return counter
+        } catch { return nil }
     }
 }
 

@@ -22,7 +22,7 @@ enum OutsideNumbers {
         "Sources/Wire/RelayAnswer+Codec.swift": .init(
             7, "counters of a relay, handed back to it; what it says of itself; waits of 32 bits"),
         "Sources/Wire/RelayFrame+Codec.swift": .init(
-            12, "counters of a relay or its client, compared; names of pipes; credits of 32 bits"),
+            13, "counters of a relay or its client, compared; names of pipes; credits of 32 bits"),
         "Sources/Wire/Run.swift": .init(1, "checked there"),
         "Sources/Sealing/Epochs/Envelope.swift": .init(3, "a name, a length; a step, see Chain"),
         "Sources/Sealing/Epochs/EpochBody.swift": .init(2, "a count, checked there; names"),
@@ -36,6 +36,7 @@ enum OutsideNumbers {
         "Sources/Signalling/Signal+Codec.swift": .init(
             3, "a stamp and an offer's number, checked there; an age, compared"),
         "Sources/NodeCore/NodeCore+Bodies.swift": .init(2, "this device's own rows"),
+        "Sources/NodeCore/NodeCore+Inboxes.swift": .init(2, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Letters.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Notice.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/OpenInvite.swift": .init(2, "this device's own rows"),
@@ -56,6 +57,7 @@ enum OutsideNumbers {
         "Sources/Conversation/Features/Text.swift": .init(3, "below 2^43, and 2^62"),
         "Sources/Ledger/HybridClock.swift": .init(2, "a clock of an operation: below 2^62"),
         "Sources/NodeCore/NodeCore+Epochs.swift": .init(2, "a clock is shifted down; own times"),
+        "Sources/NodeCore/NodeCore+Inboxes.swift": .init(3, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+Keys.swift": .init(4, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+Letters.swift": .init(1, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+Membership.swift": .init(1, "a clock is shifted down"),
