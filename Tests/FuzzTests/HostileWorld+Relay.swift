@@ -42,14 +42,13 @@ extension HostileWorld {
     private func delay() -> UInt32 { UInt32(truncatingIfNeeded: random.hostile()) }
 
     private func answer() -> RelayAnswer {
-        switch random.next() % 9 {
+        switch random.next() % 8 {
         case 0: .opened(expires: random.hostile(), byteCountMax: random.hostile())
         case 1: .stored(counter: random.hostile())
         case 2, 3: .entries(entries(), hasMore: random.flip(), newest: random.hostile())
         case 4: .subscribed(newest: random.hostile())
         case 5: .done
         case 6: .pipe(UInt32(truncatingIfNeeded: random.hostile()))
-        case 7: .chunk(random.bytes(64))
         default: .refused(refusal())
         }
     }
@@ -62,8 +61,7 @@ extension HostileWorld {
         case 4: .ticketNeeded
         case 5: .badTicket
         case 6: .malformed
-        case 7: .nobodyThere
-        default: .noChunk
+        default: .nobodyThere
         }
     }
 

@@ -82,17 +82,21 @@ private struct HostileClients {
         let key = keys[random.below(keys.count)]
         let owner = random.flip() ? key : keys[random.below(keys.count)]
         return CheckedRequest(
-            simulated: RelayRequest(action(), of: MailboxID(key: owner.device)), by: key.device,
+            simulated: RelayRequest(action(), of: mailbox(of: owner)), by: key.device,
             counter: random.hostile())
+    }
+
+    private mutating func mailbox(of key: DeviceSigningKey) -> MailboxID {
+        random.flip() ? MailboxID(drop: key.device) : MailboxID(inbox: key.device)
     }
 
     private mutating func action() -> RelayAction {
         let size = 512 << random.below(8)
         let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: random.next()), count: size)
-        return switch random.next() % 16 {
+        return switch random.next() % 14 {
         case 0, 1, 2:
             .open(
-                writer: random.flip() ? MailboxID(key: keys[0].device) : nil,
+                writers: random.flip() ? keys.prefix(9).map { WriterID(key: $0.device) } : nil,
                 ticket: random.flip() ? [UInt8](repeating: 1, count: 32) : nil)
         case 3, 4, 5: .put(envelope: bytes)
         case 6: .volatile(lifetime: UInt8(1 + random.next() % 60), envelope: bytes)
@@ -104,9 +108,7 @@ private struct HostileClients {
         case 10: .subscribe
         case 11: .unsubscribe
         case 12: .acknowledge(upTo: random.hostile())
-        case 13: .pipe
-        case 14: .putChunk(bytes)
-        default: .getChunk(random.identifier())
+        default: .pipe
         }
     }
 
@@ -114,7 +116,7 @@ private struct HostileClients {
         let pipe =
             random.flip() ? UInt32(random.next() % 4) : UInt32(truncatingIfNeeded: random.hostile())
         return switch random.next() % 6 {
-        case 0: .offered(pipe, MailboxID(key: keys[0].device))
+        case 0: .offered(pipe, mailbox(of: keys[0]))
         case 1, 2: .accepted(pipe)
         case 3: .bytes(pipe, random.bytes(64))
         case 4: .credit(pipe, UInt32(truncatingIfNeeded: random.hostile()))

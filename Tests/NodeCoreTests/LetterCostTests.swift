@@ -22,16 +22,19 @@ struct LetterCostTests {
         private var counter: UInt64 = .max / 2
 
         init(seed: UInt64) throws {
-            pair = try Pair(seed: seed)
+            let pair = try Pair(seed: seed)
             pair.world.cut(pair.ann, pair.ben)
             pair.world.run(for: 30_000)
+            let store = try pair.ben.store.copy()
+            let ben = pair.ben.identity
+            let part = try CardReader.parts(of: ben.person, store)
+                .first { $0.device == ben.device }
+            let inbox = pair.ben.core.lines[pair.relay.key]?.inbox
+            self.pair = pair
+            self.store = store
             core = pair.ben.core
-            store = try pair.ben.store.copy()
-            inbox = try #require(core.lines[pair.relay.key]?.inbox)
-            let part = try #require(
-                try CardReader.parts(of: pair.ben.identity.person, store)
-                    .first { $0.device == pair.ben.identity.device })
-            prekey = try #require(part.prekeys.last).key
+            self.inbox = try #require(inbox)
+            prekey = try #require(part?.prekeys.last).key
             now = Instant(monotonic: pair.world.now, wall: World.epoch + pair.world.now)
         }
 
@@ -40,8 +43,8 @@ struct LetterCostTests {
         ) throws -> [UInt8] {
             let shown = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
             let content = try #require(LetterContent.encode([shown] + frames, number: number))
-            return try #require(
-                Letter.seal(content, to: prekey, inbox: inbox, by: key, using: &random))
+            let letter = Letter.seal(content, to: prekey, inbox: inbox, by: key, using: &random)
+            return try #require(letter)
         }
 
         /// The node is brought a letter. Returns what it asks of relays.
