@@ -217,8 +217,9 @@ let targets: [Target] = [
     tests(
         "Process",
         [
-            "ParleyWire", "ParleySealing", "ParleyNodeCore", "ParleyTransport", "Parley",
-            "ParleyLocalAPI", "ParleyRelaying", "RelayServerTests", "parley",
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore", "ParleyStorage",
+            "ParleyTransport", "Parley", "ParleyLocalAPI", "ParleyRelaying", "RelayServerTests",
+            "parley",
         ]),
 ]
 

@@ -46,7 +46,7 @@ final class FloodSocket {
         var rest = bytes[...]
         while isOpen, !rest.isEmpty, goesOn() {
             let count = rest.withUnsafeBytes {
-                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue))
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count > 0 {
                 rest = rest.dropFirst(count)
@@ -59,7 +59,7 @@ final class FloodSocket {
     /// What came, or nothing within a quarter of a second; with `waits` off what is there already.
     func read(waits: Bool = true) -> [UInt8] {
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        let flags = waits ? 0 : Int32(MSG_DONTWAIT.rawValue)
+        let flags = waits ? 0 : Int32(MSG_DONTWAIT)
         let count = recv(descriptor, &chunk, chunk.count, flags)
         if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) { isOpen = false }
         return Array(chunk.prefix(max(0, count)))

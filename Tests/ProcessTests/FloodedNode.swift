@@ -1,5 +1,6 @@
 import Foundation
 @testable import Parley
+import ParleyLedger
 import ParleyLocalAPI
 @testable import ParleyNodeCore
 import ParleySealing
@@ -32,7 +33,8 @@ struct FloodedNode {
         let invite = try await client.invite(hours: 1)
         key = try #require(
             try Card(bytes: try Invite(link: invite.link).card).parts.first?.noiseKey)
-        (ben, _) = try await Node.create(NodeSettings(home: folder.home("b")), name: "ben")
+        let (ben, _) = try await Node.create(NodeSettings(home: folder.home("b")), name: "ben")
+        self.ben = ben
         try await ben.start(listen: [])
         _ = try await ben.accept(link: invite.link, alias: nil)
         let (mal, _) = try await Node.create(NodeSettings(home: folder.home("m")), name: "mal")
