@@ -30,8 +30,10 @@ struct EpochTests {
             }
         }
         // The first envelope makes the chains, and the seed is gone.
+        let epoch = try #require(chosen[0] ?? nil)
         for node in trio.nodes {
-            #expect(try KeyUser(node).secretCount(.seed, in: trio.group) == 0)
+            let space = try KeyUser(node).space(trio.group)
+            #expect(try node.store.secret(.seed, epoch.bytes, in: space.number) == nil)
             #expect(try KeyUser(node).secretCount(.chain, in: trio.group) == 3)
         }
     }
@@ -96,12 +98,17 @@ struct EpochTests {
     @Test("Attack 61: an epoch of a clock far ahead gives way to one whose author had seen it")
     func clockAhead() throws {
         let world = World(seed: 61)
-        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        let everybody = try ["ann", "ben", "cara", "dora"].map { try world.addNode($0) }
+        let nodes = Array(everybody.prefix(3))
         let (ann, ben) = (nodes[0], nodes[1])
-        try world.introduce(nodes)
+        try world.introduce(everybody)
         ann.clock.skew = 3_653 * 86_400_000
-        let group = try world.group("trip", nodes)
+        let group = try world.group("trip", everybody)
+        // Whoever removes somebody makes the next epoch.
+        _ = try world.perform(.removeMember(group, everybody[3].identity.person), on: ann)
+        world.run(for: 5_000)
         let ahead = try #require(try current(ann, group))
+        #expect(ahead.author == ann.identity.device)
         try world.type("a question", on: ann, in: group)
         world.run(for: 20 * 60_000)
         // In a small space an old epoch is replaced with an answer.
