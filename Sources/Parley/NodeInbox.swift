@@ -46,8 +46,13 @@ struct NodeInbox {
     private(set) var byteCount = 0
     private var urgentRun = 0
 
-    /// Whether something can be taken.
-    var isEmpty: Bool { urgent.isEmpty && turns.isEmpty }
+    /// Whether nothing can be taken. A turn may be of a sender that was held or ended meanwhile.
+    var isEmpty: Bool {
+        urgent.isEmpty
+            && !turns.contains { sender in
+                lanes[sender].map { !$0.isHeld && !$0.inputs.isEmpty } ?? false
+            }
+    }
 
     /// Whether the next input makes a transaction durable. See ``Input/isOwn``.
     var beginsOwn: Bool { urgent.first?.isOwn ?? false }
