@@ -30,13 +30,19 @@ struct RandomRosterTests {
         let roster = graph.roster()
         for _ in 0..<8 {
             let order = village.drawnOrder(&draws)
-            #expect(village.roster(order) == roster, "seed \(seed), order \(order)")
+            var other = village.graph(order)
+            #expect(other.roster() == roster, "seed \(seed), order \(order)")
+            for written in village.written {
+                let id = written.operation.id
+                #expect(other.reason(of: id) == graph.reason(of: id), "seed \(seed)")
+            }
         }
         let index = graph.authorities.index
         var identities = IdentityCache()
         let whole = graph.authorities.whole
         var anew = Resolution(of: whole.set, index, &identities)
-        #expect(anew.makeRoster(index) == roster, "seed \(seed), from scratch")
+        // Consent is no part of what is resolved.
+        #expect(anew.makeRoster(index) == Self.unasked(roster), "seed \(seed), from scratch")
         anew.roster = nil
         try strongRemoval(whole, index, seed)
         try views(village, &graph, &draws, seed)
@@ -46,6 +52,32 @@ struct RandomRosterTests {
             index[$0].deed == .leave && index[$0].author == founder
         }
         #expect(left || roster.member(founder)?.rank == 0, "seed \(seed)")
+    }
+
+    @Test("hold a revocation of what its author knew to be revoked, step by step as well")
+    func knownRevocation() throws {
+        var village = try Village(seed: 77, people: 2)
+        let second = try village.people[1].addDevice(&village.draws)
+        village.write(village.add(1), by: 0)
+        try village.people[1].revoke(second.device)
+        _ = try village.people[1].addDevice(&village.draws)
+        let one = village.people[1]
+        // The addition brings the revocation along; the revocation itself says no more then.
+        village.write(
+            Ident(
+                person: one.person, identity: one.log.encoded, prekeys: one.prekeys, change: .add
+            ).draft(), by: 1)
+        let revocation = village.write(
+            Ident(
+                person: one.person, identity: one.log.encoded,
+                change: .revoke(second.device, cut: Cut())
+            ).draft(), by: 1)
+        #expect(village.outcome(revocation) == .holds)
+        var graph = village.graph()
+        var identities = IdentityCache()
+        let index = graph.authorities.index
+        var anew = Resolution(of: graph.authorities.whole.set, index, &identities)
+        #expect(anew.makeRoster(index) == Self.unasked(graph.roster()))
     }
 
     /// Nothing that holds was written by somebody whom a senior removal beside it took out.
@@ -78,8 +110,15 @@ struct RandomRosterTests {
             ])
             let view = graph.roster(at: tips)
             let alone = village.roster(village.pasts[place].sorted())
-            #expect(view == alone, "seed \(seed), at \(place)")
+            #expect(view == Self.unasked(alone), "seed \(seed), at \(place)")
         }
+    }
+
+    /// A roster as it is in a view: nobody's consent counts there.
+    private static func unasked(_ roster: Roster) -> Roster {
+        var roster = roster
+        roster.invited = []
+        return roster
     }
 
     /// Some sixty operations by people of whom some see little and some see less than they did.
@@ -113,7 +152,7 @@ struct RandomRosterTests {
     ) throws -> Draft? {
         let target = village.draws.below(6)
         let role = Role(rawValue: UInt8(village.draws.below(4))) ?? .reader
-        switch village.draws.below(16) {
+        switch village.draws.below(17) {
         case 0...3: return village.add(target, role)
         case 4, 5: return village.remove(target)
         case 6, 7: return village.set(target, role)
@@ -129,15 +168,7 @@ struct RandomRosterTests {
                 prekeys: village.people[author].prekeys, change: .add
             ).draft()
         case 11:
-            let devices = village.people[target].devices
-            guard devices.count > 1, village.draws.happens(onceIn: 2) else { return nil }
-            let device = devices[village.draws.below(devices.count)].device
-            try village.people[target].revoke(device)
-            return Ident(
-                person: village.people[target].person,
-                identity: village.people[target].log.encoded,
-                change: .revoke(device, cut: Cut())
-            ).draft()
+            return try revocation(of: target, &village)
         case 12:
             return SpaceSettings(
                 history: role == .reader ? .days(7) : .all,
@@ -153,6 +184,7 @@ struct RandomRosterTests {
                 key: key.device, role: .member, uses: UInt32(1 + village.draws.below(2)),
                 expires: 1
             ).draft()
+        case 14: return Accept().draft()
         default:
             guard let invite = invites.randomElement(using: &village.draws) else { return nil }
             let villager = village.people[target]
@@ -163,6 +195,25 @@ struct RandomRosterTests {
                     to: invite, in: village.space, for: villager.person, device, with: key)
             ).draft()
         }
+    }
+
+    /// Tells that a device is revoked: of one that was not, or once more of one that was, which
+    /// whoever hears it may have known for long.
+    private static func revocation(of target: Int, _ village: inout Village) throws -> Draft? {
+        let devices = village.people[target].devices
+        guard devices.count > 1 else { return nil }
+        var device = devices[village.draws.below(devices.count)].device
+        if let known = village.people[target].log.revoked.first, village.draws.happens(onceIn: 2) {
+            device = known
+        } else {
+            guard village.draws.happens(onceIn: 2) else { return nil }
+            try village.people[target].revoke(device)
+        }
+        return Ident(
+            person: village.people[target].person,
+            identity: village.people[target].log.encoded,
+            change: .revoke(device, cut: Cut())
+        ).draft()
     }
 }
 

@@ -121,6 +121,11 @@ struct AuthorityNode: Sendable {
         }
     }
 
+    /// Whether it holds by what the person's identity log says, and by nothing else.
+    var isRevocation: Bool {
+        if case .revokeDevice = deed { true } else { false }
+    }
+
     var changesSettings: Bool {
         switch deed {
         case .genesis, .settings: true

@@ -74,7 +74,8 @@ struct Resolution: Sendable {
         for person in subjects { deciding[person, default: []].append(node) }
         awaitFormer(node, index)
         var mustHearAll = false
-        for testimony in new.testimonies where testimony.isNews {
+        // A revocation may prove nothing that was not known: then it is the first to ask for it.
+        for testimony in new.testimonies where testimony.isNews || new.isRevocation {
             mustHearAll = weigh(testimony.person, index, &identities) || mustHearAll
         }
         setLive(node, verdict(on: node, index) == .holds)
