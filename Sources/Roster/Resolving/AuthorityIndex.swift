@@ -50,6 +50,11 @@ struct AuthorityIndex: Sendable {
         }
     }
 
+    /// The one that is heard before the others; nil of none.
+    func senior(_ nodes: [Int]) -> Int? {
+        nodes.min { self.nodes[$0].key < self.nodes[$1].key }
+    }
+
     /// Those with none of the others after them: what of the given ones is not in another's past.
     func newest(_ given: [Int]) -> [Int] {
         var kept: [Int] = []

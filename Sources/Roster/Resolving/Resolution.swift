@@ -190,7 +190,7 @@ struct Resolution: Sendable {
             break
         }
         let grants = holding(one.grants)
-        guard !grants.isEmpty else { return .ungranted(one.grants.first) }
+        guard !grants.isEmpty else { return .ungranted(index.senior(one.grants)) }
         if let revocation = revocation(of: node, grants, index) { return .revoked(revocation) }
         if case .redeem(let person, let invite) = one.deed {
             return verdict(onRedemption: node, of: invite, by: person, index)
@@ -198,29 +198,34 @@ struct Resolution: Sendable {
         return .holds
     }
 
+    /// The most senior of what revokes an operation: whichever came first is no reason to tell.
     private func revocation(of node: Int, _ grants: [Int], _ index: AuthorityIndex) -> Int? {
         let one = index[node]
         func isSenior(_ other: Int) -> Bool {
             holds(other) && index[other].key < one.key && !index.isInPast(node, of: other)
         }
+        var found: [Int] = []
         // What a grant had seen it gave back.
         let returned = grants.reduce(into: ClosedSet()) { $0.formUnion(index[$1].past) }
         for list in index.unseen(index.takers[one.author], by: returned) {
             // A log that has come to see it once has seen it since.
-            for other in list.prefix(while: { !index.isInPast(node, of: $0) })
-            where isSenior(other) && index[other].takes(one.need) { return other }
+            found += list.prefix { !index.isInPast(node, of: $0) }.filter {
+                isSenior($0) && index[$0].takes(one.need)
+            }
         }
         for person in [one.author, one.sponsor].compactMap({ $0 }) {
             for other in index.revocations[person] ?? [] where isSenior(other) {
                 guard case .revokeDevice(_, one.device) = index[other].deed else { continue }
-                if !index.isInPast(other, of: node) { return other }
+                if !index.isInPast(other, of: node) { found.append(other) }
             }
         }
-        guard let sponsor = one.sponsor else { return nil }
-        return index.unseen(index.takers[sponsor], by: one.past).joined().first { other in
-            guard case .remove = index[other].deed else { return false }
-            return isSenior(other)
+        if let sponsor = one.sponsor {
+            found += index.unseen(index.takers[sponsor], by: one.past).joined().filter { other in
+                guard case .remove = index[other].deed else { return false }
+                return isSenior(other)
+            }
         }
+        return index.senior(found)
     }
 
     private func verdict(
@@ -230,11 +235,10 @@ struct Resolution: Sendable {
             return .ungranted(invite)
         }
         let key = index[node].key
-        if let end = index.endings[invite]?.first(where: {
-            holds($0) && index[$0].key < key && !index.isInPast(node, of: $0)
-        }) {
-            return .revoked(end)
+        let ends = holding(index.endings[invite]).filter {
+            index[$0].key < key && !index.isInPast(node, of: $0)
         }
+        if let end = index.senior(ends) { return .revoked(end) }
         let came =
             if let heard {
                 heard[invite] ?? []
