@@ -8,7 +8,7 @@ import ParleyWire
 /// I26: nobody hears a call from somebody they keep away: nothing rings for a call of a person who is
 /// blocked, was declined, or was never accepted.
 ///
-/// Source: `Protocol/11-calls.md`, "Who may ring".
+/// Source: `Protocol/11-calls.md`, "Calls".
 final class NobodyHearsWhoIsKeptAway: Checker {
     static let invariant = "I26"
     private(set) var checkCount = 0

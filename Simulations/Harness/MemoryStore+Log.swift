@@ -39,6 +39,7 @@ extension MemoryStore {
             contents.messages[number] = nil
             contents.entries[number] = nil
             contents.marks[number] = nil
+            // Each entry is changed by itself: the order cannot be seen.
             for person in contents.namings.keys { contents.namings[person]?[number] = nil }
             contents.spaceNumbers[record.id] = nil
             contents.removedSpaces.insert(number)

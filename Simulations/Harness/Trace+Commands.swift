@@ -38,19 +38,7 @@ extension Trace {
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)
-        case .addDevice(let request):
-            add(18)
-            add(request.device.bytes)
-        case .revokeDevice(let device, _):
-            add(19)
-            add(device.bytes)
-        case .renameDevice(let device, let name):
-            add(20)
-            add(device.bytes)
-            add(name)
-        case .chooseRelays(let choices, _):
-            add(21)
-            for choice in choices { add(choice) }
+        case .addDevice, .revokeDevice, .renameDevice, .chooseRelays: addDevices(command)
         case .importMessages(let space, let hash, let rows, let line):
             add(14, space)
             add(hash.bytes)
@@ -67,6 +55,26 @@ extension Trace {
         case .deleteConversation(let space): add(33, space)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy: add("\(command)")
+        }
+    }
+
+    /// What people do with their own devices.
+    private mutating func addDevices(_ command: Command) {
+        switch command {
+        case .addDevice(let request):
+            add(18)
+            add(request.device.bytes)
+        case .revokeDevice(let device, _):
+            add(19)
+            add(device.bytes)
+        case .renameDevice(let device, let name):
+            add(20)
+            add(device.bytes)
+            add(name)
+        case .chooseRelays(let choices, _):
+            add(21)
+            for choice in choices { add(choice) }
+        default: break
         }
     }
 

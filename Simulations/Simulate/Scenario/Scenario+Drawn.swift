@@ -27,23 +27,8 @@ extension Scenario {
                 uniqueKeysWithValues: names[1..<count].map { ("ann-\($0)", slow) })
         }
         let hasWrongClocks = draw(1...1) != nil
-        var nodes = names.prefix(count).map { Device(user: $0) }
-        for place in nodes.indices {
-            let (drift, isFrozen) = (
-                Int64.random(in: -500...500, using: &random), random.next() % 8 == 0
-            )
-            let clock = Clock(
-                skewSeconds: Int64.random(in: -86_400...86_400, using: &random),
-                // A clock that runs a million parts in a million too slow stands still.
-                driftPpm: isFrozen ? -1_000_000 : drift)
-            if hasWrongClocks { nodes[place].clock = clock }
-        }
-        let (isLiar, first, second) = (random.next() % 4 == 0, random.next(), random.next())
-        if isLiar, count >= 3 {
-            let kinds = Malice.drawn(for: seed)
-            let drawn = [first, second].map { kinds[Int($0 % UInt64(kinds.count))] }
-            nodes[count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
-        }
+        var nodes = drawnDevices(
+            of: names.prefix(count), seed: seed, hasWrongClocks: hasWrongClocks, using: &random)
         let isStolen = seed % 20 == 13 && count >= 3 && nodes[count - 1].malicious == nil
         let household = DrawnHouseholds(seed: seed, of: nodes.map(\.user))
         nodes += household.devices
@@ -67,6 +52,31 @@ extension Scenario {
         scenario.drawTalk()
         scenario.drawLate(minutes: minutes)
         return scenario
+    }
+
+    /// A device for each of these persons: its clock, and whether the last of them misbehaves.
+    private static func drawnDevices(
+        of names: ArraySlice<String>, seed: UInt64, hasWrongClocks: Bool,
+        using random: inout SeededRandom
+    ) -> [Device] {
+        var nodes = names.map { Device(user: $0) }
+        for place in nodes.indices {
+            let (drift, isFrozen) = (
+                Int64.random(in: -500...500, using: &random), random.next() % 8 == 0
+            )
+            let clock = Clock(
+                skewSeconds: Int64.random(in: -86_400...86_400, using: &random),
+                // A clock that runs a million parts in a million too slow stands still.
+                driftPpm: isFrozen ? -1_000_000 : drift)
+            if hasWrongClocks { nodes[place].clock = clock }
+        }
+        let (isLiar, first, second) = (random.next() % 4 == 0, random.next(), random.next())
+        if isLiar, nodes.count >= 3 {
+            let kinds = Malice.drawn(for: seed)
+            let drawn = [first, second].map { kinds[Int($0 % UInt64(kinds.count))] }
+            nodes[nodes.count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
+        }
+        return nodes
     }
 
     /// From the seed 100 on people call in half of all worlds, from a stream of their own; of those
