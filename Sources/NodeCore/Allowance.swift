@@ -75,8 +75,8 @@ struct Allowance: Sendable {
 
     private mutating func refill(at now: UInt64, _ rate: Rate) {
         // In an hour everything is back.
-        let elapsed = min(now - min(now, since), 3_600_000)
-        let back = elapsed * rate.perSecond / 1_000
+        let passed = min(now - min(now, since), 3_600_000)
+        let back = passed * rate.perSecond / 1_000
         guard back > 0 else { return }
         spent -= min(spent, back)
         excess -= min(excess, back)

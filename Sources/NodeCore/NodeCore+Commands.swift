@@ -81,17 +81,7 @@ extension NodeCore {
         _ command: Command, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        if identity.isRevoked { return .failure(.revoked) }
-        // Where this device can be found stands in no log, and who could help it must find it.
-        if rejoin != nil, !command.isOfAddresses, !command.isVolatile {
-            return .failure(.rejoining)
-        }
-        if try hasOwnFork(store) { return .failure(.ownFork) }
-        if let id = command.governedSpace, let space = try store.space(id),
-            ownGaps[space.number] != nil
-        {
-            return .failure(.awaitsOwn)
-        }
+        if let refusal = try refusal(ofAny: command, store) { return .failure(refusal) }
         switch command {
         case .setProfile(let name, let addresses):
             return try setProfile(name, addresses, at: now, store, &effects)
@@ -99,24 +89,8 @@ extension NodeCore {
             return try createGroup(name, members, at: now, store, &random, &effects)
         case .send(let space, let messages, let parent):
             return try send(messages, parent, to: space, at: now, store, &random, &effects)
-        case .edit(let number, let text):
-            return try change(number, byAuthor: true, at: now, store, &random, &effects) {
-                MessageEdit(text: text).draft(of: $0)
-            } unless: {
-                Self.refusal(text: text)
-            }
-        case .delete(let number):
-            return try change(number, byAuthor: false, at: now, store, &random, &effects) {
-                MessageDeletion.draft(of: $0)
-            } unless: {
-                nil
-            }
-        case .react(let number, let reaction):
-            return try change(number, byAuthor: nil, at: now, store, &random, &effects) {
-                reaction.draft(to: $0)
-            } unless: {
-                Self.refusal(emoji: reaction.emoji)
-            }
+        case .edit, .delete, .react:
+            return try changeMessage(command, at: now, store, &random, &effects)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, at: now, store, &random, &effects)
         case .declineInvitation(let space):
@@ -145,6 +119,51 @@ extension NodeCore {
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
         case .call, .act, .types, .setPresence, .setPrivacy:
             return try signal(command, at: now, store, &random, &effects)
+        }
+    }
+
+    /// Why this device may do nothing of this kind now, whatever the command is about; nil where it
+    /// may.
+    private func refusal(
+        ofAny command: Command, _ store: some Store
+    ) throws(StoreError) -> CommandRefusal? {
+        if identity.isRevoked { return .revoked }
+        // Where this device can be found stands in no log, and who could help it must find it.
+        if rejoin != nil, !command.isOfAddresses, !command.isVolatile { return .rejoining }
+        if try hasOwnFork(store) { return .ownFork }
+        if let id = command.governedSpace, let space = try store.space(id),
+            ownGaps[space.number] != nil
+        {
+            return .awaitsOwn
+        }
+        return nil
+    }
+
+    /// Carries out what changes a message that is there.
+    private mutating func changeMessage(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        switch command {
+        case .edit(let number, let text):
+            return try change(number, byAuthor: true, at: now, store, &random, &effects) {
+                MessageEdit(text: text).draft(of: $0)
+            } unless: {
+                Self.refusal(text: text)
+            }
+        case .delete(let number):
+            return try change(number, byAuthor: false, at: now, store, &random, &effects) {
+                MessageDeletion.draft(of: $0)
+            } unless: {
+                nil
+            }
+        case .react(let number, let reaction):
+            return try change(number, byAuthor: nil, at: now, store, &random, &effects) {
+                reaction.draft(to: $0)
+            } unless: {
+                Self.refusal(emoji: reaction.emoji)
+            }
+        default: preconditionFailure("a command that changes no message")
         }
     }
 

@@ -152,12 +152,26 @@ extension NodeCore {
         if let id = peer.link {
             links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         }
+        try apply(pieces, to: log, in: space, by: peer, store, &ingested, &effects)
+        let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
+        if hasNews, let id = peer.link { links[id]?.broughtNews = true }
+        if !pieces.isEmpty, let id = peer.link {
+            links[id]?.unacknowledged[space.number, default: []].insert(tag)
+        }
+        return true
+    }
+
+    /// Applies the pieces of a run that are new to a log.
+    private mutating func apply(
+        _ pieces: [VerifiedRun], to log: LogRecord?, in space: SpaceRecord, by peer: Bringer,
+        _ store: some Store, _ ingested: inout Ingested, _ effects: inout [Effect]
+    ) throws(StoreError) {
         for piece in pieces {
             if let id = peer.link, !piece.isBackfill {
                 try suspectForks(namedBy: piece, in: space, on: id, store, &effects)
             }
             // Lane 0 has no holes: what it says hangs on all that came before.
-            if run.lane == .control, piece.first != log?.end ?? 0 {
+            if piece.lane == .control, piece.first != log?.end ?? 0 {
                 try count(.unconnectedOperations, store)
                 ingested.isDisconnected = true
                 continue
@@ -165,12 +179,6 @@ extension NodeCore {
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
             try apply(waiter, in: space, store, &ingested)
         }
-        let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
-        if hasNews, let id = peer.link { links[id]?.broughtNews = true }
-        if !pieces.isEmpty, let id = peer.link {
-            links[id]?.unacknowledged[space.number, default: []].insert(tag)
-        }
-        return true
     }
 
     /// What is new of a run, below the log's limit.

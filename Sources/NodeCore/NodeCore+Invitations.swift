@@ -160,11 +160,11 @@ extension NodeCore {
             let operation = try store.operation(at: found.place.sequence, in: log.number),
             let payload = operation.operation.payload
         else { return }
-        // What does not parse admits nobody.
         if operation.operation.header.kind == .genesis {
+            // What does not parse admits nobody.
             invitation.name = (try? Genesis(payload: payload))?.name ?? ""
         } else {
-            // As above.
+            // Likewise.
             invitation.name = (try? AddMember(payload: payload))?.conversation ?? ""
         }
     }

@@ -109,8 +109,8 @@ extension NodeCore {
             call(mailbox.relay, at: now, &effects)
             let queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
             // What is newest counts.
-            let newest = queue.suffix(Self.passingCountMax - 1)
-            passing.waiting[mailbox.relay] = newest + [waiting]
+            let kept = queue.suffix(Self.passingCountMax - 1)
+            passing.waiting[mailbox.relay] = kept + [waiting]
         }
     }
 
