@@ -11,32 +11,13 @@ extension NodeError {
             self.init(
                 "unknown-conversation", "There is no such conversation.",
                 hint: "`parley conversations` lists them.")
-        case .unknownMessage:
-            self.init(
-                "unknown-message", "There is no such message.",
-                hint: "`parley read` shows each message with its number.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
         case .notMember, .notMemberYet, .invited, .notInvited, .stillMember, .untold,
-            .noSuchMember, .alreadyMember,
-            .outranked, .lastOwner,
-            .directConversation:
+            .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
             self.init(gathering: refusal)
         case .unchanged:
             self.init("unchanged", "It is so already.")
-        case .tooLong(let byteCount, let limit):
-            self.init(
-                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
-                hint: "Nothing was sent. Split it, or shorten it.")
-        case .empty:
-            self.init("empty", "There is nothing in it.")
-        case .hiddenMark(let mark):
-            self.init(
-                "hidden-mark",
-                "The name holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
-                hint: "Type it anew, without what was copied along.")
-        case .deleted:
-            self.init("deleted", "That message was deleted.")
         case .unknownPerson, .ownInvite, .expired, .unknownInvite, .tooManyUses, .tooManyInvites,
             .notAsked, .blocked:
             self.init(meeting: refusal)
@@ -53,8 +34,43 @@ extension NodeError {
             self.init(
                 "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
+        case .unknownMessage, .tooLong, .empty, .hiddenMark, .deleted, .impossibleTime:
+            self.init(writing: refusal)
+        case .rejoining, .awaitsOwn, .ownFork:
+            self.init(holdingBack: refusal)
+        case .call(let objection): self.init(calling: objection)
+        }
+    }
+
+    /// The same of what is about messages and names.
+    private init(writing refusal: CommandRefusal) {
+        switch refusal {
+        case .unknownMessage:
+            self.init(
+                "unknown-message", "There is no such message.",
+                hint: "`parley read` shows each message with its number.")
+        case .tooLong(let byteCount, let limit):
+            self.init(
+                "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
+                hint: "Nothing was sent. Split it, or shorten it.")
+        case .empty:
+            self.init("empty", "There is nothing in it.")
+        case .hiddenMark(let mark):
+            self.init(
+                "hidden-mark",
+                "The name holds a mark that nobody sees (U+\(String(mark.value, radix: 16).uppercased())).",
+                hint: "Type it anew, without what was copied along.")
+        case .deleted:
+            self.init("deleted", "That message was deleted.")
         case .impossibleTime:
             self.init("bad-time", "Its original time cannot be: it lies after the year 2248.")
+        default: preconditionFailure("a refusal that is not about what is written")
+        }
+    }
+
+    /// The same of what this device may not write because of what it wrote before.
+    private init(holdingBack refusal: CommandRefusal) {
+        switch refusal {
         case .rejoining:
             self.init(
                 "rejoining",
@@ -75,7 +91,7 @@ extension NodeError {
                 hint:
                     "Nobody takes more from it. Keep it to read, and make a new device: link one, "
                     + "or `parley recover`.")
-        case .call(let objection): self.init(calling: objection)
+        default: preconditionFailure("a refusal that is not about what was written before")
         }
     }
 

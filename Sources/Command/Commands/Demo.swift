@@ -104,7 +104,10 @@ struct Demo {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         var nodes: [Node] = []
         for name in Self.names { nodes.append(try await begin(name, in: folder)) }
-        try await tell(nodes)
+        let group = try await meet(nodes)
+        try await talk(nodes, in: group)
+        try await part(nodes, in: group)
+        try await meetAgain(nodes, in: group)
         try await search(nodes[2])
         for node in nodes { await node.shutdown() }
         print(
@@ -125,7 +128,8 @@ struct Demo {
         return node
     }
 
-    private func tell(_ nodes: [Node]) async throws {
+    /// Lets each pair meet, and all three come into a group. Returns the group.
+    private func meet(_ nodes: [Node]) async throws -> String {
         print("\nThey meet: each pair by a one-use invite.")
         for (host, guest) in [(0, 1), (0, 2), (1, 2)] {
             let invite = try await nodes[host].invite(hours: 1)
@@ -151,6 +155,10 @@ struct Demo {
                 try await $0.conversations().contains { $0.id == group }
             }
         }
+        return group
+    }
+
+    private func talk(_ nodes: [Node], in group: String) async throws {
         print("\nA direct word, and a group:")
         _ = try await nodes[1].send(conversation: "ann", texts: ["are you in?"], replyTo: nil)
         try await wait(nodes[0], "ben's word") { node in
@@ -160,7 +168,10 @@ struct Demo {
         try await say(together, nodes, group)
         try await settle(nodes, group, count: together.count)
         try await show(nodes[2], group, as: "cara")
+    }
 
+    /// Cuts ben off while all write on.
+    private func part(_ nodes: [Node], in group: String) async throws {
         print("\nben is cut off. All write on:")
         nodes[1].setOffline(true)
         try await say(apart, nodes, group)
@@ -171,7 +182,10 @@ struct Demo {
             print(
                 "  \(name.padded(4))  \(digest.operations) operations  \(digest.digest.prefix(16))")
         }
+    }
 
+    /// Lets ben come back, and shows what each of them then holds.
+    private func meetAgain(_ nodes: [Node], in group: String) async throws {
         print("\nben is back.")
         let start = ContinuousClock.now
         nodes[1].setOffline(false)
