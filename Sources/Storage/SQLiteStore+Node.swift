@@ -15,18 +15,18 @@ extension SQLiteStore {
     ) throws(StoreError) {
         writes()
         guard let value else {
-            let statement = statements.removeValue
+            let statement = statements.values.remove
             statement.bind(1, Int64(table.rawValue))
             statement.bind(2, copying: locator(table, key))
             return try statement.run("dropping a value")
         }
         if let row = try find(table, key)?.row {
-            let statement = statements.updateValue
+            let statement = statements.values.update
             statement.bind(1, row)
             statement.bind(2, copying: try sealed(key, value, row))
             return try statement.run("storing a value")
         }
-        let statement = statements.insertValue
+        let statement = statements.values.insert
         statement.bind(1, nextValue)
         statement.bind(2, Int64(table.rawValue))
         statement.bind(3, copying: locator(table, key))
@@ -39,7 +39,7 @@ extension SQLiteStore {
     public func values(
         _ table: ValueTable
     ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
-        let statement = statements.values
+        let statement = statements.values.all
         statement.bind(1, Int64(table.rawValue))
         defer { statement.reset() }
         var found: [(key: [UInt8], value: [UInt8])] = []
@@ -52,7 +52,7 @@ extension SQLiteStore {
     private func find(
         _ table: ValueTable, _ key: [UInt8]
     ) throws(StoreError) -> (row: Int64, value: [UInt8])? {
-        let statement = statements.value
+        let statement = statements.values.one
         statement.bind(1, Int64(table.rawValue))
         statement.bind(2, copying: locator(table, key))
         defer { statement.reset() }
@@ -91,7 +91,7 @@ extension SQLiteStore {
 
     /// The spaces whose control logs name a person, ascending.
     public func spaces(naming person: PersonID) throws(StoreError) -> [NamingSpace] {
-        let statement = statements.namings
+        let statement = statements.namings.ofPerson
         statement.bind(1, copying: vault.locator(Self.namingLocator, person.bytes))
         defer { statement.reset() }
         var found: [NamingSpace] = []
@@ -108,7 +108,8 @@ extension SQLiteStore {
         of person: PersonID, in space: SpaceNumber, isShared: Bool?
     ) throws(StoreError) {
         writes()
-        let statement = isShared == nil ? statements.noteNaming : statements.setNaming
+        let namings = statements.namings
+        let statement = isShared == nil ? namings.note : namings.set
         statement.bind(1, copying: vault.locator(Self.namingLocator, person.bytes))
         statement.bind(2, space.rawValue)
         if let isShared { statement.bind(3, isShared ? 1 : 0) }

@@ -21,8 +21,8 @@ struct Statements {
     let clearing, removal: [Statement]
 
     let keys: KeyStatements
-    let insertValue, updateValue, removeValue, value, values: Statement
-    let noteNaming, setNaming, namings: Statement
+    let values: ValueStatements
+    let namings: NamingStatements
 
     init(_ connection: Connection) throws(StoreError) {
         func prepare(_ sql: String) throws(StoreError) -> Statement {
@@ -78,16 +78,8 @@ struct Statements {
         self.removal = removal
 
         keys = try KeyStatements(connection)
-        insertValue = try prepare(SQL.insertValue)
-        updateValue = try prepare("UPDATE value SET content = ?2 WHERE number = ?1")
-        removeValue = try prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
-        value = try prepare("SELECT number, content FROM value WHERE list = ?1 AND locator = ?2")
-        values = try prepare("SELECT number, content FROM value WHERE list = ?1")
-        noteNaming = try prepare(
-            "INSERT OR IGNORE INTO naming (person, space, isShared) VALUES (?, ?, 0)")
-        setNaming = try prepare(
-            "INSERT OR REPLACE INTO naming (person, space, isShared) VALUES (?, ?, ?)")
-        namings = try prepare(SQL.namings)
+        values = try ValueStatements(connection)
+        namings = try NamingStatements(connection)
     }
 }
 
@@ -100,6 +92,33 @@ struct ViewStatements {
         remove = try connection.prepare("DELETE FROM view WHERE log = ?1 AND first = ?2")
         at = try connection.prepare(SQL.viewAt)
         inRange = try connection.prepare(SQL.viewsInRange)
+    }
+}
+
+/// The statements about values that the node keeps by key.
+struct ValueStatements {
+    let insert, update, remove, one, all: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        insert = try connection.prepare(SQL.insertValue)
+        update = try connection.prepare("UPDATE value SET content = ?2 WHERE number = ?1")
+        remove = try connection.prepare("DELETE FROM value WHERE list = ?1 AND locator = ?2")
+        one = try connection.prepare(
+            "SELECT number, content FROM value WHERE list = ?1 AND locator = ?2")
+        all = try connection.prepare("SELECT number, content FROM value WHERE list = ?1")
+    }
+}
+
+/// The statements about which spaces name a person.
+struct NamingStatements {
+    let note, set, ofPerson: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        note = try connection.prepare(
+            "INSERT OR IGNORE INTO naming (person, space, isShared) VALUES (?, ?, 0)")
+        set = try connection.prepare(
+            "INSERT OR REPLACE INTO naming (person, space, isShared) VALUES (?, ?, ?)")
+        ofPerson = try connection.prepare(SQL.namings)
     }
 }
 
