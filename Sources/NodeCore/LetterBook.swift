@@ -86,18 +86,17 @@ struct LetterBook: Sendable {
 ///
 /// `u64 number ‖ parcel`. Source: `Protocol/06-relay.md`, "What envelopes carry".
 struct LetterContent {
-    /// Numbers end here, so that there is always a next one.
-    static let numberMax: UInt64 = 1 << 62
     private static let prefixByteCount = 8
 
     /// Grows from letter to letter of a device.
-    let number: UInt64
+    let number: LetterNumber
     let frames: [Frame]
 
     /// Reads what a letter said; nil for what is none.
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
-        guard let number = try? reader.uint64(), number <= Self.numberMax,
+        // Why it does not read helps nobody.
+        guard let number: LetterNumber = try? reader.bounded64(),
             let frames = Parcel.frames(in: Array(reader.rest()))
         else { return nil }
         self.number = number
@@ -105,13 +104,13 @@ struct LetterContent {
     }
 
     /// The bytes of a letter with these frames; nil where they do not fit one.
-    static func encode(_ frames: [Frame], number: UInt64) -> [UInt8]? {
+    static func encode(_ frames: [Frame], number: LetterNumber) -> [UInt8]? {
         var parcel = Parcel(byteCountMax: Letter.contentByteCountMax - prefixByteCount)
         for frame in frames {
             guard parcel.add(frame) else { return nil }
         }
         var writer = ByteWriter(capacity: prefixByteCount + parcel.bytes.count)
-        writer.uint64(min(number, numberMax))
+        writer.uint64(number)
         writer.raw(parcel.bytes)
         return writer.bytes
     }

@@ -108,7 +108,7 @@ extension NodeCore {
     /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay
     /// that keeps it may bring it again at any time.
     private mutating func asked(
-        _ frontier: Frontier, in letter: UInt64, by peer: LinkPeer, at now: Instant,
+        _ frontier: Frontier, in letter: LetterNumber, by peer: LinkPeer, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
@@ -145,7 +145,7 @@ extension NodeCore {
     ///
     /// Who holds nothing of it either is not asked: two would ask each other for ever.
     private mutating func askForUnknown(
-        _ frontier: Frontier, in letter: UInt64, of peer: LinkPeer, at now: Instant,
+        _ frontier: Frontier, in letter: LetterNumber, of peer: LinkPeer, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
@@ -161,12 +161,12 @@ extension NodeCore {
 
     /// Whether what a letter asks is to be answered; notes that it is answered now.
     private mutating func mayAnswer(
-        _ letter: UInt64, of device: DeviceID, at now: Instant, _ store: some Store
+        _ letter: LetterNumber, of device: DeviceID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard letter > (try store.number(.answeredLetter, device.bytes) ?? 0),
+        guard letter.value > (try store.number(.answeredLetter, device.bytes) ?? 0),
             letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic)
         else { return false }
-        try store.setNumber(letter, .answeredLetter, device.bytes)
+        try store.setNumber(letter.value, .answeredLetter, device.bytes)
         return true
     }
 }

@@ -117,10 +117,10 @@ extension NodeCore {
     /// Counts the letters of this device. Where the store was set back, the clock takes it on.
     private func nextLetterNumber(
         at now: Instant, _ store: some Store
-    ) throws(StoreError) -> UInt64 {
-        let last = min(try store.number(.letterNumber, []) ?? 0, LetterContent.numberMax)
-        let next = max(last + 1, min(now.wall, LetterContent.numberMax))
-        try store.setNumber(next, .letterNumber, [])
+    ) throws(StoreError) -> LetterNumber {
+        let last = LetterNumber(clamping: try store.number(.letterNumber, []) ?? 0)
+        let next = max(last.next, LetterNumber(clamping: now.wall))
+        try store.setNumber(next.value, .letterNumber, [])
         return next
     }
 

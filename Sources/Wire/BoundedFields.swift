@@ -70,3 +70,15 @@ extension Bounded where Field == CardVersionField {
         return followed.reduce(max(own ?? .zero, clock), max).next
     }
 }
+
+/// See ``LetterNumber``.
+public enum LetterNumberField: NumberField {
+    /// What a refusal calls it.
+    public static let name = "letter"
+    /// The greatest there is.
+    public static let greatest: UInt64 = 1 << 62
+}
+
+/// Which of its sender's letters one is, at most 2^62: it grows from letter to letter of a device.
+/// Source: `Protocol/06-relay.md`, "What envelopes carry".
+public typealias LetterNumber = Bounded<LetterNumberField>

@@ -42,7 +42,9 @@ struct LetterCostTests {
             _ card: Card, _ frames: [Frame] = [], number: UInt64 = 1, by key: DeviceSigningKey
         ) throws -> [UInt8] {
             let shown = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
-            let content = try #require(LetterContent.encode([shown] + frames, number: number))
+            let content = try #require(
+                LetterContent.encode(
+                    [shown] + frames, number: LetterNumber(clamping: number)))
             let letter = Letter.seal(content, to: prekey, inbox: inbox, by: key, using: &random)
             return try #require(letter)
         }
