@@ -35,6 +35,7 @@ private struct Deeds: Sendable {
             AddMember(newcomer, role: .admin).draft(),
             RemoveMember(log.person, cut: Cut([place])).draft(),
             SetRole(log.person, role: .reader, cut: Cut([place])).draft(), Leave().draft(),
+            Accept().draft(),
             Ident(person: log.person, identity: log.encoded, change: .add).draft(),
             Ident(
                 person: log.person, identity: log.encoded,
@@ -88,7 +89,7 @@ extension Decoder {
         Decoder(
             name: "control payloads",
             sources: [
-                "Sources/Roster/Membership.swift": 5, "Sources/Roster/GroupInvite.swift": 2,
+                "Sources/Roster/Membership.swift": 6, "Sources/Roster/GroupInvite.swift": 2,
                 "Sources/Roster/SpaceSettings.swift": 1,
             ], hasOneSpelling: false, inputs: { try deeds() },
             decode: { read($0) ? $0 : nil }),
@@ -102,10 +103,13 @@ extension Decoder {
         try Deeds.all.get().drafts.map { $0.payload }
     }
 
-    private static let kinds: [OperationKind] = (1...14).map { OperationKind(rawValue: $0) }
+    private static let kinds: [OperationKind] = (1...15).map { OperationKind(rawValue: $0) }
 
     private static func read(_ payload: [UInt8]) -> Bool {
-        kinds.contains { kind in (try? Candidate.Wish(kind, payload)) != nil }
+        let wishes = kinds.contains { kind in (try? Candidate.Wish(kind, payload)) != nil }
+        // Consent is no wish: the roster is the same without it.
+        let accepts = (try? Accept(payload: payload)) != nil
+        return wishes || accepts
     }
 
     private static func taken(_ payload: [UInt8]) -> Bool {

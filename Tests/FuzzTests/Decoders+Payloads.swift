@@ -71,6 +71,7 @@ extension Decoder {
             "Sources/Conversation/Features/RelayChoice.swift": 1,
             "Sources/Conversation/Features/Contact.swift": 1,
             "Sources/Conversation/Features/SharedCard.swift": 1,
+            "Sources/Conversation/Features/AdditionPolicy.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -83,6 +84,7 @@ extension Decoder {
                 relay: NoiseKey { $0[0] = 5 }, addresses: ["relay.example:7448"], until: 9)
             return [
                 contact.draft(), mute.draft(), name.draft(), card.draft(), relay.draft(),
+                AdditionPolicy.contacts.draft(),
             ].map {
                 $0.payload ?? []
             }
@@ -92,6 +94,7 @@ extension Decoder {
                 Contact(payload: bytes) != nil || Mute(payload: bytes) != nil
                 || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
                 || RelayChoice(payload: bytes) != nil
+                || AdditionPolicy(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

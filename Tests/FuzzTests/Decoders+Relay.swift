@@ -62,6 +62,20 @@ extension Decoder {
             },
             decode: { bytes in PassingContent(bytes)?.bytes }),
         Decoder(
+            name: "what letters say", sources: ["Sources/NodeCore/LetterBook.swift": 1],
+            // What only newer versions know is left out.
+            hasOneSpelling: false,
+            inputs: {
+                [0, 1, .greatest].compactMap {
+                    LetterContent.encode([.credit(7), .bye], number: $0)
+                }
+            },
+            decode: { bytes in
+                LetterContent(bytes).map { letter in
+                    LetterContent.encode(letter.frames, number: letter.number) ?? bytes
+                }
+            }),
+        Decoder(
             name: "what envelopes carry", sources: ["Sources/NodeCore/Parcel.swift": 1],
             // What only newer versions know is left out.
             hasOneSpelling: false,

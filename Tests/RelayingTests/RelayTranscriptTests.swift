@@ -77,7 +77,9 @@ struct RelayTranscriptTests {
         }
         #expect(requests.map(\.counter) == [1, 2, 3])
         #expect(
-            requests.allSatisfy { $0.right.isOwner && $0.request.mailbox.description == test.mailbox })
+            requests.allSatisfy {
+                $0.right.isOwner && $0.request.mailbox.description == test.mailbox
+            })
 
         let reply = door.seal(try test.answers.map(hex), at: 0)
         #expect(reply == (try hex(test.answerRecord)))

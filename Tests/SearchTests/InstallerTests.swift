@@ -91,7 +91,7 @@ struct InstallerTests {
         }
     }
 
-    @Test("Attack 93: is compared with its hashes before it is used, and installed again where it was changed")
+    @Test("Attack 93: a model that was changed is not used, and installed again")
     func changed93() throws {
         try withFolders { source, models in
             let package = try SmallPackage(in: source)
