@@ -16,6 +16,8 @@ public struct RelayMischief: Sendable {
     public var isLyingAboutDays = false
     /// It tells of starts that never were, and of counters that it never gave.
     public var isLyingAboutStarts = false
+    /// It tells those who listen nothing of what comes: they find it when they ask.
+    public var isMute = false
 
     /// A relay that does as it should.
     public init() {}
@@ -29,6 +31,7 @@ extension World {
         where relay.mischief.isShuffling:
             let shuffled = entries.shuffled(using: &relay.random)
             return [.answer(to: number, .entries(shuffled, hasMore: hasMore, newest: newest))]
+        case .push where relay.mischief.isMute: return []
         case .push(let mailbox, _), .volatile(let mailbox, _, _):
             guard relay.mischief.isReplaying else { return [frame] }
             defer { relay.told[mailbox] = frame }

@@ -104,12 +104,13 @@ struct RepairTests {
         world.run(for: 120_000)
         world.keepToRelays()
         world.run(for: 60_000)
-        second.lossEvery = 1
+        // A relay pushes to ben, who listens, what it then loses.
+        (second.lossEvery, second.mischief.isMute) = (1, true)
         try world.type("who hears this?", on: village.dora, in: village.group)
         world.run(for: 5_000)
         world.stopProcess(of: village.dora)
         world.run(for: 20_000)
-        second.lossEvery = 0
+        (second.lossEvery, second.mischief.isMute) = (0, false)
         #expect(try ann.texts(in: village.group).last == "who hears this?")
         #expect(try ben.texts(in: village.group).last != "who hears this?")
         world.run(for: 7_200_000)
