@@ -158,6 +158,8 @@ final class SecretsStayIn: Checker {
         for node in world.honestNodes
         where now.owners[node.identity.device] != nil
             && !forgetful.contains(node.identity.device)
+            // Who has not accepted opens nothing yet.
+            && !reading.control.invited.contains(node.identity.person)
         {
             guard let space = try node.store.space(reading.space.id),
                 // It may have blocked whoever could bring it.
