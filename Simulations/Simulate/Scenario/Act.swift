@@ -246,6 +246,6 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
         let late: Set<Malice> = [
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
-        return seed < 400 ? allCases.filter { !late.contains($0) } : allCases
+        return Scenario.lateSeeds.contains(seed) ? allCases : allCases.filter { !late.contains($0) }
     }
 }
