@@ -19,8 +19,8 @@ final class FloodSocket {
                 descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
         }
         let isBound = Self.at(source, 0) { bind(descriptor, $0, $1) == 0 }
+        // What fails here is closed by `deinit`, and must not be closed twice.
         guard isBound, Self.at(0x7F00_0001, port, { connect(descriptor, $0, $1) == 0 }) else {
-            close(descriptor)
             return nil
         }
     }

@@ -138,7 +138,10 @@ struct SetBackTests {
             let pair = try await SetBackPair(written: ["two"], after: ["one"])
             let file = pair.home + "/guard"
             try FileManager.default.removeItem(atPath: file)
-            if !isMissing { try Data(repeating: 9, count: 64).write(to: URL(filePath: file)) }
+            if !isMissing {
+                try Data(repeating: 9, count: 64).write(to: URL(filePath: file))
+                chmod(file, 0o600)
+            }
             let ann = try await pair.open {
                 try await pair.isReadOnly($0, because: "the guard file")
             }
