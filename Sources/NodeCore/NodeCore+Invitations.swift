@@ -136,7 +136,8 @@ extension NodeCore {
         }
         guard after != before else { return }
         if after?.state == .over, before?.state != .over,
-            judges[number]?.graph.leavers(of: identity.person).isEmpty == true
+            judges[number]?.graph.leavers(of: identity.person).isEmpty == true,
+            try holdsControlOfOthersAlone(space, store)
         {
             // Taken back before it was answered: nothing of it is anybody's here.
             return try remove(space, at: now, store, &effects)
@@ -144,6 +145,16 @@ extension NodeCore {
         try store.setValue(after?.bytes, .invitation, space.id.bytes)
         effects.append(.changed([.invitation(space.id)]))
         if after?.state == .waiting { try awaitInvitations(at: now, store, &effects) }
+    }
+
+    /// Whether nothing is held of a space but what others wrote into its control log. Whoever was in
+    /// it before keeps what they had, and where their own logs ended.
+    private func holdsControlOfOthersAlone(
+        _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try store.logs(in: space.number).allSatisfy {
+            $0.end == 0 || $0.lane == .control && $0.device != identity.device
+        }
     }
 
     /// Reads who invites, and what they call the group.

@@ -43,7 +43,7 @@ public struct TransportLimits: Sendable, Equatable {
     public var stallTimeMax: Duration = .seconds(20)
 
     /// Queued bytes that are never exceeded: what would is refused and the connection closed.
-    public var overflowByteCountMax = 16 << 20
+    public var overflowByteCountMax = 20 << 20
 
     /// Queued bytes of all connections of a transport: above it whoever left more than
     /// ``queueByteCountMax`` unread is closed as soon as more is to be queued for them.
