@@ -145,7 +145,7 @@ extension Trace {
     mutating func add(_ result: Result<CommandReply, CommandRefusal>) {
         switch result {
         case .success(.done): add(1)
-        case .success(.space(let number)): add(2 << 32 | UInt64(number.rawValue))
+        case .success(.space(let number)): add(2 << 32 | UInt64(bitPattern: number.rawValue))
         case .success(.messages(let numbers)): for number in numbers { add(3, number) }
         case .success(.count(let count)): add(4 << 32 | UInt64(count))
         case .success(.operation(let id)): add(id.bytes)
@@ -189,7 +189,7 @@ extension Trace {
     }
 
     private mutating func add(_ kind: UInt64, _ number: OperationNumber) {
-        add(kind << 56 | UInt64(number.rawValue))
+        add(kind << 56 | UInt64(bitPattern: number.rawValue))
     }
 
     private mutating func add(_ kind: UInt64, _ space: SpaceID) {

@@ -34,7 +34,7 @@ struct Trace {
         case .announce: add(1 << 56)
         case .receipts: add(2 << 56)
         case .dial(let device): add(device.bytes)
-        case .source(let space): add(4 << 56 | UInt64(space.rawValue))
+        case .source(let space): add(4 << 56 | UInt64(bitPattern: space.rawValue))
         case .bodies: add(6 << 56)
         case .waiting: add(7 << 56)
         case .devices: add(8 << 56)
