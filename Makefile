@@ -105,6 +105,7 @@ soak: packages swift
 	swift build -c release --product parley
 	PARLEY_PROGRAM="$$(swift build -c release --show-bin-path)/parley" \
 	    swift test --disable-xctest --filter 'FloodTests'
+	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests
 
 # In a scratch folder of its own, since a test runs this while the usual one is locked; and with
 # patience, so that it takes no time from tests that have a deadline.
