@@ -42,9 +42,9 @@ extension Trace {
         case .importMessages(let space, let hash, let rows, let line):
             add(14, space)
             add(hash.bytes)
-            add(UInt64(line))
+            add(UInt64(bitPattern: Int64(line)))
             for row in rows {
-                add(UInt64(row.line))
+                add(UInt64(bitPattern: Int64(row.line)))
                 add(row.message)
             }
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
@@ -107,7 +107,7 @@ extension Trace {
             add(11)
             add(secret)
             add(expires)
-            add(UInt64(uses))
+            add(UInt64(bitPattern: Int64(uses)))
         case .revokeInvite(let number):
             add(15)
             add(number)
@@ -130,7 +130,7 @@ extension Trace {
             add(30, space)
             add(secret)
             add(UInt64(role.rawValue))
-            add(UInt64(uses))
+            add(UInt64(bitPattern: Int64(uses)))
             add(expires)
         case .endGroupInvite(let space, let invite):
             add(31, space)
