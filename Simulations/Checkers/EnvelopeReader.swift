@@ -10,6 +10,8 @@ struct OpenedEnvelope {
     let epoch: OperationID
     /// The step of the sender's chain.
     let step: UInt32
+    /// The nonce beside the key of that step.
+    let nonce: [UInt8]
     /// The bytes under the seal.
     let content: [UInt8]
 
@@ -111,7 +113,8 @@ final class EnvelopeReader {
             moved.step > chain.step
         else { return nil }
         if moved.step > chains[author]?.step ?? 0 { chains[author] = moved }
-        return OpenedEnvelope(epoch: author.epoch, step: moved.step - 1, content: content)
+        return OpenedEnvelope(
+            epoch: author.epoch, step: moved.step - 1, nonce: envelope.nonce, content: content)
     }
 
     /// The epoch whose mailbox this is; of a relay's day, or of the day before.

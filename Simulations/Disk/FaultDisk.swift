@@ -107,8 +107,8 @@ public final class FaultDisk: HomeDisk, @unchecked Sendable {
         didSet { fault_disk_observe(pointer, isObserved) }
     }
 
-    /// How many calls read, wrote, truncated or synced.
-    public var callCount: UInt64 { fault_disk_calls(pointer) }
+    /// How often something on it changed, whoever looked on.
+    public var changeCount: UInt64 { fault_disk_changes(pointer) }
     /// How many faults came up.
     public var faultCount: UInt64 { fault_disk_faults(pointer) }
     /// What losses of power took so far.

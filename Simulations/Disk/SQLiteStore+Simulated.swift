@@ -46,8 +46,8 @@ extension SQLiteStore: SimulatedStore {
         set { faultDisk.isObserved = newValue }
     }
 
-    /// How often the disk below was asked for anything: nothing is stored without it.
-    public var changeCount: UInt64? { faultDisk.callCount }
+    /// How often the disk below changed: nothing is stored without it.
+    public var changeCount: UInt64? { faultDisk.changeCount }
 
     /// Every file of the disk.
     public var files: [StoredFile] { faultDisk.files }

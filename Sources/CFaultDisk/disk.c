@@ -226,7 +226,7 @@ void fault_disk_fail(fault_disk *disk, fault_disk_kind kind, uint64_t call, bool
 
 void fault_disk_mend(fault_disk *disk) { disk->fault.is_set = false; }
 void fault_disk_observe(fault_disk *disk, bool is_observed) { disk->is_observed = is_observed; }
-uint64_t fault_disk_calls(const fault_disk *disk) { return disk->calls; }
+uint64_t fault_disk_changes(const fault_disk *disk) { return disk->changes; }
 uint64_t fault_disk_faults(const fault_disk *disk) { return disk->faults; }
 
 static bool can_hit(fault_disk_kind fault, call_kind call) {
@@ -239,8 +239,8 @@ static bool can_hit(fault_disk_kind fault, call_kind call) {
 }
 
 bool disk_call_fails(fault_disk *disk, call_kind kind, fault_disk_kind *how) {
+    if (kind == CALL_WRITE) disk->changes++;
     if (disk->is_observed) return false;
-    disk->calls++;
     if (!disk->fault.is_set || !can_hit(disk->fault.kind, kind)) return false;
     if (disk->fault.call > 1) {
         disk->fault.call--;
@@ -256,6 +256,7 @@ bool fault_disk_rot(fault_disk *disk, const char *name, size_t offset, uint8_t b
     file *f = file_named(disk, name);
     if (!f || !f->exists || offset >= f->seen.count) return false;
     f->seen.bytes[offset] ^= bits;
+    disk->changes++;
     if (offset < f->durable.count) f->durable.bytes[offset] ^= bits;
     return true;
 }

@@ -45,7 +45,7 @@ struct fault_disk {
     struct fault_disk *next;
     char *name;
     file *files;
-    uint64_t random, calls, faults, life;
+    uint64_t random, changes, faults, life;
     fault_disk_losses losses;
     struct {
         bool is_set, is_lasting;

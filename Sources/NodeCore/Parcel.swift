@@ -8,6 +8,7 @@ struct Parcel {
     private static let version: UInt8 = 1
     private var writer = ByteWriter(capacity: 1024)
     private let byteCountMax: Int
+    private var frameCount = 0
 
     init(byteCountMax: Int) {
         self.byteCountMax = byteCountMax
@@ -20,20 +21,25 @@ struct Parcel {
     @discardableResult
     mutating func add(_ frame: Frame) -> Bool {
         let bytes = frame.encoded()
-        guard writer.bytes.count + bytes.count + 4 <= byteCountMax else { return false }
+        guard frameCount < Limits.parcelFrameCountMax,
+            writer.bytes.count + bytes.count + 4 <= byteCountMax
+        else { return false }
         writer.counted(bytes)
+        frameCount += 1
         return true
     }
 
     /// The frames in these bytes; nil where they are none. What only newer versions know is left out.
     static func frames(in content: [UInt8]) -> [Frame]? {
         var reader = ByteReader(content)
-        var frames: [Frame] = []
+        var (frames, count): ([Frame], Int) = ([], 0)
         do {
             guard try reader.byte() == version else { return nil }
             while reader.remaining > 0 {
-                let count = try reader.count("frame", atMost: Limits.envelopeByteCountMax)
-                if let frame = try Frame.decode(Array(try reader.slice(count))) {
+                guard count < Limits.parcelFrameCountMax else { return nil }
+                count += 1
+                let byteCount = try reader.count("frame", atMost: Limits.envelopeByteCountMax)
+                if let frame = try Frame.decode(Array(try reader.slice(byteCount))) {
                     frames.append(frame)
                 }
             }

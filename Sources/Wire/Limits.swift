@@ -56,6 +56,8 @@ public enum Limits {
     public static let smallestEnvelopeByteCount = 512
     /// An envelope at its largest.
     public static let envelopeByteCountMax = 64 * 1024
+    /// Frames in one envelope or letter: an empty one takes two bytes there, and hundreds in memory.
+    public static let parcelFrameCountMax = 1024
     /// Steps of a device's chain in one epoch.
     public static let chainStepCountMax = 4096
     /// Keys of skipped steps that are kept of one chain.

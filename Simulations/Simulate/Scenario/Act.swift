@@ -246,6 +246,6 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
         let late: Set<Malice> = [
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
-        return Scenario.lateSeeds.contains(seed) ? allCases : allCases.filter { !late.contains($0) }
+        return seed >= Scenario.firstLateSeed ? allCases : allCases.filter { !late.contains($0) }
     }
 }

@@ -54,8 +54,8 @@ void fault_disk_mend(fault_disk *disk);
 /// Somebody looks on from outside: then no call counts and none fails.
 void fault_disk_observe(fault_disk *disk, bool is_observed);
 
-/// How many calls wrote, truncated, synced or read so far.
-uint64_t fault_disk_calls(const fault_disk *disk);
+/// How often something on it changed so far, whoever looked on.
+uint64_t fault_disk_changes(const fault_disk *disk);
 
 /// How many faults came up so far.
 uint64_t fault_disk_faults(const fault_disk *disk);

@@ -68,7 +68,8 @@ public struct Envelope: Sendable {
     public var isVolatile: Bool { step == Self.noStep }
     /// The step of the sender's chain.
     let step: UInt32
-    let nonce: [UInt8]
+    /// The nonce of the inner seal: 24 bytes that follow from the plaintext and the key of the step.
+    public let nonce: [UInt8]
     let ciphertext: [UInt8]
     let place: EnvelopePlace
 
