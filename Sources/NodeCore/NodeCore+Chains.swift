@@ -47,9 +47,34 @@ extension NodeCore {
         else { return }
         let seed = EpochSeed(secret, space: space.id)
         for device in roster.devices.map(\.device) {
-            try keep(seed.chain(of: device), of: device, in: epoch, of: space, store)
+            var chain = seed.chain(of: device)
+            // A peer may have brought back an epoch in which this device sealed before.
+            if device == identity.device {
+                let setBackCount = try store.number(.profile, Self.setBackCountKey) ?? 0
+                for _ in 0..<setBackCount { chain.skip() }
+            }
+            try keep(chain, of: device, in: epoch, of: space, store)
         }
         try store.setSecret(nil, .seed, epoch.bytes, in: space.number)
+    }
+
+    private static var setBackCountKey: [UInt8] { Array("setBackCount".utf8) }
+    /// Of more than so many the earlier ones are forgotten: a chain has 64 times as many steps.
+    private static var setBackCountMax: UInt64 { 16 }
+
+    /// Moves own chains past what this device may have sealed before its store was set back.
+    mutating func skipUsedSteps(_ store: some Store) throws(StoreError) {
+        let count = try store.number(.profile, Self.setBackCountKey) ?? 0
+        try store.setNumber(
+            min(count, Self.setBackCountMax - 1) + 1, .profile, Self.setBackCountKey)
+        for space in try store.spaces() {
+            for (name, secret) in try store.secrets(.chain, in: space.number)
+            where DeviceID(name.dropFirst(32)) == identity.device {
+                guard var chain = Chain(stored: secret) else { continue }
+                chain.skip()
+                try store.setSecret(chain.stored, .chain, name, in: space.number)
+            }
+        }
     }
 
     /// Erases the chains of devices that went on to an epoch of their own a day ago, and in all

@@ -10,6 +10,7 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
+        if foundBehind != nil { try skipUsedSteps(store) }
         try loadAwaited(store)
         try loadOwnGaps(store)
         try finishRejoin(store)

@@ -315,8 +315,6 @@ extension NodeCore {
         }
         guard var chain = try chain(of: identity.device, in: epoch, of: space, store)
         else { return false }
-        // What was used before the store fell behind must not be used again.
-        if resumedEpochs?.insert(epoch).inserted == true { chain.skip() }
         let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)
         let sealed: [UInt8]
         do throws(EnvelopeRejection) {

@@ -92,8 +92,6 @@ public struct NodeCore: Sendable {
     var outboxDue: Set<SpaceNumber> = []
     /// Spaces in which those who are linked have yet to acknowledge something.
     var outboxWaiting: Set<SpaceNumber> = []
-    /// Epochs in which this device went on after its store had fallen behind; nil where it never did.
-    var resumedEpochs: Set<OperationID>?
     /// What seems to be missing of spaces that are being read at a relay.
     var doubts: [SpaceNumber: Doubt] = [:]
     /// What is missing of spaces that is asked for through relays.
@@ -113,7 +111,6 @@ public struct NodeCore: Sendable {
     public init(identity: NodeIdentity, rejoin: Rejoin? = nil) {
         self.identity = identity
         foundBehind = rejoin
-        if rejoin != nil { resumedEpochs = [] }
     }
 
     /// Who this node is.
