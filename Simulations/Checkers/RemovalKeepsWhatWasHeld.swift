@@ -8,6 +8,7 @@ import ParleyWire
 /// they sign stands behind the last operation of each log.
 ///
 /// Judged where the person was never put out of the space before: then nothing of theirs was void.
+/// Of a device that was revoked before, the cut of its revocation keeps what was held.
 /// Source: `Protocol/08-roster.md`, "Cuts".
 final class RemovalKeepsWhatWasHeld: Checker {
     static let invariant = "I25"
@@ -33,13 +34,15 @@ final class RemovalKeepsWhatWasHeld: Checker {
     private func look(at person: PersonID, in space: SpaceID, _ node: SimulatedNode) throws {
         guard let record = try node.store.space(space) else { return }
         let logs = try node.store.logs(in: record.number)
-        let cuts = try logs.filter { $0.lane == .control }.flatMap {
-            try self.cuts(of: person, in: $0, node)
+        let said = try logs.filter { $0.lane == .control }.flatMap {
+            try node.store.operations(in: $0.number, 0...UInt64.max, limit: .max).map(\.operation)
         }
+        let cuts = said.compactMap { cut(of: person, by: $0) }
         guard cuts.count == 1, let cut = cuts.first else { return }
         let devices = Set(
             (node.world?.nodes ?? []).filter { $0.identity.person == person }
-                .map(\.identity.device))
+                .map(\.identity.device)
+        ).subtracting(said.compactMap(deviceRevoked))
         for log in logs
         where log.lane != .control && devices.contains(log.device) && log.fork == nil {
             guard let last = log.spans.last?.last else { continue }
@@ -53,26 +56,29 @@ final class RemovalKeepsWhatWasHeld: Checker {
         }
     }
 
-    /// The cuts of all that was ever said of a person in a log of lane 0.
-    private func cuts(
-        of person: PersonID, in log: LogRecord, _ node: SimulatedNode
-    ) throws -> [Cut] {
-        try node.store.operations(in: log.number, 0...UInt64.max, limit: .max).compactMap {
-            stored -> Cut? in
-            guard let payload = stored.operation.payload else { return nil }
-            switch stored.operation.header.kind.rawValue {
-            case 3:
-                // What cannot be read takes nobody out.
-                guard let removal = try? RemoveMember(payload: payload) else { return nil }
-                return removal.person == person ? removal.cut : nil
-            case 4:
-                // Nor does it let anybody do less.
-                guard let change = try? SetRole(payload: payload), change.role == .reader else {
-                    return nil
-                }
-                return change.person == person ? change.cut : nil
-            default: return nil
+    /// The cut by which an operation of lane 0 takes a person out, or lets them only read.
+    private func cut(of person: PersonID, by operation: Operation) -> Cut? {
+        guard let payload = operation.payload else { return nil }
+        switch operation.header.kind.rawValue {
+        case 3:
+            // What cannot be read takes nobody out.
+            guard let removal = try? RemoveMember(payload: payload) else { return nil }
+            return removal.person == person ? removal.cut : nil
+        case 4:
+            // Nor does it let anybody do less.
+            guard let change = try? SetRole(payload: payload), change.role == .reader else {
+                return nil
             }
+            return change.person == person ? change.cut : nil
+        default: return nil
         }
+    }
+
+    private func deviceRevoked(by operation: Operation) -> DeviceID? {
+        guard operation.header.kind == .ident, let payload = operation.payload,
+            // What cannot be read revokes nothing.
+            case .revoke(let device, _)? = try? Ident(payload: payload).change
+        else { return nil }
+        return device
     }
 }
