@@ -60,6 +60,8 @@ struct NaiveModel: Equatable {
 
         var kind: UInt64 { operation.operation.header.kind.rawValue }
         var payload: [UInt8] { operation.operation.payload ?? [] }
+        /// A liar may keep a payload from everybody, and nothing would read as something.
+        var hasBody: Bool { operation.operation.payload != nil }
         var place: Place { Place(tag: operation.tag, sequence: operation.sequence) }
         var target: Place? {
             operation.operation.header.references.first.map {
@@ -156,8 +158,7 @@ struct NaiveModel: Equatable {
 
     private mutating func foldName(_ acts: [Act], isGroup: Bool) {
         let names = acts.filter {
-            // A liar may have kept its payload from everybody.
-            $0.kind == 32 && $0.lane == .shared && $0.operation.operation.payload != nil
+            $0.kind == 32 && $0.lane == .shared && $0.hasBody
                 && $0.author.role >= (isGroup ? .admin : .member)
         }
         let replaced = names.flatMap(\.operation.operation.header.references)
@@ -173,7 +174,7 @@ struct NaiveModel: Equatable {
     private mutating func foldCalls(_ acts: [Act]) {
         var best: [[UInt8]: PayloadCall] = [:]
         for act in acts
-        where act.kind == 68 && act.lane == .content && act.author.role >= .member {
+        where act.kind == 68 && act.lane == .content && act.author.role >= .member && act.hasBody {
             guard let call = Payload.decode(PayloadCall.self, act.payload) else { continue }
             let known = best[fieldBytes(call.call)]
             let isBeaten =
@@ -193,7 +194,7 @@ struct NaiveModel: Equatable {
 
     private mutating func foldOwn(_ acts: [Act]) {
         var last: [PersonID: String] = [:]
-        for act in acts where act.lane == .shared {
+        for act in acts where act.lane == .shared && act.hasBody {
             if act.kind == 33, let mute = Payload.decode(PayloadMute.self, act.payload),
                 let space = SpaceID(fieldBytes(mute.space))
             {

@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 public import ParleySimulation
 import ParleyWire
 
@@ -26,6 +27,8 @@ public final class NoStorms: Checker {
     private var begun: (bytes: Int, links: Int, held: Int)?
     /// Rows that each node's store had after its last step.
     private var rowCounts: [DeviceID: Int64] = [:]
+    /// Who is at the other end of each node's links.
+    private var peers: [DeviceID: [LinkID: LinkPeer]] = [:]
 
     /// Nothing is measured yet.
     public init() {}
@@ -40,11 +43,12 @@ public final class NoStorms: Checker {
         let device = step.node.identity.device
         let rowCount = rowCounts[device] ?? 0
         rowCounts[device] = Int64(step.node.store.operationCount)
+        if case .linkOpened(let link, let peer) = step.input { peers[device, default: [:]][link] = peer }
         guard step.node.isHonest, !step.isLost else { return }
         // A relay brings many letters in one step: what one of them let this node tell, the next
         // may have added to.
         if case .relay = step.input { return }
-        for case .send(_, let bytes) in step.effects where bytes.first == Self.frontierType {
+        for case .send(let link, let bytes) in step.effects where bytes.first == Self.frontierType {
             guard case .frontier(let told) = try Frame.decode(bytes), told.isComplete,
                 let space = try step.node.store.space(told.space)
             else { continue }
@@ -55,6 +59,8 @@ public final class NoStorms: Checker {
             // Who is out is told of lane 0 alone, and not of all of that.
             let tellsContent = logs.contains { $0.lane != .control && tips[$0.tag] != nil }
             guard tips.isEmpty || tellsContent else { continue }
+            // Nothing of the space tells a revoked device yet that it is out.
+            if tips.isEmpty, let peer = peers[device]?[link], isRevoked(peer, step.node) { continue }
             // What lies above a fork or a cut is nobody's business.
             for log in logs
             where log.end > 0 && log.bound == nil && tips[log.tag] != log.end - 1 {
@@ -64,6 +70,14 @@ public final class NoStorms: Checker {
                 if log.device == device, let next, next.number.rawValue > rowCount { continue }
                 throw violation("\(step.node.name) does not tell all that it holds of \(log.tag)")
             }
+        }
+    }
+
+    /// Whether a device is none of its person's any more, as another of theirs has it.
+    private func isRevoked(_ peer: LinkPeer, _ node: SimulatedNode) -> Bool {
+        (node.world?.nodes ?? []).contains { other in
+            other.identity.person == peer.person && other.identity.device != peer.device
+                && other.core.node.log.revoked.contains(peer.device)
         }
     }
 
