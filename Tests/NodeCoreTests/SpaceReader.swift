@@ -13,6 +13,8 @@ struct SpaceReader {
     let store = MemoryStore()
     let space: SpaceRecord
     private(set) var judge: Judge
+    /// What is held, by identifier, with the logs that hold it.
+    private var held: [String: (operation: VerifiedOperation, log: LogNumber)] = [:]
 
     init(_ frames: [Hex], named id: SpaceID, kind: SpaceKind) throws {
         try store.begin(.normal)
@@ -22,7 +24,10 @@ struct SpaceReader {
         for frame in frames {
             for run in try frame.runs() {
                 let kept = try Self.keep(run, in: space, store)
-                if run.lane == .control { waiting += kept.map { ($0, run.device) } }
+                if run.lane == .control { waiting += kept.operations.map { ($0, run.device) } }
+                for operation in kept.operations {
+                    held[operation.id.description] = (operation, kept.log)
+                }
             }
         }
         var count = waiting.count + 1
@@ -45,7 +50,7 @@ struct SpaceReader {
 
     private static func keep(
         _ run: Run, in space: SpaceRecord, _ store: MemoryStore
-    ) throws -> [VerifiedOperation] {
+    ) throws -> (operations: [VerifiedOperation], log: LogNumber) {
         let id = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
         var log =
             try store.log(LogTag(id), in: space.number)
@@ -57,7 +62,19 @@ struct SpaceReader {
             kept += piece.operations
         }
         try store.update(log)
-        return kept
+        return (kept, log.number)
+    }
+
+    /// The view that an operation was written under, and whether a message there counts.
+    mutating func judgement(on id: String) throws -> (view: LogView?, roster: Roster?, counts: Bool)
+    {
+        let (operation, number) = try #require(held[id])
+        let log = try #require(try store.log(number))
+        let view = try store.view(at: operation.sequence, in: number)
+        let roster = judge.view(view)
+        guard case .effective(let author) = judge.standing(of: operation, in: log, under: view)
+        else { return (view, roster, false) }
+        return (view, roster, author.role >= .member)
     }
 
     func digest() throws -> Digest {

@@ -34,7 +34,7 @@ struct ViewVectorTests {
             guard case .operations(let frame) = try Frame.decode(begun.bytes) else { continue }
             let reader = try SpaceReader(
                 [begun] + vector.frames, named: frame.space,
-                kind: vector.space == "group" ? .group : .direct)
+                kind: vector.space == "direct" ? .direct : .group)
             let messages = try reader.messages()
             #expect(messages.map(\.text) == vector.messages.map(\.text), "\(vector.why)")
             #expect(
