@@ -42,14 +42,12 @@ public struct DeviceOffer: Equatable, Sendable {
         return Self.scheme + Base64URL.encode(writer.bytes)
     }
 
-    /// The offer in a text; spaces and line breaks in it do not count.
+    /// The offer in a text.
     public init(text: String) throws(DecodingFailure) {
-        let word = text.filter { !$0.isWhitespace }
-        guard word.hasPrefix(Self.scheme) else { throw .forbidden(field: "scheme") }
-        let encoded = word.dropFirst(Self.scheme.count)
-        guard encoded.utf8.count <= 2 * Limits.cardByteCountMax,
-            let bytes = Base64URL.decode(encoded)
-        else { throw .forbidden(field: "link") }
+        let byteCountMax = Limits.cardByteCountMax
+        guard let bytes = Base64URL.decode(text, after: Self.scheme, atMost: byteCountMax) else {
+            throw .forbidden(field: "link")
+        }
         var reader = ByteReader(bytes)
         person = try reader.identifier()
         noiseKey = try reader.identifier()

@@ -36,12 +36,10 @@ public struct Invite: Equatable, Sendable {
 
     /// The invite in a link.
     public init(link: String) throws(DecodingFailure) {
-        let text = link.drop { $0.isWhitespace }
-        guard text.hasPrefix(Self.scheme) else { throw .forbidden(field: "scheme") }
-        let encoded = text.dropFirst(Self.scheme.count).filter { !$0.isWhitespace }
-        guard encoded.utf8.count <= 2 * Limits.cardByteCountMax,
-            let bytes = Base64URL.decode(encoded)
-        else { throw .forbidden(field: "link") }
+        let byteCountMax = Limits.cardByteCountMax + 128
+        guard let bytes = Base64URL.decode(link, after: Self.scheme, atMost: byteCountMax) else {
+            throw .forbidden(field: "link")
+        }
         var reader = ByteReader(bytes)
         person = try reader.identifier()
         card = Array(try reader.slice(try reader.count("card", atMost: Limits.cardByteCountMax)))

@@ -19,11 +19,15 @@ struct IdentityVectorTests {
         let root: String
         let devices: [Certificate]
         let revoked: [String]
+        let forked: [String]?
+        let kept: Int?
     }
 
-    @Test("identity logs mean the same to both")
-    func logs() throws {
-        for vector in try Vectors.cases("identity/log.json", as: LogCase.self) {
+    @Test(
+        "identity logs mean the same to both",
+        arguments: ["identity/log.json", "identity/contested.json"])
+    func logs(path: String) throws {
+        for vector in try Vectors.cases(path, as: LogCase.self) {
             let log = try IdentityLog(operations: vector.operations.map(\.bytes))
             #expect(log.person.description == vector.person, "\(vector.why)")
             #expect(log.root.description == vector.root)
@@ -33,6 +37,40 @@ struct IdentityVectorTests {
             }
             #expect(devices == vector.devices, "\(vector.why)")
             #expect(log.revoked.map(\.description) == vector.revoked, "\(vector.why)")
+            #expect(log.forked.map(\.description) == vector.forked ?? [], "\(vector.why)")
+            #expect(log.operations.count == vector.kept ?? vector.operations.count)
+        }
+    }
+
+    struct HostileLogCase: Decodable {
+        let why: String
+        let operations: [Hex]
+        let refusal: String
+    }
+
+    @Test("hostile identity logs are refused whole, for the reason that they give")
+    func hostileLogs() throws {
+        for vector in try Vectors.cases("identity/hostile.json", as: HostileLogCase.self) {
+            var refusal: String?
+            do {
+                _ = try IdentityLog(operations: vector.operations.map(\.bytes))
+            } catch {
+                refusal = name(of: error)
+            }
+            #expect(refusal == vector.refusal, "\(vector.why)")
+        }
+    }
+
+    private func name(of rejection: IdentityRejection) -> String {
+        switch rejection {
+        case .malformed: "malformed"
+        case .badSignature: "badSignature"
+        case .badProofOfPossession: "badProofOfPossession"
+        case .tooManyOperations: "tooManyOperations"
+        case .noSingleGenesis: "noSingleGenesis"
+        case .otherPerson: "otherPerson"
+        case .missingCause: "missingCause"
+        case .brokenChain: "brokenChain"
         }
     }
 

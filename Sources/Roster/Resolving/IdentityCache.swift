@@ -52,9 +52,7 @@ struct IdentityCache: Sendable {
         for witness in witnesses {
             all.formUnion(index[witness].testimony(of: person)?.identity ?? [])
         }
-        if all.count > IdentityLog.operationCountMax {
-            all = bounded(person, witnesses, index)
-        }
+        if !fits(all) { all = bounded(person, witnesses, index) }
         guard !all.isEmpty,
             // Each testimony was resolved with all that its author had seen before it was taken.
             let log = try? IdentityLog(all.sorted { $0.id < $1.id })
@@ -74,8 +72,20 @@ struct IdentityCache: Sendable {
             for cause in witnesses where cause == witness || index.isInPast(cause, of: witness) {
                 more.formUnion(index[cause].testimony(of: person)?.identity ?? [])
             }
-            if more.count <= IdentityLog.operationCountMax { all = more }
+            if fits(more) { all = more }
         }
         return all
+    }
+
+    /// Whether a log may hold so many, and so many by devices: one that may not is none at all, and
+    /// its person would be left without a device.
+    private static func fits(_ operations: Set<IdentityOperation>) -> Bool {
+        guard operations.count <= IdentityLog.operationCountMax else { return false }
+        let roots = operations.compactMap { operation -> DeviceID? in
+            guard case .genesis(let root, _, _) = operation.content else { return nil }
+            return root
+        }
+        return operations.count { !roots.contains($0.author) }
+            <= IdentityLog.deviceOperationCountMax
     }
 }
