@@ -43,7 +43,9 @@ public final class NoStorms: Checker {
         let device = step.node.identity.device
         let rowCount = rowCounts[device] ?? 0
         rowCounts[device] = Int64(step.node.store.operationCount)
-        if case .linkOpened(let link, let peer) = step.input { peers[device, default: [:]][link] = peer }
+        if case .linkOpened(let link, let peer) = step.input {
+            peers[device, default: [:]][link] = peer
+        }
         guard step.node.isHonest, !step.isLost else { return }
         // A relay brings many letters in one step: what one of them let this node tell, the next
         // may have added to.
@@ -60,7 +62,9 @@ public final class NoStorms: Checker {
             let tellsContent = logs.contains { $0.lane != .control && tips[$0.tag] != nil }
             guard tips.isEmpty || tellsContent else { continue }
             // Nothing of the space tells a revoked device yet that it is out.
-            if tips.isEmpty, let peer = peers[device]?[link], isRevoked(peer, step.node) { continue }
+            if tips.isEmpty, let peer = peers[device]?[link], isRevoked(peer, step.node) {
+                continue
+            }
             // What lies above a fork or a cut is nobody's business.
             for log in logs
             where log.end > 0 && log.bound == nil && tips[log.tag] != log.end - 1 {

@@ -200,7 +200,8 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard let roster = try roster(of: space, store) else { return true }
-        return !belongs(to: roster)
+        // Who is invited may have accepted before the store was set back.
+        return !isListed(in: roster)
             && !letsItselfIn(identity.device, of: identity.person, to: roster)
     }
 }
