@@ -12,8 +12,8 @@ import ParleyWire
 extension HostileWorld {
     /// A liar writes an operation and shows it, over a link or in a letter.
     func writeOperation() throws {
+        guard !random.happens(onceIn: 4) else { return try sendOwn() }
         let node = liar()
-        guard node !== ben else { return try sendOwn() }
         let space = try space()
         try world.observe {
             guard let forgery = try Forgery(node, in: space) else { return }

@@ -44,13 +44,22 @@ struct StepFuzzTests {
 }
 
 extension HostileWorld {
-    /// Whatever that was, the two who are honest still reach each other.
+    /// Whatever that was, the two who are honest still reach each other, wherever both are.
     func expectService(_ words: String) throws {
-        guard let space = try spaces().first else { return }
         world.run(for: 300_000)
-        try world.type("still there", on: ben, in: space)
+        let spaces = try spaces()
+        for (place, space) in spaces.enumerated() {
+            try world.type("from ben \(place)", on: ben, in: space)
+            try world.type("from ann \(place)", on: ann, in: space)
+        }
         world.run(for: 600_000)
-        #expect(try ann.texts(in: space).contains("still there"), "\(words)")
+        for (place, space) in spaces.enumerated() {
+            let kind = space == group ? "the group" : "a conversation of two"
+            #expect(
+                try ann.texts(in: space).contains("from ben \(place)"), "\(words), \(kind)")
+            #expect(
+                try ben.texts(in: space).contains("from ann \(place)"), "\(words), \(kind)")
+        }
     }
 }
 
