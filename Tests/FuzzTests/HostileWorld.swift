@@ -69,7 +69,7 @@ final class HostileWorld {
     func spaces() throws -> [SpaceID] {
         try ann.store.spaces().filter { space in
             guard space.kind != .own, let roster = try? ann.roster(of: space) else { return false }
-            return [ann, ben].allSatisfy { roster.person(of: $0.identity.device) != nil }
+            return [ann, ben].allSatisfy { roster.contains($0.identity.device) }
         }.map(\.id)
     }
 
