@@ -1,4 +1,7 @@
 import Foundation
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
 import ParleyWire
 import Testing
 
@@ -63,10 +66,14 @@ extension HostileWorld {
         }
     }
 
-    /// What Ann and Ben themselves have written, as one of them sees it. What liars wrote may differ
-    /// where they wrote two histories.
+    /// What Ann and Ben have written, on these very devices, as one of them sees it. What liars
+    /// wrote, be it the same words, may differ where they wrote two histories.
     private func honestTexts(_ node: SimulatedNode, in space: SpaceID) throws -> [String] {
-        try node.texts(in: space).filter { ["a", "b"].contains($0) || $0.hasPrefix("from ") }
+        let logs = [ann, ben].map {
+            LogTag(OperationHash.log(space: space, device: $0.identity.device, lane: .content))
+        }
+        return try node.messages(in: space).filter { logs.contains($0.reference.tag) }
+            .map { $0.text ?? "(deleted)" }
     }
 }
 
