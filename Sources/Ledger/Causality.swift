@@ -25,14 +25,19 @@ public enum Causality {
     /// What is missing of all that an operation names; nothing where it may be applied.
     ///
     /// An operation in the hole of a log counts as present: newer operations of the log are held,
-    /// and it will be filled in.
+    /// and it will be filled in. An operation of lane 0 names lane 0 alone: no roster can be made of
+    /// one that names another lane, so it waits for a log of lane 0 that will never exist.
     public static func missing(
-        _ header: OperationHeader, in space: SpaceNumber, store: some LogStore
+        _ header: OperationHeader, lane: Lane, in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> Missing {
         var missing: Missing = []
         for cause in header.dependencies + header.references {
             guard let log = try store.log(cause.tag, in: space) else {
                 missing.insert(.unknown)
+                continue
+            }
+            if lane == .control, log.lane != .control {
+                missing.insert(.control)
                 continue
             }
             guard try !isPresent(cause, in: log, store: store) else { continue }

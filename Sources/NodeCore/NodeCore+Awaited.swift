@@ -19,7 +19,8 @@ extension NodeCore {
         _ header: OperationHeader, _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store,
         _ ingested: inout Ingested
     ) throws(StoreError) -> Causality.Missing {
-        var missing = try Causality.missing(header, in: space.number, store: store)
+        var missing = try Causality.missing(
+            header, lane: run.lane, in: space.number, store: store)
         guard let judge = judges[space.number] else { return [.control] }
         if run.lane == .control {
             // A newcomer's word may come before the word of who let them in.

@@ -47,7 +47,9 @@ final class Replica {
             let header = run.operations[0].operation.header
             if !run.isBackfill {
                 guard
-                    try Causality.missing(header, in: space.number, store: store).isEmpty
+                    try Causality.missing(
+                        header, lane: run.lane, in: space.number, store: store
+                    ).isEmpty
                 else { return false }
             }
             try keep(run, named: id)

@@ -12,12 +12,12 @@ import ParleyWire
 extension HostileWorld {
     /// A liar writes an operation and shows it, over a link or in a letter.
     func writeOperation() throws {
+        guard !random.happens(onceIn: 4) else { return try sendOwn() }
         let node = liar()
-        guard node !== ben else { return try sendOwn() }
         let space = try space()
         try world.observe {
             guard let forgery = try Forgery(node, in: space) else { return }
-            var draft = draft()
+            var draft = try random.happens(onceIn: 6) ? copied(of: node, in: space) : draft()
             if random.flip(), let payload = draft.payload {
                 var hostile = HostilePayload(seed: random.next())
                 draft.payload = hostile.changed(payload)
@@ -26,13 +26,7 @@ extension HostileWorld {
             let wall =
                 random.flip()
                 ? now() + random.next() % 1_000 : min(random.hostile(), Limits.wallClockMax - 2)
-            var causes = try forgery.causes(of: draft.lane)
-            if random.happens(onceIn: 6) {
-                causes = [
-                    OperationReference(
-                        tag: try tag(in: space), sequence: place(), check: random.check())
-                ]
-            }
+            let causes = try causes(of: draft, by: forgery)
             guard let run = try forgery.run(draft, at: wall, naming: causes) else { return }
             // One that nothing follows is a fork later; that is tried, too.
             if !random.happens(onceIn: 8) { try forgery.keep(run) }
@@ -49,6 +43,34 @@ extension HostileWorld {
         guard let space = try spaces().first else { return }
         // Whether he may is not the question.
         _ = try? world.type("b", on: ben, in: space)
+    }
+
+    /// What an honest author would name, also of lanes that this one may not name, or anything.
+    private func causes(of draft: Draft, by forgery: Forgery) throws -> [OperationReference] {
+        switch random.next() % 12 {
+        case 0, 1:
+            return [
+                OperationReference(
+                    tag: try tag(in: forgery.space.id), sequence: place(), check: random.check())
+            ]
+        case 2: return try forgery.causes(of: draft.lane == .control ? .content : .control)
+        case 3: return try forgery.momentOfThePast()
+        case 4: return []
+        default: return try forgery.causes(of: draft.lane)
+        }
+    }
+
+    /// What somebody wrote there, again: kinds that nothing else here makes, such as epochs.
+    private func copied(of node: SimulatedNode, in space: SpaceID) throws -> Draft {
+        guard let runs = try operations(of: node, in: space)?.runs.first,
+            !runs.operations.isEmpty
+        else { return draft() }
+        let operation = runs.operations[random.below(runs.operations.count)]
+        let isControl = runs.lane == .control || random.happens(onceIn: 8)
+        return Draft(
+            kind: operation.header.kind, lane: isControl ? .control : runs.lane,
+            references: operation.header.references, payload: operation.payload,
+            isErasable: !isControl && random.flip())
     }
 
     private func draft() -> Draft {
@@ -89,13 +111,17 @@ extension HostileWorld {
         }
     }
 
+    private var merge: Draft {
+        Draft(kind: .merge, lane: .control, payload: nil, isErasable: false)
+    }
+
     private func controlDraft() -> Draft {
         let cut = Cut([
             LogPlace(
                 device: device(), lane: [.content, .receipts, .shared][random.below(3)],
                 sequence: place(), operation: random.identifier())
         ])
-        return switch random.next() % 8 {
+        return switch random.next() % 12 {
         case 0: SpaceSettings(history: .days(3_650), rotationHours: 1).draft()
         case 1:
             GroupInvite.open(
@@ -117,6 +143,15 @@ extension HostileWorld {
             Draft(
                 kind: .fault, lane: .control,
                 payload: (random.identifier() as OperationID).bytes, isErasable: false)
+        case 7: Accept().draft()
+        case 8: random.happens(onceIn: 8) ? Leave().draft() : merge
+        case 9, 10:
+            AddMember(
+                Newcomer(
+                    person: eve.identity.person, name: "e", identity: eve.core.node.log.encoded,
+                    horizon: random.flip() ? cut : Horizon()),
+                role: [.reader, .member, .admin, .owner][random.below(4)]
+            ).draft()
         default:
             Draft(kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
         }

@@ -26,8 +26,9 @@ final class HostileWorld {
     /// The greatest that one input has cost.
     private(set) var effectCount = 0
     private(set) var effectByteCount = 0
-    /// A link that only Ann's node believes in; each next one has the next number.
+    /// Links that only Ann's node believes in, and how many there were.
     private var pretended: [LinkID] = []
+    private var pretendedCount: UInt64 = 0
 
     init(seed: UInt64) throws {
         random = SeededRandom(seed: seed, purpose: "hostile world")
@@ -51,6 +52,10 @@ final class HostileWorld {
                 switch effect {
                 case .send(_, let bytes): byteCount += bytes.count
                 case .askRelay(_, let request): byteCount += request.action.encodedByteCount
+                case .hangUp(let link, _) where pretended.contains(link):
+                    // The world knows nothing of this link, and a shell says when one has ended.
+                    pretended.removeAll { $0 == link }
+                    world.schedule(.linkClosed(link), for: ann.index, at: world.now + 1)
                 default: break
                 }
             }
@@ -59,11 +64,12 @@ final class HostileWorld {
         }
     }
 
-    /// The conversations that Ann has with Ben: the group, and that of the two.
+    /// The conversations that Ann has with Ben: the group, and that of the two. A thief of her
+    /// telephone may leave one for her, or remove Ben from it.
     func spaces() throws -> [SpaceID] {
         try ann.store.spaces().filter { space in
-            space.kind != .own
-                && (try? ann.roster(of: space))??.person(of: ben.identity.device) != nil
+            guard space.kind != .own, let roster = try? ann.roster(of: space) else { return false }
+            return [ann, ben].allSatisfy { roster.contains($0.identity.device) }
         }.map(\.id)
     }
 
@@ -98,8 +104,8 @@ final class HostileWorld {
 
     // MARK: Who, where, and what they have
 
-    /// Somebody with keys, and a person of theirs.
-    func liar() -> SimulatedNode { [phone, eve, eve, ben][random.below(4)] }
+    /// Somebody who lies, with the keys that they do it with. Ben's are his own.
+    func liar() -> SimulatedNode { [phone, eve, eve][random.below(3)] }
 
     /// A space of Ann's, now and then one of nobody's.
     func space() throws -> SpaceID {
@@ -139,19 +145,21 @@ final class HostileWorld {
     /// Somebody links, as far as Ann's node can tell, says things, and may go.
     private func pretendLink() {
         let node = liar()
-        let link = LinkID(1 << 40 + random.next() % (1 << 20))
+        let link = LinkID(1 << 40 + pretendedCount)
+        pretendedCount += 1
         let isStranger = random.happens(onceIn: 4)
         let log = isStranger ? stranger() : node.core.node.log
         let device = isStranger ? log.devices.first?.device : node.identity.device
         guard let device else { return }
+        pretended.append(link)
         feed(
             .linkOpened(
                 link,
                 LinkPeer(
                     person: log.person, root: Digest(reinterpreting: log.root), device: device,
                     identity: log.encoded, handshakeHash: random.bytes(32),
-                    isInitiator: random.flip(), isPiped: random.flip())), "a link")
-        pretended.append(link)
+                    isInitiator: random.flip(), isPiped: random.flip())),
+            "a link of \(isStranger ? "a stranger" : node.name)")
         for _ in 0..<random.below(6) {
             guard let bytes = try? frame(of: node).encoded() else { continue }
             feed(.frame(link, bytes), "a frame on that link")

@@ -1,4 +1,7 @@
 import Foundation
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
 import ParleyWire
 import Testing
 
@@ -44,13 +47,33 @@ struct StepFuzzTests {
 }
 
 extension HostileWorld {
-    /// Whatever that was, the two who are honest still reach each other.
+    /// Whatever that was, the two who are honest still reach each other wherever both are, and see
+    /// the same of what they wrote.
     func expectService(_ words: String) throws {
-        guard let space = try spaces().first else { return }
         world.run(for: 300_000)
-        try world.type("still there", on: ben, in: space)
+        let spaces = try spaces()
+        for (place, space) in spaces.enumerated() {
+            try world.type("from ben \(place)", on: ben, in: space)
+            try world.type("from ann \(place)", on: ann, in: space)
+        }
         world.run(for: 600_000)
-        #expect(try ann.texts(in: space).contains("still there"), "\(words)")
+        for (place, space) in spaces.enumerated() {
+            let seen = try honestTexts(ann, in: space)
+            let expected = try honestTexts(ben, in: space)
+            let isServed = ["from ben \(place)", "from ann \(place)"].allSatisfy(expected.contains)
+            let kind = space == group ? "the group" : "a conversation of two"
+            #expect(isServed && seen == expected, "\(words), \(kind)")
+        }
+    }
+
+    /// What Ann and Ben have written, on these very devices, as one of them sees it. What liars
+    /// wrote, be it the same words, may differ where they wrote two histories.
+    private func honestTexts(_ node: SimulatedNode, in space: SpaceID) throws -> [String] {
+        let logs = [ann, ben].map {
+            LogTag(OperationHash.log(space: space, device: $0.identity.device, lane: .content))
+        }
+        return try node.messages(in: space).filter { logs.contains($0.reference.tag) }
+            .map { $0.text ?? "(deleted)" }
     }
 }
 

@@ -73,7 +73,9 @@ struct CausalityTests {
             OperationReference(tag: log.tag, sequence: place, check: check)
         }
         let isReady = { (header: OperationHeader) in
-            try Causality.missing(header, in: desk.space.number, store: desk.store).isEmpty
+            try Causality.missing(
+                header, lane: .content, in: desk.space.number, store: desk.store
+            ).isEmpty
         }
         let tip = reference(2, log.tip.check)
         #expect(try isReady(header([tip])))
