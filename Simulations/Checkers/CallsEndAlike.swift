@@ -62,6 +62,19 @@ final class CallsEndAlike: Checker {
         return false
     }
 
+    /// Whether what is said of a call came without its payload: a liar may be all that a node hears.
+    private func lacksBody(_ space: SpaceRecord, of node: SimulatedNode) throws -> Bool {
+        for log in try node.store.logs(in: space.number) where log.lane == .content {
+            let held = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            if held.contains(where: {
+                $0.operation.header.kind == .call && $0.operation.payload == nil
+            }) {
+                return true
+            }
+        }
+        return false
+    }
+
     private func look(for call: CallID, _ known: Begun, in world: World) throws {
         var records: [(name: String, record: CallRecord, held: [OperationID])] = []
         for node in world.honestNodes {
@@ -72,7 +85,7 @@ final class CallsEndAlike: Checker {
                 .first { $0.call == call }
             // Who came later may not have what says most of it.
             let isNewcomer = roster.device(node.identity.device)?.horizon.places.isEmpty == false
-            if let record, !isNewcomer {
+            if let record, !isNewcomer, try !lacksBody(space, of: node) {
                 let logs = try node.store.agreedLogs(in: space.number)
                     .filter { $0.lane == .control || $0.lane == .content }
                 records.append((node.name, record, logs.map(\.tip)))

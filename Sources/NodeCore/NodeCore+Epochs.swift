@@ -123,9 +123,10 @@ extension NodeCore {
         let fresh = all[start...].filter { $0.isSound && $0.author != identity.device }
         var opened = fresh.isEmpty ? [:] : try keptEpochs(in: space, store)
         for epoch in fresh {
-            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, judge, at: now) else {
-                continue
-            }
+            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, judge, at: now),
+                // After a clock ran ahead it would be opened with steps that were used.
+                try store.value(.droppedEpoch, space.number.key + epoch.id.bytes) == nil
+            else { continue }
             switch try open(epoch, in: space, store) {
             case .seed(let seed):
                 try keep(seed, of: epoch.id, in: space, at: now, store)

@@ -83,7 +83,7 @@ extension NodeCore {
         let names = [space.id.bytes, space.number.key]
         let tables: [ValueTable] = [
             .importProgress, .missingBody, .join, .departure, .outbox, .welcome, .awaitedLog,
-            .repair, .reminder, .invitation, .ownGap, .keptDraft,
+            .repair, .reminder, .invitation, .ownGap, .keptDraft, .droppedEpoch,
         ]
         for table in tables {
             for (key, _) in try store.values(table) {

@@ -323,6 +323,7 @@ extension NodeCore {
                 ?? (now.wall > time + Self.keptLifetime)
             guard isOver else { continue }
             try store.setSecret(nil, .epochKeys, id.bytes, in: space.number)
+            try store.setValue([], .droppedEpoch, space.number.key + id.bytes)
             try store.setSecret(nil, .seed, id.bytes, in: space.number)
             for (name, _) in try store.secrets(.chain, in: space.number)
             where name.prefix(32).elementsEqual(id.bytes) {

@@ -60,6 +60,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case ownGap = 30
     /// What was written in a space that waits for own logs, by space and order.
     case keptDraft = 31
+    /// Epochs whose keys were erased, which are not opened again, by space and epoch.
+    case droppedEpoch = 32
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.
