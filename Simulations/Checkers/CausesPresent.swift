@@ -258,7 +258,9 @@ final class CausesPresent: Checker {
         }
         let unsignedCount = audit.unsignedCount - (isOpen == true && mayWait ? 1 : 0)
         guard audit.brokenCount == 0, unsignedCount <= 0 else {
-            throw violation("\(node.name) holds a log \(log.tag) that does not verify")
+            throw violation(
+                "\(node.name) holds a log \(log.tag) that does not verify: \(audit.brokenCount)"
+                    + " links of its chain, \(unsignedCount) signatures")
         }
     }
 }

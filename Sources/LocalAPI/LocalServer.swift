@@ -18,7 +18,7 @@ public final class LocalServer: Sendable {
             ) { ServerConnection(node: node) }
             return LocalServer(transport: transport, listener: listener)
         } catch {
-            await transport.shutdown()
+            await transport.shutdown(within: .milliseconds(500))
             throw Self.nodeError(error, home: home)
         }
     }

@@ -219,11 +219,12 @@ extension NodeCore {
 
     /// A signal came through a relay from this device.
     mutating func passedOn(
-        _ signal: [UInt8], from peer: LinkPeer, at now: Instant, _ store: some Store,
+        _ bytes: [UInt8], from peer: LinkPeer, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         // Nobody compared clocks, and what is no signal ends no link.
-        _ = try heard(
+        guard let signal = try? Signal.decode(bytes) else { return }
+        try heard(
             signal, from: Participant(person: peer.person, device: peer.device), offset: nil,
             at: now, store, &random, &effects)
     }

@@ -12,33 +12,31 @@ extension NodeCore {
         _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let peer = links[id]?.peer else { return }
-        let sender = Participant(person: peer.person, device: peer.device)
-        let isProper = try heard(
-            bytes, from: sender, offset: links[id]?.clockOffset, at: now, store, &random,
-            &effects)
-        if !isProper { try breach(.malformed, .malformedFrame, on: id, store, &effects) }
+        guard let link = links[id] else { return }
+        let signal: Signal
+        do {
+            // What a newer version may say is left out.
+            guard let decoded = try Signal.decode(bytes) else { return }
+            signal = decoded
+        } catch { return try breach(.malformed, .malformedFrame, on: id, store, &effects) }
+        // A greeting that was held up makes the peer's clock look late; what is quicker corrects it.
+        let offset = link.clockOffset.map { max($0, signal.stamp.clockOffset(at: now)) }
+        links[id]?.clockOffset = offset
+        try heard(
+            signal, from: Participant(person: link.peer.person, device: link.peer.device),
+            offset: offset, at: now, store, &random, &effects)
     }
 
     /// Takes in a signal of a device that proved that it is the sender.
     ///
     /// - Parameter offset: how many milliseconds the device's clock is ahead, where it is known.
-    /// - Returns: whether the bytes are a signal, or may be one of a newer version.
     mutating func heard(
-        _ bytes: [UInt8], from sender: Participant, offset: Int64?, at now: Instant,
+        _ signal: Signal, from sender: Participant, offset: Int64?, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        let signal: Signal
-        do {
-            guard let decoded = try Signal.decode(bytes) else { return true }
-            signal = decoded
-        } catch { return false }
+    ) throws(StoreError) {
         guard let space = try store.space(signal.space), try isHeard(sender, in: space, store)
-        else {
-            try count(.foreignSignal, store)
-            return true
-        }
+        else { return try count(.foreignSignal, store) }
         let verdict = desk.freshness.judge(
             signal.stamp, from: sender.device, living: signal.body.lifetime, at: now.wall,
             offset: offset)
@@ -54,7 +52,6 @@ extension NodeCore {
         case .fresh:
             try take(signal, of: space, from: sender, at: now, store, &random, &effects)
         }
-        return true
     }
 
     /// Whether a device may say anything in a space: its person is in it, as this one's is, and is

@@ -52,6 +52,13 @@ struct Departed: Equatable, Sendable {
     var space: SpaceID
 }
 
+extension Stamp {
+    /// How many milliseconds the sender's clock is ahead, as far as this tells.
+    func clockOffset(at now: Instant) -> Int64 {
+        Int64(wallClock) - Int64(WallTime(clamping: now.wall).value)
+    }
+}
+
 extension Hello {
     /// How many milliseconds the sender's clock is ahead, as far as its greeting tells.
     func clockOffset(at now: Instant) -> Int64 {

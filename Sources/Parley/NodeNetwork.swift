@@ -269,7 +269,7 @@ final class NodeNetwork: LinkOutlet {
         for relay in relays { relay.abandon() }
         for device in dials.keys.sorted() { dials[device]?.cancel() }
         for link in links { send([Frame.bye.encoded()], on: link) }
-        await transport.shutdown()
+        await transport.shutdown(within: .milliseconds(750))
     }
 }
 

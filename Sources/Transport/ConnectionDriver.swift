@@ -131,6 +131,11 @@ final class ConnectionDriver: ChannelInboundHandler {
     }
 
     func sayGoodbye(_ reason: CloseReason, within time: Duration?) {
+        if phase == .closing, let time {
+            // It was told to go before, and had more time then.
+            farewellDeadline?.cancel()
+            farewellDeadline = after(time) { $0.end(reason) }
+        }
         guard phase == .open else { return }
         drain()
         // A write may have failed meanwhile, and so have ended the connection.

@@ -156,4 +156,25 @@ struct ConnectionTests {
             await serving.shutdown()
         }
     }
+
+    /// Whoever was turned away has its time to read why; the end of the node waits for none of it.
+    @Test("Attack 66: that was told to go is not waited for when the transport shuts down")
+    func shutdownOfLeaving() async throws {
+        let serving = Transport(threadCount: 1)
+        try await withTransport { transport in
+            var limits = TransportLimits.patient
+            limits.farewellTimeMax = .seconds(3_600)
+            let guests = Guests()
+            let listener = try await serving.listen(
+                on: try Endpoint(host: loopback, port: 0), limits: limits, handler: guests.handler)
+            let client = Recorder(onOpen: { $0.pauseReading() })
+            try await transport.dial(listener.endpoints[0], limits: .patient, handler: client)
+            let server = try #require(await guests.next())
+            await server.wait { $0.openCount == 1 }
+            server.heard.connection?.send(pattern(16 << 20))
+            server.heard.connection?.close()
+            await serving.shutdown(within: .milliseconds(10))
+            #expect(server.heard.reasons == [.closedHere])
+        }
+    }
 }

@@ -137,7 +137,12 @@ public final class SimulationRun {
             world.run(for: min(5_000, end - world.now))
             stage.endLate()
             difference = try Convergence.difference(in: world)
-            if difference != nil { equalSince = nil } else { equalSince = equalSince ?? world.now }
+            // Who is still kept away is not waited for, and will have to be.
+            if difference != nil || stage.nextLate != nil {
+                equalSince = nil
+            } else {
+                equalSince = equalSince ?? world.now
+            }
             // Receipts for the last of it are still on their way.
             if let equalSince, world.now >= equalSince + 10_000 { return nil }
         }

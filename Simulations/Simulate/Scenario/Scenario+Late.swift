@@ -11,13 +11,13 @@ extension Scenario {
     mutating func drawLate(minutes: UInt64) {
         guard seed >= Self.firstLateSeed else { return }
         var random = SeededRandom(seed: seed, purpose: "late")
-        switch seed % 10 {
+        switch seed % 40 {
         case 5: beAlone(with: .puts, &random)
-        case 7: beAlone(with: .reminders, &random)
-        case 9: beAlone(with: .welcomes, &random)
-        case 3, 8: drawRule(&random)
-        case 1, 6: drawOldCopies(&random)
-        default: break
+        case 17: beAlone(with: .reminders, &random)
+        case 29: beAlone(with: .welcomes, &random)
+        default:
+            if seed % 10 == 8 { drawRule(&random) }
+            if seed % 5 == 1 { drawOldCopies(&random) }
         }
         if workload.talkPerMinute != nil { workload.isUnruly = true }
         drawStrangers(minutes: minutes)
@@ -61,16 +61,16 @@ extension Scenario {
         }
     }
 
-    /// A small world behind relays, in which only one way of repair can bring what was lost.
+    /// A world behind relays, in which only one way of repair can bring what was lost.
     private mutating func beAlone(with repair: LoneRepair, _ random: inout SeededRandom) {
         store = .memory
         acquaintance = .everyone
         (relays, relaysOnly, pipes) = (1, true, false)
         workload.devicesPerHour = nil
         workload.talkPerMinute = nil
-        let count = Int(2 + random.next() % 3)
+        let count = Int(5 + random.next() % 2)
         nodes = nodes.filter { $0.of == nil }
-        let names = ["ann", "ben", "cara", "dan"]
+        let names = ["ann", "ben", "cara", "dan", "eve", "finn"]
         for name in names.prefix(count) where !nodes.contains(where: { $0.user == name }) {
             nodes.append(Device(user: name))
         }
@@ -87,13 +87,14 @@ extension Scenario {
         var faults = Faults()
         faults.relays = 20 + random.next() % 60
         faults.relayTroubles = RelayTrouble.harmless
-        var busy = Phase(for: .minutes(5 + random.next() % 15), faults: faults)
+        var busy = Phase(for: .minutes(15 + random.next() % 16), faults: faults)
         switch repair {
         case .puts:
             workload.mix = ["write": 600, "reply": 100, "react": 100, "edit": 60, "read": 80]
             without = RepairPath.allCases
         case .welcomes:
-            workload.mix = ["write": 500, "reply": 100, "found": 120, "react": 50, "read": 80]
+            // Of more groups than a person may bring in an hour only reminders tell again.
+            workload.mix = ["write": 600, "reply": 100, "found": 6, "react": 100, "read": 80]
             without = RepairPath.allCases
         case .reminders:
             workload.mix = ["write": 600, "reply": 100, "react": 100, "edit": 60, "read": 80]
