@@ -26,8 +26,7 @@ struct CoreLink: Sendable {
     var droppedCount: UInt64 = 0
     /// Whether the operations that came last held anything new.
     var broughtNews = false
-    /// How many milliseconds the peer's clock is ahead of this one's: at least what its greeting and
-    /// each of its signals told.
+    /// How many milliseconds the peer's clock is ahead: the most that it has told on this link.
     var clockOffset: Int64?
     /// It lasted until its first heartbeat.
     var hasBeaten = false

@@ -55,7 +55,7 @@ struct Departed: Equatable, Sendable {
 extension Stamp {
     /// How many milliseconds the sender's clock is ahead, as far as this tells.
     func clockOffset(at now: Instant) -> Int64 {
-        Int64(wallClock) - Int64(WallTime(clamping: now.wall).value)
+        Int64(WallTime(clamping: wallClock).value) - Int64(WallTime(clamping: now.wall).value)
     }
 }
 
