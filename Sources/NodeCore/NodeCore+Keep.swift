@@ -134,7 +134,11 @@ struct ViewWalk {
         var tips = view?.tips ?? []
         var isMisjudged = false
         for row in try store.views(in: log.number, places) {
-            guard let claimed = row.claimed else { break }
+            guard let claimed = row.claimed else {
+                // The log began here once, and that told what it had seen. Now the log itself does.
+                try Self.again(through: log, judge, store)
+                return true
+            }
             let wasKnown = judge.view(row)?.authority == claimed
             let before = tips
             tips = judge.tips(tips, naming: row.tips) ?? tips
