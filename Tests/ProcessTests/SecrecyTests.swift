@@ -218,7 +218,8 @@ struct SecrecyTests {
             let running = try Self.look(in: home)
             #expect(running.found == [])
             // The log of changes is emptied after a while.
-            #expect((running.files["database-wal"] ?? 0) + (running.files["database"] ?? 0) > 10_000)
+            #expect(
+                (running.files["database-wal"] ?? 0) + (running.files["database"] ?? 0) > 10_000)
         }
         await ann.shutdown()
         await ben.shutdown()
