@@ -223,12 +223,14 @@ final class CausesPresent: Checker {
         for node in world.honestNodes {
             // Nobody brings a revoked device what its last operations wait for.
             let isRevoked = try isSettled && world.isRevoked(node)
-            for (_, logs) in try node.eachSpace() {
+            for (space, logs) in try node.eachSpace() {
+                // Nor somebody what those have who keep them away.
+                let isAlone = try isSettled && !world.hearsEverybody(node, in: space)
                 for log in logs {
                     // What a cut has caught while it waited waits no more, and is shown to nobody.
                     let isBeyond = log.bound.map { $0.sequence < log.end } ?? false
                     let mayWait =
-                        !isSettled || isRevoked || liars.contains(log.device) || isBeyond
+                        !isSettled || isRevoked || isAlone || liars.contains(log.device) || isBeyond
                     try lookForStrays(in: log, of: node)
                     try look(at: log, of: node, mayWait: mayWait)
                 }

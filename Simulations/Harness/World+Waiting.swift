@@ -1,5 +1,5 @@
 import ParleyConversation
-import ParleyLedger
+public import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
 import ParleyWire
@@ -139,6 +139,16 @@ extension World {
         return nil
     }
 
+    /// Whether what any honest member of a space has comes to a node: one that keeps somebody away, or
+    /// is kept away, may wait for ever.
+    public func hearsEverybody(_ node: SimulatedNode, in space: SpaceRecord) throws -> Bool {
+        guard let roster = try node.roster(of: space) else { return false }
+        return try honestNodes.allSatisfy { other in
+            guard other !== node, roster.takesPart(other.identity.device) else { return true }
+            return try hears(of: other, node, in: roster)
+        }
+    }
+
     /// Whether what one of two members of a space has comes to the other, directly or through other
     /// honest members: nothing passes between those of whom one has blocked the other, nor between
     /// devices of one person of which one knows that the other is revoked.
@@ -184,17 +194,23 @@ extension World {
         return roster.takesPart(node.identity.device)
     }
 
-    /// Whether a log has a hole that somebody can fill who may: what an author alone holds that went
-    /// away before it was fetched, nobody brings.
-    private func isFillable(_ log: LogRecord, of space: SpaceID) throws -> Bool {
+    /// Whether a log of a node has a hole that somebody can fill who may: what an author alone holds
+    /// that went away before it was fetched, nobody brings, nor what those alone hold of whom one has
+    /// blocked the other.
+    private func isFillable(
+        _ log: LogRecord, of space: SpaceID, at reader: SimulatedNode
+    ) throws -> Bool {
         guard let gap = log.gap else { return false }
-        guard log.lane != .control else { return true }
         return try honestNodes.contains { node in
             guard let record = try node.store.space(space),
-                try node.roster(of: record)?.takesPart(node.identity.device) == true,
-                let held = try node.store.log(log.tag, in: record.number)?.agreed
+                let roster = try node.roster(of: record),
+                roster.takesPart(node.identity.device) || log.lane == .control,
+                let held = try node.store.log(log.tag, in: record.number)?.agreed,
+                held.spans.contains(where: {
+                    $0.first <= gap.upperBound && gap.lowerBound <= $0.last
+                })
             else { return false }
-            return held.spans.contains { $0.first <= gap.upperBound && gap.lowerBound <= $0.last }
+            return try hears(of: node, reader, in: roster)
         }
     }
 
@@ -209,12 +225,12 @@ extension World {
             let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
             // What a liar wrote where its histories differ may differ as well, once that is proven
             // to both.
-            if try isFillable(log.agreed, of: space.id) {
+            if try isFillable(log.agreed, of: space.id, at: node) {
                 return "\(node.name) has holes in \(what)"
             }
             let held = try other.store.log(log.tag, in: record.number)
             guard held?.fork == log.fork else { return "not both know the fork of \(what)" }
-            if let held, try isFillable(held.agreed, of: space.id) {
+            if let held, try isFillable(held.agreed, of: space.id, at: other) {
                 return "\(other.name) has holes in \(what)"
             }
             // A newcomer's log begins later and ends alike.
