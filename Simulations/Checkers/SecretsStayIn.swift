@@ -17,6 +17,9 @@ final class SecretsStayIn: Checker {
     /// Devices that may have lost keys.
     private var forgetful: Set<DeviceID> = []
 
+    /// When each device died last, in milliseconds of the world.
+    private var deaths: [DeviceID: UInt64] = [:]
+
     private struct Epoch {
         var act: NaiveRosters.Act
         var clock: UInt64
@@ -29,6 +32,10 @@ final class SecretsStayIn: Checker {
         var node: SimulatedNode
         var space: SpaceRecord
         var control: NaiveControl
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        deaths[node.identity.device] = node.world?.now
     }
 
     func wasSetBack(_ node: SimulatedNode) { forgetful.insert(node.identity.device) }
@@ -169,7 +176,9 @@ final class SecretsStayIn: Checker {
             checkCount += 1
             let keys = try node.store.secret(.epochKeys, epoch.act.id.bytes, in: space.number)
             // A clock that jumps by years makes keys look old, and they are dropped: that is said.
-            if try keys == nil && hasSaidSo(node, in: space) { continue }
+            if try keys == nil && (hasSaidSo(node, in: space) || mayStillSay(node, epoch, space)) {
+                continue
+            }
             guard keys != nil else {
                 throw violation("\(node.name) cannot open what is sealed for those who are in")
             }
@@ -185,6 +194,21 @@ final class SecretsStayIn: Checker {
         guard let log = try node.store.log(LogTag(id), in: space.number) else { return false }
         return try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
             .contains { $0.operation.header.kind.rawValue == 12 }
+    }
+
+    /// Whether a device that has not the secrets to open an epoch began anew so lately that it may not have
+    /// looked yet: it does so 5 to 10 minutes after it first hears of the space.
+    private func mayStillSay(
+        _ node: SimulatedNode, _ epoch: Epoch, _ space: SpaceRecord
+    ) throws(StoreError) -> Bool {
+        let device = node.identity.device
+        guard let died = deaths[device], let now = node.world?.now, now < died + 1_800_000 else {
+            return false
+        }
+        return try !Self.leaves(of: node, in: space.number).contains {
+            // Why it does not open matters to nobody here.
+            (try? epoch.body.open(at: epoch.place, as: device, with: $0)) != nil
+        }
     }
 
     // MARK: Words

@@ -9,7 +9,8 @@ import ParleyWire
 extension NodeCore {
     /// Of each space the mailboxes of so many epochs are read, the newest.
     static let readEpochCountMax = 16
-    /// Of these, so many are still written to: what comes there is told at once.
+    /// Of these, so many are still written to, besides those of ``ReadableEpoch/mayBeUsed``: what
+    /// comes there is told at once.
     static let subscribedEpochCountMax = 4
     /// Mailboxes that are read on one connection; of more the newest.
     static let readMailboxCountMax = 1_000
@@ -55,9 +56,17 @@ extension NodeCore {
             lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
         }
         // Names of mailboxes are keys that are derived: only of those that are not watched yet.
-        let watched = Set(lines[relay]?.mailboxes.values.compactMap(WatchedDay.init) ?? [])
-        let unread = drops.suffix(Self.readMailboxCountMax).filter {
-            !watched.contains($0.watched)
+        var watched: [WatchedDay: MailboxID] = [:]
+        for (mailbox, open) in lines[relay]?.mailboxes ?? [:] {
+            if let day = WatchedDay(open) { watched[day] = mailbox }
+        }
+        var unread: [DropDay] = []
+        for drop in drops.suffix(Self.readMailboxCountMax) {
+            guard let mailbox = watched[drop.watched] else {
+                unread.append(drop)
+                continue
+            }
+            if drop.isLive { subscribeLate(to: mailbox, on: relay, at: now, &effects) }
         }
         let room = roomForMailboxes(unread.count, on: relay, at: now, &effects)
         for drop in unread.suffix(room) {
@@ -81,16 +90,17 @@ extension NodeCore {
         var drops: [DropDay] = []
         for space in try store.spaces() where spaces?.contains(space.number) ?? true {
             guard belongs(to: try roster(of: space, store)) else { continue }
-            for (place, (epoch, kept)) in try newestEpochs(of: space, store).enumerated() {
-                let opened = RelayDay(at: kept.openedAt)
+            for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
+                let opened = RelayDay(at: epoch.kept.openedAt)
+                let isLive = epoch.mayBeUsed || place < Self.subscribedEpochCountMax
                 // A clock that was ahead of the relay's says nothing of when it came.
                 let start = opened > today ? first : max(first, opened.previous)
                 for day in start.through(today.next) {
                     drops.append(
                         DropDay(
-                            watched: WatchedDay(epoch: epoch, day: day), age: place,
-                            space: space.number, keys: kept.keys,
-                            isLive: place < Self.subscribedEpochCountMax && day.next >= today))
+                            watched: WatchedDay(epoch: epoch.id, day: day), age: place,
+                            space: space.number, keys: epoch.kept.keys,
+                            isLive: isLive && day.next >= today))
                 }
             }
         }
@@ -138,22 +148,29 @@ extension NodeCore {
         return free + done.count
     }
 
-    /// The epochs of a space whose mailboxes are of use, the newest first.
+    /// The epochs of a space whose mailboxes are of use: those that somebody who is in may use now,
+    /// the one that is used where all is known first; then the others, the newest first.
     func newestEpochs(
         of space: SpaceRecord, _ store: some Store
-    ) throws(StoreError) -> [(epoch: OperationID, kept: KeptEpoch)] {
-        var found: [(epoch: OperationID, kept: KeptEpoch)] = []
+    ) throws(StoreError) -> [ReadableEpoch] {
+        var found: [ReadableEpoch] = []
         for (name, secret) in try store.secrets(.epochKeys, in: space.number) {
             guard let id = OperationID(name), let kept = KeptEpoch(secret) else { continue }
-            found.append((id, kept))
+            found.append(ReadableEpoch(id: id, kept: kept))
         }
-        // By what names what: clocks go wrong, and a device whose clock was set back would take
-        // epochs from before that for newer than all that come.
         var ranks: [OperationID: Int] = [:]
-        for (rank, epoch) in (judges[space.number]?.graph.epochs ?? []).enumerated() {
-            ranks[epoch.id] = rank
+        if let judge = judges[space.number] {
+            // By what names what: clocks go wrong, and a device whose clock was set back would take
+            // epochs from before that for newer than all that come.
+            let held = Set(found.map(\.id))
+            let known = judge.graph.epochs.filter { held.contains($0.id) }
+            // As many as there are members may be made at once, and all use one of them in the end.
+            let heads = judge.graph.heads(of: known.filter(judge.takes))
+            for (rank, epoch) in (known + heads.reversed()).enumerated() { ranks[epoch.id] = rank }
+            let used = Set(heads.map(\.id))
+            for place in found.indices { found[place].mayBeUsed = used.contains(found[place].id) }
         }
-        found.sort { (ranks[$1.epoch] ?? -1, $0.epoch) < (ranks[$0.epoch] ?? -1, $1.epoch) }
+        found.sort { (ranks[$1.id] ?? -1, $0.id) < (ranks[$0.id] ?? -1, $1.id) }
         return Array(found.prefix(Self.readEpochCountMax))
     }
 
@@ -163,8 +180,8 @@ extension NodeCore {
         of space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> OperationID? {
         try newestEpochs(of: space, store).first {
-            judges[space.number]?.graph.hasLeft($0.epoch, identity.device) == false
-        }?.epoch
+            judges[space.number]?.graph.hasLeft($0.id, identity.device) == false
+        }?.id
     }
 
     private mutating func watch(
@@ -177,11 +194,24 @@ extension NodeCore {
             use: use, key: key, day: day, cursor: cursor)
         lines[relay]?.queues[use.space, default: []].append(mailbox)
         if isLive {
+            lines[relay]?.mailboxes[mailbox]?.isLive = true
             ask(
                 .subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), at: now,
                 &effects)
         }
         look(into: mailbox, on: relay, at: now, &effects)
+    }
+
+    /// Asks a relay to push what comes into a mailbox that is read already: its epoch is used again.
+    private mutating func subscribeLate(
+        to mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard let open = lines[relay]?.mailboxes[mailbox], !open.isLive else { return }
+        lines[relay]?.mailboxes[mailbox]?.isLive = true
+        lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = true
+        ask(
+            .subscribe, of: mailbox, as: open.key, on: relay, for: .subscribe(mailbox), at: now,
+            &effects)
     }
 
     /// All that lay at a relay was taken: now this device's own may go up.
@@ -239,4 +269,13 @@ struct WatchedDay: Hashable, Sendable {
         guard case .drop(_, let epoch) = mailbox.use else { return nil }
         self.init(epoch: epoch, day: mailbox.day)
     }
+}
+
+/// An epoch whose keys are held.
+struct ReadableEpoch {
+    let id: OperationID
+    let kept: KeptEpoch
+    /// Whether somebody who is in may seal under it now: it is for the roster of now, and no author
+    /// of another such had seen it.
+    var mayBeUsed = false
 }

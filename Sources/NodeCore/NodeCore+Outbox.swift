@@ -343,10 +343,10 @@ extension NodeCore {
         to relay: NoiseKey, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        let former = try newestEpochs(of: space, store).filter { $0.epoch != current }
-        for (epoch, _) in former.prefix(Self.formerEpochCountMax) {
+        let former = try newestEpochs(of: space, store).filter { $0.id != current }
+        for epoch in former.prefix(Self.formerEpochCountMax) {
             _ = try put(
-                parcel, for: .whatever, of: space, epoch, to: relay, at: now, store, &random,
+                parcel, for: .whatever, of: space, epoch.id, to: relay, at: now, store, &random,
                 &effects)
         }
     }

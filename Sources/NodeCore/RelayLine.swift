@@ -75,6 +75,8 @@ struct OpenMailbox: Sendable {
     var newest: [RelayEntry] = []
     /// Something was pushed before that, or not told: there is another page to ask for.
     var hasMore = false
+    /// The relay was asked to push what comes.
+    var isLive = false
     /// The relay had no time to be asked to push what comes.
     var lacksSubscription = false
     /// It is asked to push only after what was there was asked for.

@@ -51,17 +51,22 @@ extension ControlGraph {
         numbers[epoch].map { isInPast(other, of: $0) } ?? false
     }
 
-    /// Of several epochs the one that is used: the author of no other had seen it, so that no clock
-    /// that ran ahead holds on to an old one; of such the one with the greatest clock, then the
+    /// Of several epochs the one that is used: the first of ``heads(of:)``.
+    ///
+    /// - Parameter epochs: causes before effects, as ``epochs`` has them.
+    public func newest(of epochs: [ControlEpoch]) -> ControlEpoch? { heads(of: epochs).first }
+
+    /// Of several epochs those that the author of no other had seen, so that no clock that ran ahead
+    /// holds on to an old one: the one with the greatest clock first, of equals the one with the
     /// smallest name.
     ///
     /// - Parameter epochs: causes before effects, as ``epochs`` has them.
-    public func newest(of epochs: [ControlEpoch]) -> ControlEpoch? {
+    public func heads(of epochs: [ControlEpoch]) -> [ControlEpoch] {
         var heads: [ControlEpoch] = []
         for epoch in epochs.reversed() where !heads.contains(where: { saw(epoch.id, in: $0.id) }) {
             heads.append(epoch)
         }
-        return heads.max { ($0.clock, $1.id) < ($1.clock, $0.id) }
+        return heads.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
     }
 
     /// Whether an epoch takes the place of another: its author had seen that, or neither's had seen

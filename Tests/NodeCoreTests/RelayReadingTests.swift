@@ -39,6 +39,47 @@ struct RelayReadingTests {
         #expect(try numbers(of: pair.ben, in: pair) == Array(0..<400))
     }
 
+    @Test("what comes under the epoch that is used is told at once, however many others were made")
+    func manyEpochs() throws {
+        let world = World(seed: 33)
+        let relay = world.addRelay("relay")
+        var nodes: [SimulatedNode] = []
+        for number in 0..<6 {
+            let node = try world.addNode("member \(number)")
+            try world.use(relay, by: node)
+            nodes.append(node)
+        }
+        try world.introduce(nodes)
+        let others = nodes.dropFirst().map(\.identity.person)
+        let reply = try world.perform(.createGroup(name: "all", members: others), on: nodes[0])
+        guard case .space(let number) = reply, let group = try nodes[0].store.space(number)?.id
+        else { throw CommandRefusal.unknownConversation }
+        world.run(for: 60_000)
+        // Each makes an epoch of their own, which the others have not seen.
+        for node in nodes { world.stopProcess(of: node) }
+        world.run(for: 8 * Self.day)
+        for node in nodes {
+            world.start(node)
+            try world.type("so many days", on: node, in: group)
+            world.run(for: 10_000)
+            world.stopProcess(of: node)
+        }
+        world.startAll()
+        world.run(for: 600_000)
+        world.keepToRelays()
+        for (place, node) in nodes.enumerated() {
+            // A new connection subscribes to what is of use now.
+            world.stopProcess(of: node)
+            world.run(for: 5_000)
+            world.start(node)
+            world.run(for: 20_000)
+            let text = "live \(place)"
+            try world.type(text, on: nodes[(place + 1) % nodes.count], in: group)
+            world.run(for: 5_000)
+            #expect(try node.texts(in: group).last == text, "\(node.name)")
+        }
+    }
+
     @Test("the newest are shown before the older ones were fetched, then these")
     func newestFirst() throws {
         let pair = try Pair(seed: 32)
