@@ -90,7 +90,7 @@ final class CausesPresent: Checker {
     ) throws {
         let header = stored.operation.header
         var earlier: [UInt64] = []
-        if stored.sequence > 0,
+        if stored.sequence > 0, try !beginsAnew(at: stored.sequence, log, of: node),
             let previous = try node.store.operation(at: stored.sequence - 1, in: log.number)
         {
             earlier.append(previous.operation.header.clock)
@@ -107,6 +107,18 @@ final class CausesPresent: Checker {
         backdated[log.device] = violation(
             "\(node.name) holds \(log.tag)/\(stored.sequence), whose clock is not above those of"
                 + " what it follows")
+    }
+
+    /// Whether an author was let in again at this place after its disk was set back: it never sees what
+    /// it wrote below, and so not its clock.
+    private func beginsAnew(
+        at sequence: UInt64, _ log: LogRecord, of node: SimulatedNode
+    ) throws(StoreError) -> Bool {
+        guard let space = try node.store.spaces().first(where: { $0.number == log.space }),
+            let author = node.world?.nodes.first(where: { $0.identity.device == log.device }),
+            let own = try author.store.space(space.id)
+        else { return false }
+        return try author.store.log(log.tag, in: own.number)?.floor?.sequence == sequence
     }
 
     /// What never comes is not waited for: another branch, or what a removal cut off.
