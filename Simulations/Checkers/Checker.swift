@@ -118,6 +118,8 @@ public final class Jury {
             NoCallRingsForEver(), OneDeviceAnswers(), CallsEndAlike(), NothingVolatileOnDisk(),
             KeySealsOnce(reader), MailboxesHoldWhatAllMayHave(reader), RemovalKeepsWhatWasHeld(),
             NobodyHearsWhoIsKeptAway(), GivenUpStopsRinging(), AnswersStandBelow(), IdleIsQuiet(),
+            ConsentIsGiven(), PresenceIsPrivate(), RepeatedIsIgnored(), UsedKeysAreGone(reader),
+            NewcomersGetWhatIsGranted(), LinksExpire(),
         ]
     }
 

@@ -36,6 +36,18 @@ struct OpenedEnvelope {
     }
 }
 
+/// With what an envelope was sealed.
+struct SealedStep {
+    /// The operation of its epoch.
+    let epoch: OperationID
+    /// Whose epoch it is.
+    let space: SpaceID
+    /// Who sealed it.
+    let device: DeviceID
+    /// The step of its chain.
+    let step: UInt32
+}
+
 /// Opens all envelopes of a world with the seeds of its epochs, which no node keeps.
 ///
 /// Only nodes with stores in memory have their seeds noted: in other worlds it opens nothing.
@@ -59,6 +71,9 @@ final class EnvelopeReader {
     private var mailboxes: [MailboxID: OperationID] = [:]
     /// Chains as far as envelopes were opened, which go in order.
     private var chains: [Author: Chain] = [:]
+    /// What envelopes were sealed with, by their names.
+    private var steps: [Digest: SealedStep] = [:]
+    private static let stepCountMax = 8_192
     /// What was opened in the last step: several checkers ask for the same.
     private var opened: [[UInt8]: OpenedEnvelope?] = [:]
     private static let openedCountMax = 64
@@ -79,11 +94,38 @@ final class EnvelopeReader {
     ) -> OpenedEnvelope? {
         if let known = opened[bytes] { return known }
         if opened.count >= Self.openedCountMax { opened = [:] }
-        let envelope = shelf(of: mailbox, world).flatMap {
-            open(bytes, in: mailbox, of: $0, by: device, world)
-        }
+        let shelf = shelf(of: mailbox, world)
+        let envelope = shelf.flatMap { open(bytes, in: mailbox, of: $0, by: device, world) }
         opened[bytes] = .some(envelope)
+        if let shelf, let envelope {
+            if steps.count >= Self.stepCountMax { steps = [:] }
+            let name: Digest = digest(.relayBlob, bytes)
+            steps[name] = SealedStep(
+                epoch: shelf.epoch, space: shelf.seed.space, device: device, step: envelope.step)
+        }
         return envelope
+    }
+
+    /// With what an envelope was sealed that a node put into a shared mailbox lately, or nil.
+    func sealed(_ bytes: [UInt8]) -> SealedStep? {
+        if steps.isEmpty { return nil }
+        let name: Digest = digest(.relayBlob, bytes)
+        return steps[name]
+    }
+
+    /// Whether a chain of a device opens an envelope that lay in a shared mailbox.
+    func opens(
+        _ bytes: [UInt8], in mailbox: MailboxID, of device: DeviceID, _ chain: Chain,
+        _ world: World
+    ) -> Bool {
+        guard let shelf = shelf(of: mailbox, world) else { return false }
+        let place = EnvelopePlace(space: shelf.seed.space, epoch: shelf.epoch, mailbox: mailbox)
+        var chain = chain
+        // That it does not is what is hoped for, for whatever reason.
+        guard let envelope = try? Envelope(bytes, at: place, keys: shelf.keys) else { return false }
+        let wall = World.epoch + world.now
+        // As above.
+        return (try? envelope.open(from: device, chain: &chain, now: wall)) != nil
     }
 
     private func open(

@@ -50,6 +50,8 @@ struct NaiveModel: Equatable {
     var muted: [SpaceID: Bool] = [:]
     /// In the own space, the last word about each person: alias, accepted, verified.
     var contacts: [String] = []
+    /// In the own space, whether contacts put the person into groups without asking.
+    var letsContactsAdd = false
 
     private struct Act {
         var operation: VerifiedOperation
@@ -199,6 +201,9 @@ struct NaiveModel: Equatable {
                 let space = SpaceID(fieldBytes(mute.space))
             {
                 muted[space] = mute.on
+            }
+            if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
+                letsContactsAdd = said.policy == 2
             }
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
                 let person = PersonID(fieldBytes(contact.person))

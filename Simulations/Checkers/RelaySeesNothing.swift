@@ -6,7 +6,8 @@ import ParleySimulation
 import ParleyWire
 
 /// I18: what a relay is given and keeps is readable by nobody, and names nobody; and a message is
-/// shown as lying on a relay only where a relay answered after it was written.
+/// shown as lying on a relay only where a relay answered after it was written, and has not told since
+/// that it lost what it had.
 final class RelaySeesNothing: Checker {
     static let invariant = "I18"
     static let needsRelay = true
@@ -23,8 +24,22 @@ final class RelaySeesNothing: Checker {
     private var stepCount: UInt64 = 0
     /// At which step a message was reported as saved.
     private var saved: [Place: UInt64] = [:]
-    /// At which step a relay last said to a device that it keeps something.
-    private var stored: [DeviceID: UInt64] = [:]
+    /// What a device was told by a relay.
+    private struct Told {
+        /// Its newest start.
+        var start: UInt64
+        /// At which steps it said that it keeps something, and under which counters.
+        var stored: [Answer] = []
+        /// What of that it has told to have lost since.
+        var lost: [Answer] = []
+    }
+
+    private struct Answer {
+        var step: UInt64
+        var counter: UInt64
+    }
+
+    private var told: [DeviceID: [NoiseKey: Told]] = [:]
 
     func observed(_ step: StepReport) throws {
         stepCount += 1
@@ -32,7 +47,7 @@ final class RelaySeesNothing: Checker {
         learn(node)
         switch step.input {
         case .command(_, let command): try learn(command, step)
-        case .relay(_, .answered(_, .stored)): stored[node.identity.device] = stepCount
+        case .relay(let relay, let news): learn(news, of: relay, step)
         default: break
         }
         for case .askRelay(_, let request) in step.effects {
@@ -41,6 +56,28 @@ final class RelaySeesNothing: Checker {
                 try search(bytes, "\(node.name) gives a relay")
             case .open, .get, .subscribe, .unsubscribe, .acknowledge, .pipe: break
             }
+        }
+    }
+
+    private func learn(_ news: RelayNews, of relay: NoiseKey, _ step: StepReport) {
+        let device = step.node.identity.device
+        switch news {
+        // Who dies over it is told again.
+        case .opened(let welcome) where !step.isLost:
+            guard let start = welcome.starts.first?.id else { return }
+            let known = told[device]?[relay] ?? Told(start: start)
+            var now = Told(start: start, lost: known.lost)
+            for answer in known.stored {
+                if welcome.hasLost(answer.counter, toldIn: known.start) {
+                    now.lost.append(answer)
+                } else {
+                    now.stored.append(answer)
+                }
+            }
+            told[device, default: [:]][relay] = now
+        case .answered(_, .stored(let counter)):
+            told[device]?[relay]?.stored.append(Answer(step: stepCount, counter: counter))
+        default: break
         }
     }
 
@@ -82,7 +119,19 @@ final class RelaySeesNothing: Checker {
         }
     }
 
+    /// Who forgets what a relay told them is told again, and believes until then what they know.
+    private func forget(_ device: DeviceID) {
+        told[device] = told[device]?.mapValues {
+            Told(start: $0.start, stored: $0.lost + $0.stored)
+        }
+    }
+
+    func died(_ node: SimulatedNode, losingPower: Bool) throws {
+        if losingPower { forget(node.identity.device) }
+    }
+
     func wasSetBack(_ node: SimulatedNode) {
+        forget(node.identity.device)
         // Places are used again.
         saved = saved.filter { $0.key.device != node.identity.device }
     }
@@ -98,10 +147,11 @@ final class RelaySeesNothing: Checker {
                         device: node.identity.device, tag: message.reference.tag,
                         sequence: message.reference.sequence)
                     guard let written = saved[place] else { continue }
-                    guard stored[node.identity.device] ?? 0 > written else {
+                    let answers = told[node.identity.device]?.values.flatMap(\.stored)
+                    guard answers?.contains(where: { $0.step > written }) == true else {
                         throw violation(
                             "\(node.name) shows a message as lying on a relay, and none has "
-                                + "answered since it was written")
+                                + "answered since it was written, or since it lost all")
                     }
                 }
             }

@@ -21,7 +21,10 @@ extension CheckersCanFailTests {
     }
 
     /// Ann puts frames into a mailbox of an epoch of hers, under a step of her chain.
-    private func put(_ frames: [Frame], atStep step: UInt32, _ trial: Trial) throws {
+    @discardableResult
+    private func put(
+        _ frames: [Frame], atStep step: UInt32, _ trial: Trial
+    ) throws -> (mailbox: MailboxID, envelope: [UInt8]) {
         let relay = try #require(trial.world.relays.first)
         let (epoch, seed) = try #require(
             trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
@@ -40,6 +43,57 @@ extension CheckersCanFailTests {
         let request = MailboxRequest(
             number: 1, action: .put(envelope: sealed), mailbox: mailbox.id, key: mailbox.key)
         pretend(.madeDurable, by: trial.ann, [.askRelay(relay.key, request)], trial)
+        return (mailbox.id, sealed)
+    }
+
+    @Test("RepeatedIsIgnored: what a relay passes on again has an effect again")
+    func passedTwice() throws {
+        let trial = try Trial(of: "I32", hasRelay: true)
+        let relay = try #require(trial.world.relays.first)
+        let mailbox = MailboxID(reinterpreting: trial.trip)
+        let changed = Effect.changed([.presence(trial.ann.identity.person)])
+        func pass(_ bytes: [UInt8], _ effects: [Effect]) {
+            pretend(.relay(relay.key, .passed(mailbox, bytes)), by: trial.ben, effects, trial)
+        }
+        pass([1], [changed])
+        pass([2], [])
+        pass([1], [])
+        pass([2], [changed])
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I32"] ?? 0 > 0)
+        pass([1], [changed])
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("UsedKeysAreGone: the key of an envelope that was opened is kept")
+    func keptKey() throws {
+        let trial = try Trial(of: "I33", hasRelay: true)
+        let relay = try #require(trial.world.relays.first)
+        let first = try put([.credit(1)], atStep: 500, trial)
+        let second = try put([.credit(2)], atStep: 501, trial)
+        let (epoch, seed) = try #require(
+            trial.world.seedBook.seeds.first { $0.value.space == trial.trip })
+        let ann = trial.ann.identity.device
+        var chain = seed.chain(of: ann)
+        chain.skip(500)
+        let place = EnvelopePlace(space: trial.trip, epoch: epoch, mailbox: second.mailbox)
+        _ = try Envelope(second.envelope, at: place, keys: seed.keys).open(
+            from: ann, chain: &chain, now: World.epoch + trial.world.now)
+        // As it would be kept if the first had been opened, and its key had not been erased.
+        var kept = chain.stored.withUnsafeBytes { Array($0) }
+        #expect(Array(kept[1..<5]) == [0, 0, 1, 246])
+        kept[4] = 245
+        for bytes in [seed.chain(of: ann).stored.withUnsafeBytes { Array($0) }, kept] {
+            try trial.jury.verify()
+            try trial.meddle(with: trial.ben) { store, space in
+                try store.setSecret(
+                    Secret(bytes), .chain, epoch.bytes + ann.bytes, in: space.number)
+            }
+            let entry = RelayEntry(counter: 1, envelope: first.envelope)
+            pretend(
+                .relay(relay.key, .arrived(first.mailbox, [entry])), by: trial.ben, [], trial)
+        }
+        trial.isBroken(isSettled: false)
     }
 
     @Test("KeySealsOnce: a step of a chain is used for two contents")
@@ -172,6 +226,34 @@ extension CheckersCanFailTests {
             try store.insert(row)
         }
         trial.isBroken()
+    }
+
+    @Test("AnswersStandBelow: an answer is written under a clock that its question is ahead of")
+    func answerDatedBefore() throws {
+        for isFar in [true, false] {
+            let trial = try Trial(of: "I28")
+            let (ann, ben) = (trial.ann, trial.ben)
+            // What others say of clocks binds, however wrong the own one is.
+            ann.clock.skew = isFar ? 700_000 : 500_000
+            try ann.type("what time is it?", in: trial.trip)
+            trial.world.run(for: 5_000)
+            let number = try trial.number(of: "what time is it?", at: ben)
+            let stored = try #require(try ben.store.operation(number))
+            let log = try #require(try ben.store.log(stored.log))
+            let question = OperationReference(
+                tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+            let forgery = try #require(try Forgery(ben, in: trial.trip))
+            let run = try #require(
+                try forgery.run(
+                    TextMessage(text: "noon").draft(replyingTo: question),
+                    at: World.epoch + trial.world.now, naming: []))
+            try forgery.keep(run)
+            if isFar {
+                try trial.jury.verify(isSettled: true)
+            } else {
+                trial.isBroken()
+            }
+        }
     }
 
     @Test("IdleIsQuiet: two who have nothing to say ask each other again and again")

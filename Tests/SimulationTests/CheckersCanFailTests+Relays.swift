@@ -1,4 +1,5 @@
 import ParleyConversation
+import ParleyRelaying
 import ParleySealing
 import ParleyWire
 import Testing
@@ -83,6 +84,26 @@ extension CheckersCanFailTests {
                 Outbox.Entry(first: 0, end: log.end, since: 1).bytes, .outbox,
                 Outbox.key(relay.key, trial.trip, tag))
         }
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("RelaySeesNothing: a message is shown as lying on a relay that has lost all since")
+    func lostByRelay() throws {
+        let trial = try Trial(of: "I18", hasRelay: true)
+        let (ann, relay) = (trial.ann, try #require(trial.world.relays.first))
+        trial.world.stopProcess(of: trial.ben)
+        try ann.type("anybody there?", in: trial.trip)
+        trial.world.run(for: 60_000)
+        #expect(try ann.messages(in: trial.trip).contains { $0.state == .relayed })
+        try trial.jury.verify()
+        trial.world.wipe(relay)
+        // The relay tells, and the node goes on showing what it showed.
+        let welcome = Relay.welcome(
+            starts: relay.store.starts, newest: relay.store.newest, policy: relay.policy,
+            at: World.epoch + trial.world.now)
+        trial.world.onStep?(
+            StepReport(
+                node: ann, input: .relay(relay.key, .opened(welcome)), effects: [], isLost: false))
         trial.isBroken(isSettled: false)
     }
 }

@@ -1,0 +1,100 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySimulation
+import ParleyWire
+
+/// I34: a newcomer is given of what was written before as much as the group says: who lets somebody in
+/// withholds all that they hold themself, or what is older than some days, or nothing.
+///
+/// What the group says is what the model makes of all that the author had seen.
+/// Source: `Protocol/08-roster.md`, "Horizons".
+final class NewcomersGetWhatIsGranted: Checker {
+    static let invariant = "I34"
+    /// What a device says in the same step after it let somebody in, in one of its own logs.
+    private static let ownWordCountMax: UInt64 = 8
+    private(set) var checkCount = 0
+    private let book = NaiveBook()
+    private var words = OwnControlWords()
+
+    func observed(_ step: StepReport) throws {
+        guard step.node.isHonest else { return }
+        for (space, operations) in try words.news(of: step) where space.kind == .group {
+            for stored in operations {
+                guard let horizon = Self.horizon(by: stored.operation) else { continue }
+                try look(at: horizon, by: stored, in: space, of: step.node)
+            }
+        }
+    }
+
+    func wasSetBack(_ node: SimulatedNode) { words.wasSetBack(node) }
+
+    func looked(at world: World) throws {}
+
+    private static func horizon(by operation: Operation) -> Horizon? {
+        guard let payload = operation.payload else { return nil }
+        switch operation.header.kind {
+        case .addMember:
+            // What cannot be read lets nobody in.
+            return (try? AddMember(payload: payload))?.newcomer.horizon
+        case .redeem:
+            // Nor does this.
+            return (try? Redeem(payload: payload))?.newcomer.horizon
+        default: return nil
+        }
+    }
+
+    private func look(
+        at horizon: Horizon, by stored: StoredOperation, in space: SpaceRecord,
+        of node: SimulatedNode
+    ) throws {
+        let control = try book.read(space, of: node)
+        guard !control.rosters.isForked, let act = control.rosters.number(of: stored.id) else {
+            return
+        }
+        checkCount += 1
+        let past = control.rosters.acts[act].past
+        switch control.rosters.fold(past).settings.history ?? .none {
+        case .all:
+            guard horizon.places.isEmpty else {
+                throw violation("\(node.name) keeps from a newcomer what the group gives to all")
+            }
+        case .none:
+            try lookForAll(in: horizon, space, of: node)
+        case .days(let days):
+            let wall = stored.operation.header.wallClock
+            let oldest = wall - min(wall, UInt64(days) * 86_400_000)
+            try lookForOlder(than: oldest, in: horizon, space, of: node)
+        }
+    }
+
+    private func lookForAll(
+        in horizon: Horizon, _ space: SpaceRecord, of node: SimulatedNode
+    ) throws {
+        for log in try node.store.agreedLogs(in: space.number)
+        where log.lane != .control && log.end > 0 {
+            let isOwn = log.device == node.identity.device
+            let due = isOwn ? log.end - min(log.end, Self.ownWordCountMax) : log.end
+            let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
+            guard given >= due else {
+                throw violation(
+                    "\(node.name) gives a newcomer \(log.tag) from \(given) on, though the group"
+                        + " gives nothing from before")
+            }
+        }
+    }
+
+    private func lookForOlder(
+        than oldest: UInt64, in horizon: Horizon, _ space: SpaceRecord, of node: SimulatedNode
+    ) throws {
+        for log in try node.store.agreedLogs(in: space.number)
+        where log.lane != .control && log.end > 0 {
+            let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
+            let first = try node.store.operation(at: max(given, log.base), in: log.number)
+            guard let first, first.operation.header.clock >> 16 < oldest else { continue }
+            throw violation(
+                "\(node.name) gives a newcomer \(log.tag) from \(given) on, which is older than the"
+                    + " group gives")
+        }
+    }
+}
