@@ -23,6 +23,8 @@ struct Disguise: Sendable {
     var hidden: [Hidden] = []
     /// How often it made branches whose hashes begin alike.
     var groundCount = 0
+    /// The group in which somebody waits to be asked, and how often it was flooded.
+    var unasked: (group: SpaceID, floodCount: Int)?
 
     /// The frame as it leaves, or nil where nothing of it is left.
     func dressed(

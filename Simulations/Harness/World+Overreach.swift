@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 public import ParleyWire
 
 /// What a changed program says with the valid keys of a member who may not say it.
@@ -46,6 +47,29 @@ extension World {
         }
     }
 
+    /// Names in a control operation what stands in another lane: in the liar's own log, or in that of
+    /// somebody else. No roster can be made of it, so it waits, and with it all that the liar writes
+    /// there from then on.
+    @discardableResult
+    public func nameAnotherLane(_ liar: SimulatedNode, in space: SpaceID) throws -> Bool {
+        try forge(liar, in: space) { forgery in
+            let logs = try liar.store.logs(in: forgery.space.number).filter {
+                $0.lane != .control && $0.end > 0
+            }
+            liar.lieCount += 1
+            let own = logs.filter { $0.device == liar.identity.device }
+            let named = liar.lieCount % 2 == 0 && !own.isEmpty ? own : logs
+            guard !named.isEmpty else { return false }
+            let log = named[Int(liar.randomNumber() % UInt64(named.count))]
+            let draft = Draft(
+                kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
+            let cause = OperationReference(
+                tag: log.tag, sequence: log.end - 1, check: log.tip.check)
+            let run = try forgery.run(draft, at: wall(of: liar), naming: [cause])
+            return try show(run, by: forgery, in: space)
+        }
+    }
+
     private func overreach(
         _ liar: SimulatedNode, in space: SpaceID,
         _ draft: (Forgery, OperationReference) -> Draft
@@ -59,7 +83,7 @@ extension World {
         }
     }
 
-    private func show(_ run: Run?, by forgery: Forgery, in space: SpaceID) throws -> Bool {
+    func show(_ run: Run?, by forgery: Forgery, in space: SpaceID) throws -> Bool {
         guard let run else { return false }
         try forgery.keep(run)
         let victims = victims(of: forgery.liar, forgery)

@@ -30,12 +30,12 @@ extension Stage {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
             .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
-            .consent, .permit, .govern, .openGroup, .closeGroup, .nameDevice, .revoke, .call,
-            .pickUp, .turnDown,
-            .hangUp, .typing, .appear, .confide:
+            .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
+            .turnDown, .hangUp, .typing, .appear, .confide:
             return try !node.isDown && person(node, does: act.do)
         case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
-        case .link, .keepBackup, .recover, .join: return try household(of: node, does: act.do)
+        case .link, .keepBackup, .recover, .openGroup, .join:
+            return try household(of: node, does: act.do)
         case .misbehave(let malice):
             guard !node.isDown, let space = try world.observe({ try space(0, of: node) }) else {
                 return false
@@ -91,6 +91,8 @@ extension Stage {
         case .deleteOthers: try world.deleteOthers(liar, in: space)
         case .deleteAsBefore: try world.deleteAsBefore(liar, in: space)
         case .nameAnyway: try world.nameAnyway(liar, in: space)
+        case .nameAnotherLane: try world.nameAnotherLane(liar, in: space)
+        case .floodUnasked: try world.floodUnasked(liar)
         }
     }
 

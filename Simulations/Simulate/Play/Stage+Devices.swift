@@ -28,7 +28,8 @@ extension Stage {
                     device, of: node, from: helper == nil ? backup : nil, helpedBy: friend,
                     keeping: staying, on: choice)
             }
-        case .openGroup(let place, let uses): return try open(place, for: uses, by: node)
+        case .openGroup(let place, let uses, let time?):
+            return try open(place, for: uses, lasting: time, by: node)
         case .join(let user):
             guard !node.isDown, let link = links[user] else { return false }
             return perform(.joinGroup(link), on: node) != nil
@@ -62,14 +63,14 @@ extension Stage {
     }
 
     private mutating func open(
-        _ place: Int, for uses: Int, by node: SimulatedNode
+        _ place: Int, for uses: Int, lasting time: VirtualTime, by node: SimulatedNode
     ) throws -> Bool {
         guard !node.isDown, let space = try world.observe({ try space(place, of: node) }),
             let card = try world.observe({ try node.store.value(.card, node.identity.person.bytes) }
             )
         else { return false }
         let secret = (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        let expires = World.epoch + world.now + 86_400_000
+        let expires = World.epoch + world.now + time.milliseconds
         let reply = perform(
             .createGroupInvite(
                 space.id, secret: secret, role: .member, uses: UInt32(clamping: uses),

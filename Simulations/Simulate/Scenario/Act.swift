@@ -71,8 +71,9 @@ public enum Deed: Codable, Equatable, Sendable {
     /// Decides how many days of what was written before a newcomer is given: 0 for nothing, and
     /// below 0 for all.
     case govern(space: Int, historyDays: Int)
-    /// Opens a link into a group, for so many guests.
-    case openGroup(space: Int, uses: Int)
+    /// Opens a link into a group, for so many guests and so long. Nothing comes of one without a
+    /// time: in runs that are kept nothing ever did.
+    case openGroup(space: Int, uses: Int, for: VirtualTime? = nil)
     /// Ends the oldest link into a group that is open.
     case closeGroup(space: Int)
     /// Wants to come in by the newest link that somebody opened.
@@ -240,12 +241,21 @@ public enum Malice: String, Codable, CaseIterable, Sendable {
     case deleteAsBefore
     /// Names the conversation without the right to.
     case nameAnyway
+    /// Names in a control operation what stands in another lane, so that it waits for ever.
+    case nameAnotherLane
+    /// Puts somebody who wants to be asked into a group, and writes ever more into its control log.
+    case floodUnasked
 
     /// What is drawn for a seed: those before 400 are what they were.
     static func drawn(for seed: UInt64) -> [Malice] {
         let late: Set<Malice> = [
             .grindHashes, .editOthers, .deleteOthers, .deleteAsBefore, .nameAnyway,
         ]
-        return seed >= Scenario.firstLateSeed ? allCases : allCases.filter { !late.contains($0) }
+        return allCases.filter { kind in
+            !besides.contains(kind) && (seed >= Scenario.firstLateSeed || !late.contains(kind))
+        }
     }
+
+    /// What liars of seeds from 400 on do besides: drawn from another stream.
+    static let besides: [Malice] = [.nameAnotherLane, .floodUnasked]
 }

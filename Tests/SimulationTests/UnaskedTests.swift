@@ -1,0 +1,51 @@
+import ParleyCheckers
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyWire
+import Testing
+
+@testable import ParleySimulation
+
+/// What members do in lane 0 that nobody asked for.
+@Suite("Lies in the control log")
+struct UnaskedTests {
+    @Test("honest nodes end equal whatever a control operation names of other lanes")
+    func anotherLane() throws {
+        let quartet = try Quartet(seed: 112)
+        let (world, eve, group) = (quartet.world, quartet.eve, quartet.group)
+        var lies = 0
+        try quartet.live { round in
+            if round % 3 == 1, try world.nameAnotherLane(eve, in: group) { lies += 1 }
+        }
+        #expect(lies > 1)
+        #expect(quartet.jury.verdict == nil)
+        #expect(try world.observe { try world.difference } == nil)
+    }
+
+    @Test("who has not accepted a group keeps no more of it than they must")
+    func flood() throws {
+        let world = World(seed: 113)
+        let (eve, cara) = (try world.addNode("eve"), try world.addNode("cara"))
+        try world.introduce(eve, cara)
+        // Nobody wants to be asked yet: there is nobody to do it to.
+        #expect(try !world.floodUnasked(eve))
+        _ = try world.perform(.setAdditionPolicy(.ask), on: cara)
+        #expect(try world.floodUnasked(eve))
+        world.run(for: 5_000)
+        let waiting = try world.observe { try Invitation.waiting(in: cara.store) }
+        let group = try #require(waiting.first?.space)
+        #expect(try world.floodUnasked(eve))
+        world.run(for: 10_000)
+        let space = try #require(try cara.store.space(group))
+        var byteCount = 0
+        for log in try cara.store.logs(in: space.number) {
+            for held in try cara.store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                byteCount += held.operation.byteCount
+            }
+        }
+        #expect(byteCount > 1 << 19)
+        #expect(byteCount <= 1 << 20 + Limits.runByteCountMax)
+    }
+}
