@@ -18,6 +18,9 @@ extension Scenario {
         default:
             if seed % 10 == 8 { drawRule(&random) }
             if seed % 5 == 1 { drawOldCopies(&random) }
+            drawLies(minutes: minutes)
+            drawLinks(minutes: minutes)
+            drawRepeats(minutes: minutes)
         }
         if workload.talkPerMinute != nil { workload.isUnruly = true }
         drawStrangers(minutes: minutes)

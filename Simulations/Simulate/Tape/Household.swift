@@ -8,6 +8,9 @@ struct Household: Occupation {
     let pause: UInt64
     var random: SeededRandom
     private var nameCount = 0
+    private var linkCount: UInt64 = 0
+    /// Whether anything comes of links into groups: in runs that are kept nothing did.
+    private let hasLinks: Bool
 
     init(_ scenario: Scenario, of person: String) {
         devices = scenario.devices(of: person)
@@ -15,6 +18,7 @@ struct Household: Occupation {
         let rate = scenario.workload.devicesPerHour ?? 0
         pause = rate == 0 ? 0 : 3_600_000 / rate
         random = SeededRandom(seed: scenario.seed, purpose: "household of \(person)")
+        hasLinks = scenario.seed >= Scenario.firstLateSeed
     }
 
     mutating func act() -> (by: String, deed: Deed) {
@@ -36,7 +40,11 @@ struct Household: Occupation {
             return .recover(
                 device: one(of: devices), helper: isHelped ? helper : nil, keep: kept)
         case "openGroup":
-            return .openGroup(space: Int(random.next() % 3), uses: Int(1 + random.next() % 3))
+            linkCount += 1
+            let time = linkCount % 2 == 1 ? VirtualTime.minutes(1 + linkCount % 3) : .days(1)
+            return .openGroup(
+                space: Int(random.next() % 3), uses: Int(1 + random.next() % 3),
+                for: hasLinks ? time : nil)
         case "closeGroup": return .closeGroup(space: Int(random.next() % 3))
         case "join": return .join(user: one(of: others))
         default: return .link(device: one(of: devices))
