@@ -94,6 +94,7 @@ final class PairingDriver: ConnectionHandler {
             connection.markKnown()
             happened(.asked(request), self)
         case .accepted(let card, let log, let backupKey):
+            connection.markAuthenticated()
             happened(.accepted(card, log, backupKey), self)
             connection.close()
         }

@@ -131,10 +131,14 @@ final class ConnectionDriver: ChannelInboundHandler {
     }
 
     func sayGoodbye(_ reason: CloseReason, within time: Duration?) {
-        if phase == .closing, let time {
-            // It was told to go before, and had more time then.
-            farewellDeadline?.cancel()
-            farewellDeadline = after(time) { $0.end(reason) }
+        if let time {
+            // Who has not shaken hands is not waited for: there is nothing that they must be told.
+            guard isAuthenticated else { return end(reason) }
+            if phase == .closing {
+                // It was told to go before, and had more time then.
+                farewellDeadline?.cancel()
+                farewellDeadline = after(time) { $0.end(reason) }
+            }
         }
         guard phase == .open else { return }
         drain()

@@ -133,7 +133,7 @@ public final class Transport: Sendable {
 
     /// Ends everything, losing nothing that was queued if the peers read it in time: accepts
     /// nobody, says goodbye to each peer, waits until all connections are closed, ends the threads.
-    /// Again: does nothing.
+    /// Who has not shaken hands is hung up on at once. Again: does nothing.
     ///
     /// - Parameter time: how long the peers are waited for, all of them together.
     public func shutdown(within time: Duration = .seconds(1)) async {

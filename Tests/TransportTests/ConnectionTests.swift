@@ -177,4 +177,23 @@ struct ConnectionTests {
             #expect(server.heard.reasons == [.closedHere])
         }
     }
+
+    /// It would wait for an hour otherwise.
+    @Test("Attack 67: that has not shaken hands is not waited for when the transport shuts down")
+    func shutdownOfHalfOpen() async throws {
+        let serving = Transport(threadCount: 1)
+        try await withTransport { transport in
+            var limits = TransportLimits.patient
+            limits.handshakeTimeMax = .seconds(3_600)
+            let guests = Guests()
+            let listener = try await serving.listen(
+                on: try Endpoint(host: loopback, port: 0), limits: limits, handler: guests.handler)
+            let client = Recorder(onOpen: { $0.pauseReading() })
+            try await transport.dial(listener.endpoints[0], limits: .patient, handler: client)
+            let server = try #require(await guests.next())
+            await server.wait { $0.openCount == 1 }
+            await serving.shutdown(within: .seconds(3_600))
+            #expect(server.heard.reasons == [.shutDown])
+        }
+    }
 }

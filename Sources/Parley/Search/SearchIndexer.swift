@@ -79,6 +79,7 @@ actor SearchIndexer {
     nonisolated func stop() {
         waker.finish()
         task.withLock { $0?.cancel() }
+        executor.end()
     }
 
     /// Does what there is to do.

@@ -5,11 +5,15 @@ import Synchronization
 
 /// Runs an actor on one thread of its own at the lowest priority: whatever else the machine has to
 /// do goes first.
+///
+/// A process must not end with such a thread in it. Whichever thread ends last gives back all that
+/// the process had, and on a machine with other work to do this one would take seconds for it.
 final class ThreadExecutor: SerialExecutor {
     private struct State {
         var jobs: Queue<UnownedJob> = []
-        var isOver = false
         var isRunning = false
+        /// Whether the thread waits a while for more to do.
+        var isPatient = true
     }
     private let state = Mutex(State())
     private let signal = DispatchSemaphore(value: 0)
@@ -17,8 +21,12 @@ final class ThreadExecutor: SerialExecutor {
 
     init(label: String) { name = label }
 
-    deinit {
-        state.withLock { $0.isOver = true }
+    /// Whether there is a thread now.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    /// From now on the thread ends as soon as it has nothing to do.
+    func end() {
+        state.withLock { $0.isPatient = false }
         signal.signal()
     }
 
@@ -50,7 +58,8 @@ final class ThreadExecutor: SerialExecutor {
                 job.runSynchronously(on: asUnownedSerialExecutor())
                 continue
             }
-            guard signal.wait(timeout: .now() + .seconds(10)) == .timedOut else { continue }
+            let isPatient = state.withLock { $0.isPatient }
+            if isPatient, signal.wait(timeout: .now() + .seconds(10)) == .success { continue }
             let isDone = state.withLock { state in
                 guard state.jobs.isEmpty else { return false }
                 state.isRunning = false
