@@ -21,20 +21,23 @@ final class EvidenceSpreads: Checker {
                 guard ForkEvidence(evidence.proof) == evidence else {
                     throw violation("\(node.name) keeps proof of a fork that proves nothing")
                 }
-                try look(for: evidence, of: node, among: honest)
+                try look(for: evidence, of: node, among: honest, in: world)
             }
         }
     }
 
     private func look(
-        for evidence: ForkEvidence, of node: SimulatedNode, among honest: [SimulatedNode]
+        for evidence: ForkEvidence, of node: SimulatedNode, among honest: [SimulatedNode],
+        in world: World
     ) throws {
         for other in honest where other !== node {
             guard let space = try other.store.space(evidence.proof.space),
                 // Who is out hears of it no more.
                 try other.belongs(to: space),
                 let own = try node.store.space(evidence.proof.space), try node.belongs(to: own),
-                let log = try other.store.log(LogTag(evidence.log), in: space.number)
+                let log = try other.store.log(LogTag(evidence.log), in: space.number),
+                // Nothing passes where one keeps the other away.
+                try world.comes(from: node, to: other, in: space)
             else { continue }
             guard log.proven == evidence.point else {
                 throw violation(

@@ -142,11 +142,20 @@ extension World {
     /// Whether what any honest member of a space has comes to a node: one that keeps somebody away, or
     /// is kept away, may wait for ever.
     public func hearsEverybody(_ node: SimulatedNode, in space: SpaceRecord) throws -> Bool {
-        guard let roster = try node.roster(of: space) else { return false }
-        return try honestNodes.allSatisfy { other in
-            guard other !== node, roster.takesPart(other.identity.device) else { return true }
-            return try hears(of: other, node, in: roster)
+        try honestNodes.allSatisfy { other in
+            guard other !== node,
+                try node.roster(of: space)?.takesPart(other.identity.device) == true
+            else { return true }
+            return try comes(from: other, to: node, in: space)
         }
+    }
+
+    /// Whether what one node has of a space comes to another, as far as the latter knows who is in.
+    public func comes(
+        from one: SimulatedNode, to other: SimulatedNode, in space: SpaceRecord
+    ) throws -> Bool {
+        guard let roster = try other.roster(of: space) else { return false }
+        return try hears(of: one, other, in: roster)
     }
 
     /// Whether what one of two members of a space has comes to the other, directly or through other
