@@ -41,6 +41,10 @@ public enum RejoinReason: Equatable, Sendable {
 /// It may be used from any thread, off the path of messages. Source: DESIGN, "No incarnations".
 public struct GuardWriter: Sendable {
     private static let magic: [UInt8] = Array("LPGD".utf8) + [1]
+    /// More logs than one device writes: a quarter of a million spaces have so many.
+    private static let headCountMax = 1 << 20
+    /// The longest guard: those, and what stands before them.
+    private static let byteCountMax = 256 + headCountMax * 76
 
     private let home: Home
     private let key: Secret
@@ -72,7 +76,9 @@ public struct GuardWriter: Sendable {
 
     /// What the guard remembers; nil where there is none.
     func read() throws(HomeError) -> Guard? {
-        guard let bytes = try home.read(home.guardFile) else { return nil }
+        guard let bytes = try home.read(home.guardFile, atMost: Self.byteCountMax) else {
+            return nil
+        }
         guard bytes.count > 45, Array(bytes[..<5]) == Self.magic,
             let content = XChaCha.open(
                 bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: Self.magic)
@@ -80,7 +86,7 @@ public struct GuardWriter: Sendable {
         var reader = ByteReader(content)
         do {
             let instance = Array(try reader.slice(try reader.count("instance", atMost: 64)))
-            let count = try reader.count("heads", atMost: 1 << 16)
+            let count = try reader.count("heads", atMost: Self.headCountMax)
             var heads: [GuardedHead] = []
             for _ in 0..<count {
                 heads.append(

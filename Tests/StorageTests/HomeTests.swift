@@ -302,6 +302,29 @@ struct HomeTests {
         }
     }
 
+    /// 1 MiB of them was once more than was read: a node with 10,000 spaces did not open again.
+    @Test("of a node with very many spaces opens again")
+    func manyHeads() throws {
+        try withHome { home in
+            try made(home)
+            do {
+                let store = try SQLiteStore.open(home: home)
+                let heads = store.heads(of: Sample.device)
+                let first = try #require(heads.first)
+                let others = (1...40_000).map { number in
+                    GuardedHead(
+                        log: LogID { $0.storeBytes(of: number, as: Int.self) }, sequence: 0,
+                        operation: first.operation)
+                }
+                try store.writeGuard(heads: heads + others)
+                try store.close()
+            }
+            let store = try SQLiteStore.open(home: home)
+            #expect(try store.readGuard().count == 40_001)
+            #expect(store.rejoin == .behind(logCount: 40_000))
+        }
+    }
+
     @Test("whose guard is missing, damaged or of another database is found out")
     func guardFile() throws {
         try withHome { home in
