@@ -37,7 +37,7 @@ extension NodeCore {
     private mutating func drop(
         _ mailbox: MailboxID, of number: SpaceNumber, _ epoch: OperationID, _ store: some Store
     ) throws(StoreError) -> OpenDrop? {
-        guard let space = try store.space(number), belongs(to: try roster(of: space, store)),
+        guard let space = try store.space(number), try belongs(to: space, store),
             let keys = try keys(of: epoch, in: space, store)
         else { return nil }
         return OpenDrop(
@@ -51,7 +51,7 @@ extension NodeCore {
     ) throws(StoreError) {
         let number = drop.space.number
         // What was opened before may have said that this device is out.
-        guard belongs(to: try roster(of: drop.space, store)) else { return }
+        guard try belongs(to: drop.space, store) else { return }
         let envelope: Envelope
         do throws(EnvelopeRejection) {
             envelope = try Envelope(bytes, at: drop.place, keys: drop.keys)

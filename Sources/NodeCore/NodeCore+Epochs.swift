@@ -322,7 +322,7 @@ extension NodeCore {
         _ number: SpaceNumber, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let space = try store.space(number), belongs(to: try roster(of: space, store)),
+        guard let space = try store.space(number), try belongs(to: space, store),
             ownGaps[number] == nil, try mayWrite(store)
         else { return }
         try writeFaults(in: space, at: now, store, &effects)

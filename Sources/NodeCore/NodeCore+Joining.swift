@@ -120,7 +120,7 @@ extension NodeCore {
     ) throws(StoreError) {
         for link in try PendingJoin.all(store) {
             guard let space = try store.space(link.space),
-                belongs(to: try roster(of: space, store))
+                try belongs(to: space, store)
             else { continue }
             try store.setValue(nil, .join, link.space.bytes)
             effects.append(.linksChanged)

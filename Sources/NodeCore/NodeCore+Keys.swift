@@ -65,7 +65,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
         var didDrop = false
-        if ownGaps[space.number] == nil, belongs(to: try roster(of: space, store)) {
+        if ownGaps[space.number] == nil, try belongs(to: space, store) {
             try openEpochs(in: space, at: now, store, &effects)
             try writeFaults(in: space, at: now, store, &effects)
             try renewLeaf(in: space, at: now, store, &random, &effects)

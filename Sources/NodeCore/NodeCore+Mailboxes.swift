@@ -27,9 +27,6 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let line = lines[relay], line.phase == .open, line.isReading else { return }
-        let record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
-        let since = min(record?.day ?? line.day, line.day)
-        let first = max(since.previous, line.day.lowered(by: Self.readDayCountMax))
         let own = try ownRelays(store)
         if own.contains(where: { $0.relay == relay }) {
             let keys = try inboxKeys(on: relay, store, &random)
@@ -49,19 +46,60 @@ extension NodeCore {
                     store, &effects)
             }
         }
-        let drops = try dropDays(of: spaces, on: line.day, since: first, store)
+        guard let spaces else {
+            lines[relay]?.walk = MailboxWalk()
+            return try lookForMailboxes(on: relay, at: now, store, &effects)
+        }
+        let records = try spaces.sorted().map { number throws(StoreError) in
+            try store.space(number)
+        }
+        let drops = try dropDays(of: records.compactMap { $0 }, on: relay, store)
+        try watch(drops, on: relay, at: now, store, &effects)
+    }
+
+    /// Goes on with the look at all spaces for mailboxes to read: a node with very many looks at some
+    /// at a time, and reads those that are of most use once it has seen all.
+    mutating func lookForMailboxes(
+        on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay], line.isReading, var walk = line.walk else {
+            lines[relay]?.walk = nil
+            return
+        }
+        let spaces = try store.spaces()
+        let rest = spaces[spaces.firstPlace(above: walk.last)...]
+        let portion = rest.prefix(Self.walkCountMax)
+        walk.drops += try dropDays(of: Array(portion), on: relay, store)
+        if portion.count < rest.count {
+            if walk.drops.count > 4 * Self.readMailboxCountMax {
+                walk.drops = DropDay.newest(walk.drops, on: line.day)
+            }
+            walk.last = portion.last?.number.rawValue ?? .max
+            lines[relay]?.walk = walk
+            return set(.backlog, in: 1, at: now, &effects)
+        }
+        lines[relay]?.walk = nil
         // Keys of epochs and days that are over are let go of.
-        if spaces == nil, !line.dropKeys.isEmpty {
-            let wanted = Set(drops.map(\.watched))
+        if !line.dropKeys.isEmpty {
+            let wanted = Set(walk.drops.map(\.watched))
             lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
         }
+        try watch(walk.drops, on: relay, at: now, store, &effects)
+    }
+
+    /// Watches those of these mailboxes that are not watched yet, as many as there is room for.
+    private mutating func watch(
+        _ drops: [DropDay], on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay] else { return }
         // Names of mailboxes are keys that are derived: only of those that are not watched yet.
         var watched: [WatchedDay: MailboxID] = [:]
-        for (mailbox, open) in lines[relay]?.mailboxes ?? [:] {
+        for (mailbox, open) in line.mailboxes {
             if let day = WatchedDay(open) { watched[day] = mailbox }
         }
         var unread: [DropDay] = []
-        for drop in drops.suffix(Self.readMailboxCountMax) {
+        for drop in DropDay.newest(drops, on: line.day) {
             guard let mailbox = watched[drop.watched] else {
                 unread.append(drop)
                 continue
@@ -78,18 +116,18 @@ extension NodeCore {
         try noteDrained(relay, store, &effects)
     }
 
-    /// The days of epochs whose mailboxes are of use, the oldest day first: what comes later hangs on
-    /// what came before.
-    ///
-    /// - Parameters:
-    ///   - today: the relay's day.
-    ///   - first: the oldest day that was not read to its end.
+    /// The days of epochs of these spaces whose mailboxes are of use.
     private mutating func dropDays(
-        of spaces: Set<SpaceNumber>?, on today: RelayDay, since first: RelayDay, _ store: some Store
+        of spaces: [SpaceRecord], on relay: NoiseKey, _ store: some Store
     ) throws(StoreError) -> [DropDay] {
+        guard let today = lines[relay]?.day else { return [] }
+        let record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
+        // The oldest day that was not read to its end.
+        let since = min(record?.day ?? today, today)
+        let first = max(since.previous, today.lowered(by: Self.readDayCountMax))
         var drops: [DropDay] = []
-        for space in try store.spaces() where spaces?.contains(space.number) ?? true {
-            guard belongs(to: try roster(of: space, store)) else { continue }
+        for space in spaces {
+            guard try belongs(to: space, store) else { continue }
             for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
                 let opened = RelayDay(at: epoch.kept.openedAt)
                 let isLive = epoch.mayBeUsed || place < Self.subscribedEpochCountMax
@@ -104,9 +142,7 @@ extension NodeCore {
                 }
             }
         }
-        return drops.sorted {
-            ($0.watched.day, $1.age, $0.space) < ($1.watched.day, $0.age, $1.space)
-        }
+        return drops
     }
 
     /// The mailbox of a day with its key. It is derived once for all connections to a relay: one that
@@ -220,7 +256,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
         effects.append(.linksChanged)
-        try dueEverywhere(store)
+        dueEverywhere()
         guard line.isReading,
             var record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day
@@ -244,7 +280,7 @@ extension NodeCore {
 }
 
 /// A mailbox that is of use, with what it takes to read it.
-private struct DropDay {
+struct DropDay: Sendable {
     let watched: WatchedDay
     /// How many epochs of the space are newer.
     let age: Int
@@ -252,6 +288,28 @@ private struct DropDay {
     let keys: EpochKeys
     /// Whether what comes there is to be pushed.
     let isLive: Bool
+
+    /// The mailboxes of these that are of most use, as many as are read on one connection, the oldest
+    /// day first: what comes later hangs on what came before. That of tomorrow is the first to be
+    /// left out.
+    static func newest(_ drops: [DropDay], on today: RelayDay) -> [DropDay] {
+        let sorted = drops.sorted {
+            ($0.watched.day, $1.age, $0.space) < ($1.watched.day, $0.age, $1.space)
+        }
+        guard sorted.count > NodeCore.readMailboxCountMax else { return sorted }
+        let come = sorted.filter { $0.watched.day <= today }
+            .suffix(NodeCore.readMailboxCountMax)
+        let later = sorted.filter { $0.watched.day > today }
+        return come + later.suffix(NodeCore.readMailboxCountMax - come.count)
+    }
+}
+
+/// A look at all spaces for mailboxes to read.
+struct MailboxWalk: Sendable {
+    /// The number of the last space that was looked at.
+    var last = Int64.min
+    /// What was found.
+    var drops: [DropDay] = []
 }
 
 /// A day of an epoch, which has a mailbox of its own.

@@ -14,7 +14,7 @@ extension NodeCore {
 
     /// Whether mailboxes of a space are not read to their end yet.
     func isBeingRead(_ space: SpaceNumber) -> Bool {
-        lines.values.contains { $0.queues[space] != nil }
+        lines.values.contains { $0.queues[space] != nil || ($0.isReading && $0.walk != nil) }
     }
 
     // MARK: Asking

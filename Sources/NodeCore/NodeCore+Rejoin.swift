@@ -171,28 +171,38 @@ extension NodeCore {
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
         try closeOwnGaps(store)
         guard foundBehind != nil else { return }
+        lacksOnlyWhereOut = false
         var ends: [LogTag: UInt64] = [:]
-        var outside: Set<LogTag> = []
-        var (isWhole, isWholeInside) = (true, true)
+        var isWhole = true
         for space in try store.spaces() {
-            let isOut = try isOut(of: space, store)
-            if isOut { outside.formUnion(ownLogs(in: space.id).keys) }
+            var isWholeHere = true
             for log in try store.logs(in: space.number) where log.device == identity.device {
                 ends[log.tag] = log.fork == nil ? log.end : UInt64.max
-                guard !log.agreed.isWhole else { continue }
-                isWhole = false
-                if !isOut { isWholeInside = false }
+                if !log.agreed.isWhole { isWholeHere = false }
             }
+            guard !isWholeHere else { continue }
+            isWhole = false
+            // Rosters are read only where something is missing: there may be very many.
+            guard try isOut(of: space, store) else { return }
         }
-        func lacking(_ wanted: [LogTag: UInt64]) -> Set<LogTag> {
-            Set(wanted.filter { ends[$0.key] ?? 0 < $0.value }.keys)
-        }
-        lacksOnlyWhereOut = false
-        guard isWholeInside else { return }
         guard let foundBehind, !foundBehind.needsPeer else { return }
-        let lacking = lacking(foundBehind.ends)
-        lacksOnlyWhereOut = lacking.isSubset(of: outside)
+        let lacking = Set(foundBehind.ends.filter { ends[$0.key] ?? 0 < $0.value }.keys)
+        lacksOnlyWhereOut = try lieOutside(lacking, store)
         if isWhole, lacking.isEmpty { self.foundBehind = nil }
+    }
+
+    /// Whether all these own logs are of spaces that this device is out of.
+    private mutating func lieOutside(
+        _ logs: Set<LogTag>, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        var left = logs
+        for space in try store.spaces() where !left.isEmpty {
+            let here = left.intersection(ownLogs(in: space.id).keys)
+            guard !here.isEmpty else { continue }
+            guard try isOut(of: space, store) else { return false }
+            left.subtract(here)
+        }
+        return left.isEmpty
     }
 
     /// Whether this device can take nothing but lane 0 from others in a space, and write nothing.

@@ -31,7 +31,7 @@ extension NodeCore {
             try store.setValue(record.bytes, .relay, relay.bytes)
         }
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
-        try dueEverywhere(store)
+        dueEverywhere()
     }
 
     /// Follows a day that was told too soon, once it is time.

@@ -69,7 +69,7 @@ extension NodeCore {
             try introduce(on: id, store, &effects)
         }
         shareCard(at: now, &effects)
-        for space in try store.spaces() { outboxDue.insert(space.number) }
+        outboxDue.insertAll()
     }
 
     // MARK: Connections
@@ -89,7 +89,7 @@ extension NodeCore {
         }
         guard !lines.isEmpty else {
             mailboxesDue = []
-            outboxDue = []
+            outboxDue = DueSpaces()
             return
         }
         if !mailboxesDue.isEmpty || inboxes.areWritersDue {
@@ -100,12 +100,21 @@ extension NodeCore {
                 try watchMailboxes(of: spaces, on: relay, at: now, store, &random, &effects)
             }
         }
-        let due =
-            outboxDue.count > Self.walkCountMax
-            ? outboxDue.sorted().prefix(Self.walkCountMax) : outboxDue.sorted()[...]
-        outboxDue.subtract(due)
+        guard !outboxDue.isEmpty else { return }
+        let due = outboxDue.take(Self.walkCountMax, of: try store.spaces())
         if !outboxDue.isEmpty { set(.backlog, in: 1, at: now, &effects) }
         for number in due { try post(number, at: now, store, &random, &effects) }
+    }
+
+    /// Looks at some more of all spaces.
+    mutating func goOnWithRelays(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        outboxDue.goOn()
+        for relay in lines.keys.sorted() where lines[relay]?.walk != nil {
+            try lookForMailboxes(on: relay, at: now, store, &effects)
+        }
     }
 
     /// Finds out which relays this device reads: the person's own; and where the person has none,
@@ -188,7 +197,7 @@ extension NodeCore {
             if line.isReading || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, at: now, &effects) }
                 try askAnew(relay, at: now, store, &random, &effects)
-                return try dueEverywhere(store)
+                return dueEverywhere()
             }
             guard now.monotonic >= line.usedAt + Self.lineIdleTime else {
                 return set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
@@ -220,7 +229,7 @@ extension NodeCore {
             effects.append(.linksChanged)
             set(.relay(relay), in: line.delay(using: &random), at: now, &effects)
             // What waits may have another way.
-            try dueEverywhere(store)
+            dueEverywhere()
         case .answered(let number, let answer):
             guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
             try answered(asked, answer, by: relay, at: now, store, &random, &effects)
@@ -269,7 +278,7 @@ extension NodeCore {
         try passWaiting(to: relay, at: now, store, &random, &effects)
         try sendWaiting(to: relay, at: now, store, &random, &effects)
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
-        try dueEverywhere(store)
+        dueEverywhere()
         if lines[relay]?.isReading == false {
             set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
         }
@@ -287,9 +296,7 @@ extension NodeCore {
     }
 
     /// Everything may be due, in every space.
-    mutating func dueEverywhere(_ store: some Store) throws(StoreError) {
-        for space in try store.spaces() { outboxDue.insert(space.number) }
-    }
+    mutating func dueEverywhere() { outboxDue.insertAll() }
 
     // MARK: Asking
 

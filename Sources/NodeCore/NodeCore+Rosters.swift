@@ -47,6 +47,15 @@ extension NodeCore {
         isListed(in: roster) && roster?.isInvited(identity.person) == false
     }
 
+    /// Whether this device is in a space, and its person has accepted.
+    mutating func belongs(
+        to space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        // In two lines: in one the whole core would be copied first.
+        let roster = try roster(of: space, store)
+        return belongs(to: roster)
+    }
+
     /// Whether the roster has this device, be it that its person has not accepted.
     func isListed(in roster: Roster?) -> Bool {
         roster?.member(with: identity.device)?.person == identity.person

@@ -28,7 +28,7 @@ extension NodeCore {
         lines[relay]?.opened = []
         lines[relay]?.inboxDay = nil
         try watchMailboxes(of: [], on: relay, at: now, store, &random, &effects)
-        try dueEverywhere(store)
+        dueEverywhere()
         return true
     }
 
@@ -74,7 +74,7 @@ extension NodeCore {
         let unpaid = lines[relay]?.unpaid ?? []
         lines[relay]?.opened.subtract(unpaid)
         lines[relay]?.unpaid = []
-        if !unpaid.isEmpty { try dueEverywhere(store) }
+        if !unpaid.isEmpty { dueEverywhere() }
         // What was written to this device meanwhile went nowhere.
         guard wasUnpaid else { return }
         for space in try store.spaces() {

@@ -62,7 +62,7 @@ extension NodeCore {
         for number in unreceipted.sorted() where heard.contains(number) && ownGaps[number] == nil {
             unreceipted.remove(number)
             guard let space = try store.space(number),
-                belongs(to: try roster(of: space, store))
+                try belongs(to: space, store)
             else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)

@@ -89,7 +89,7 @@ public struct NodeCore: Sendable {
     /// Spaces in which epochs came whose mailboxes are to be read.
     var mailboxesDue: Set<SpaceNumber> = []
     /// Spaces in which this device wrote, or somebody went away, since envelopes were last made.
-    var outboxDue: Set<SpaceNumber> = []
+    var outboxDue = DueSpaces()
     /// Spaces in which those who are linked have yet to acknowledge something.
     var outboxWaiting: Set<SpaceNumber> = []
     /// What seems to be missing of spaces that are being read at a relay.
@@ -217,8 +217,7 @@ public struct NodeCore: Sendable {
         case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
         case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
         case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
-        // What is due is looked at in every step.
-        case .backlog: break
+        case .backlog: try goOnWithRelays(at: now, store, &random, &effects)
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         case .reminder(let space): try remind(space, at: now, store, &random, &effects)
         case .invitations: try answerInvitations(at: now, store, &random, &effects)

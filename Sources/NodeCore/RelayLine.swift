@@ -156,6 +156,8 @@ struct RelayLine: Sendable {
     var mailboxes: [MailboxID: OpenMailbox] = [:]
     /// Mailboxes that are not read yet, by space, in the order in which they are.
     var queues: [SpaceNumber?: Queue<MailboxID>] = [:]
+    /// The look at all spaces for mailboxes to read, while it goes on.
+    var walk: MailboxWalk?
     /// Spaces whose newest envelopes were looked at before their turn.
     var glanced: Set<SpaceNumber> = []
     /// Keys of mailboxes that were read on this connection or one before.
@@ -198,7 +200,7 @@ struct RelayLine: Sendable {
     }
 
     /// Whether everything that was there has been taken.
-    var isDrained: Bool { !isReading || queues.isEmpty }
+    var isDrained: Bool { !isReading || (queues.isEmpty && walk == nil) }
 
     /// Whether it stands and everything that was there has been taken.
     var isOpenAndDrained: Bool { phase == .open && isDrained }
@@ -245,6 +247,7 @@ struct RelayLine: Sendable {
         questions = [:]
         mailboxes = [:]
         queues = [:]
+        walk = nil
         glanced = []
         opened = []
         openings = [:]

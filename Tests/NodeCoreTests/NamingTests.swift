@@ -77,6 +77,67 @@ struct NamingTests {
         #expect(fewRead <= NodeCore.walkCountMax + 1 && manyRead <= NodeCore.walkCountMax + 1)
     }
 
+    @Test("a start after the store was set back reads the rosters of a start, and no more")
+    func startBehind() throws {
+        let rejoin = Rejoin(reason: "behind", ends: [:], needsPeer: true)
+        let (_, read) = try Self.startCost(groups: 300, rejoin: rejoin)
+        #expect(read <= NodeCore.walkCountMax + 1)
+    }
+
+    /// Some of them once read the rosters and keys of all spaces.
+    @Test("no step on the way to a relay asks the store more, whatever the number of spaces")
+    func relay() throws {
+        let few = try Self.relayCosts(groups: 280)
+        let many = try Self.relayCosts(groups: 360)
+        #expect(many.count > few.count)
+        #expect(many.max() == few.max())
+    }
+
+    @Test("of more mailboxes than are read, those of tomorrow are left out first")
+    func newestMailboxes() {
+        var random = SeededRandom(seed: 4, purpose: "mailboxes")
+        let keys = EpochKeys(
+            envelopes: .random(using: &random), mailboxes: .random(using: &random))
+        let today = RelayDay(clamping: 10)
+        let drops = (1...400).flatMap { space in
+            [today.previous, today, today.next].map { day in
+                DropDay(
+                    watched: WatchedDay(
+                        epoch: OperationID { $0[0] = UInt8(space % 200) }, day: day),
+                    age: 0, space: SpaceNumber(space), keys: keys, isLive: true)
+            }
+        }
+        let read = DropDay.newest(drops, on: today)
+        func count(_ day: RelayDay) -> Int { read.count { $0.watched.day == day } }
+        #expect([count(today.previous), count(today), count(today.next)] == [400, 400, 200])
+        #expect(read.map(\.watched.day) == read.map(\.watched.day).sorted())
+        #expect(DropDay.newest(Array(drops.prefix(30)), on: today).count == 30)
+    }
+
+    @Test("of all spaces that are due those come first that were named or are next")
+    func due() {
+        let spaces = (1...50).map { number in
+            SpaceRecord(
+                number: SpaceNumber(number), id: SpaceID { $0[0] = UInt8(number) }, kind: .group)
+        }
+        func numbers(_ taken: [SpaceNumber]) -> [Int64] { taken.map(\.rawValue) }
+        var due = DueSpaces()
+        #expect(due.isEmpty)
+        due.insert(SpaceNumber(40))
+        due.insertAll()
+        #expect(numbers(due.take(16, of: spaces)) == Array(1...16))
+        due.insert(SpaceNumber(3))
+        #expect(numbers(due.take(16, of: spaces)) == [3, 40], "what comes between")
+        due.goOn()
+        #expect(numbers(due.take(16, of: spaces)) == Array(17...32))
+        due.insert(SpaceNumber(45))
+        due.goOn()
+        #expect(numbers(due.take(30, of: spaces)) == Array(33...50))
+        #expect(due.isEmpty)
+        due.insertAll()
+        #expect(due.take(16, of: []).isEmpty && due.isEmpty)
+    }
+
     @Test("of many rosters those stay in memory that were asked for last")
     func evicts() throws {
         let (world, ann) = try Self.crowded(groups: 280)
@@ -141,11 +202,46 @@ struct NamingTests {
         return calls
     }
 
+    /// How often each step makes the node ask its store where a relay is reached again, until all
+    /// is done that it leads to.
+    private static func relayCosts(groups: Int) throws -> [Int] {
+        let (world, ann) = try crowded(groups: groups)
+        let relay = world.addRelay("relay")
+        try world.use(relay, by: ann)
+        world.run(for: 60_000)
+        let store = try #require(try ann.store.copy() as? MemoryStore)
+        var core = ann.core
+        var random = SeededRandom(seed: 3, purpose: "relay")
+        let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
+        let day = try #require(core.lines[relay.key]?.day)
+        let bytes = try #require(try store.value(.relay, relay.key.bytes))
+        let record = try #require(RelayRecord(bytes))
+        let welcome = RelayWelcome(
+            day: day, newest: record.newest, needsTicket: false,
+            starts: [RelayStart(id: record.start, newest: 0)])
+        var inputs: Queue<Input> = [
+            .relay(relay.key, .closed), .timer(.relay(relay.key)),
+            .relay(relay.key, .opened(welcome)), .timer(.backlog),
+        ]
+        var costs: [Int] = []
+        try store.begin(.full)
+        defer { store.rollback() }
+        while let input = inputs.popFirst() {
+            let before = store.callCount
+            let effects = try core.step(input, at: now, in: store, using: &random)
+            costs.append(store.callCount - before)
+            for case .timer(.backlog, _) in effects { inputs.append(.timer(.backlog)) }
+        }
+        return costs
+    }
+
     /// How often a start makes the node ask its store, and how many rosters it reads.
-    private static func startCost(groups: Int) throws -> (Int, Int) {
+    private static func startCost(
+        groups: Int, rejoin: Rejoin? = nil
+    ) throws -> (Int, Int) {
         let (world, ann) = try crowded(groups: groups)
         let store = try #require(try ann.store.copy() as? MemoryStore)
-        var core = NodeCore(identity: ann.core.identity)
+        var core = NodeCore(identity: ann.core.identity, rejoin: rejoin)
         var random = SeededRandom(seed: 3, purpose: "start")
         let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
         try store.begin(.full)
