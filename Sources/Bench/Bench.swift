@@ -18,6 +18,8 @@ public struct Bench: Sendable {
     public static let callNames = CallBench.names
     /// What hostile inputs cost, all as this.
     public static let hostileName = "hostile"
+    /// What a node with very many spaces pays, all as `spaces`.
+    public static let spacesNames = SpacesBench.names
     /// The same about searching, all as `search`.
     public static let searchNames = SearchBench.names + LiveSearchBench.names
 
@@ -52,21 +54,25 @@ public struct Bench: Sendable {
     /// Measures the figures with these names, or all.
     public func run(_ names: [String]) async throws -> [Figure] {
         let all =
-            Self.names + Self.relayNames + Self.callNames + Self.searchNames + [Self.hostileName]
+            Self.names + Self.relayNames + Self.callNames + Self.searchNames + Self.spacesNames
+            + [Self.hostileName]
         var wanted = Set(names.isEmpty ? Self.names : names)
         if wanted.remove("relay") != nil { wanted.formUnion(Self.relayNames) }
         if wanted.remove("calls") != nil { wanted.formUnion(Self.callNames) }
         if wanted.remove("search") != nil { wanted.formUnion(Self.searchNames) }
+        if wanted.remove("spaces") != nil { wanted.formUnion(Self.spacesNames) }
         let unknown = wanted.subtracting(all).sorted()
         guard unknown.isEmpty else {
             throw NodeError(
                 "unknown-figure", "There is no figure called \(unknown.joined(separator: ", ")).",
-                hint: "There are: " + (all + ["relay", "calls", "search"]).joined(separator: ", "))
+                hint: "There are: "
+                    + (all + ["relay", "calls", "search", "spaces"]).joined(separator: ", "))
         }
         var epochs = wanted.contains("epoch") ? try EpochBench.figures() : []
         if wanted.remove(Self.hostileName) != nil {
             epochs += try HostileBench.figures(folder: folder)
         }
+        epochs += try SpacesBench.figures(wanted, folder: folder, say: say)
         var searches = try await SearchBench(
             folder: folder, models: models, texts: texts, say: say
         ).run(wanted)
@@ -76,7 +82,10 @@ public struct Bench: Sendable {
             searches += try await live.run()
         }
         let calls = try await CallBench(folder: folder, program: program, say: say).run(wanted)
-        guard !wanted.isSubset(of: Set(Self.searchNames + Self.callNames + ["epoch"])) else {
+        guard
+            !wanted.isSubset(
+                of: Set(Self.searchNames + Self.callNames + Self.spacesNames + ["epoch"]))
+        else {
             return epochs + calls + searches
         }
         let fsync = try Disk.fsyncSamples(in: folder, count: 500)

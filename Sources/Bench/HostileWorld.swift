@@ -9,7 +9,9 @@ import ParleyWire
 /// it wants done is handed back, so that a single step can be measured.
 final class BareNode {
     let identity: NodeIdentity
-    let store: SQLiteStore
+    let home: String
+    /// Nil while the home is closed: letting go of it releases the folder.
+    private var opened: SQLiteStore?
     private(set) var core: NodeCore
     private var random = SystemRandom()
     /// The next link's number, and the time in milliseconds.
@@ -24,7 +26,9 @@ final class BareNode {
             root: RecoveryCode.generate(using: &random).rootKey, device: key,
             noiseKey: noise.publicKey, time: Self.wall, using: &random)
         identity = NodeIdentity(log: log, key: key, noiseKey: noise.publicKey)
-        store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        self.home = home
+        let store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        opened = store
         core = NodeCore(identity: identity)
         try store.begin(.normal)
         try NodeIdentity.keep(log, in: store)
@@ -34,24 +38,68 @@ final class BareNode {
     }
 
     private static let wall: UInt64 = 1_700_000_000_000
+    /// The day that a relay tells now.
+    var day: RelayDay { RelayDay(at: now.wall) }
     private var now: Instant { Instant(monotonic: time, wall: Self.wall + time) }
 
+    var store: SQLiteStore {
+        guard let opened else { preconditionFailure("the home is open between two steps") }
+        return opened
+    }
+
     /// One step for good.
-    func step(_ input: Input) throws -> [Effect] {
+    func step(_ input: Input) throws -> [Effect] { try steps([input]) }
+
+    /// Steps for good, in one transaction.
+    func steps(_ inputs: [Input]) throws -> [Effect] {
         time += 1
         try store.begin(.normal)
-        let effects = try core.step(input, at: now, in: store, using: &random)
+        let effects = try inputs.flatMap { try core.step($0, at: now, in: store, using: &random) }
         try store.commit()
         return effects
     }
 
     /// Seconds that a step takes of which nothing stays.
-    func measure(_ input: Input) throws -> Double {
+    func measure(_ input: Input) throws -> Double { try measure([input])[0] }
+
+    /// The seconds of each of these steps, one after the other, of which nothing stays.
+    ///
+    /// - Parameter timer: taken as well, as long as the step before sets it.
+    func measure(_ inputs: [Input], andFurther timer: TimerID? = nil) throws -> [Double] {
+        var copy = core
+        var times: [Double] = []
+        try store.begin(.normal)
+        defer { store.rollback() }
+        var rest = Queue(inputs)
+        while let input = rest.popFirst() {
+            let start = seconds()
+            let effects = try copy.step(input, at: now, in: store, using: &random)
+            times.append(seconds() - start)
+            for case .timer(let set, _) in effects where set == timer { rest.append(.timer(set)) }
+        }
+        return times
+    }
+
+    /// Whether a step changes what is shown, if it is taken.
+    func changes(_ input: Input) throws -> Bool {
         var copy = core
         try store.begin(.normal)
         defer { store.rollback() }
+        return try copy.step(input, at: now, in: store, using: &random).contains {
+            if case .changed = $0 { true } else { false }
+        }
+    }
+
+    /// Closes the home; then the seconds until it is open again and the node has begun.
+    func restart() throws -> Double {
+        try store.writeGuard(heads: store.heads(of: identity.device))
+        try store.close()
+        opened = nil
         let start = seconds()
-        _ = try copy.step(input, at: now, in: store, using: &random)
+        let store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        opened = store
+        core = NodeCore(identity: identity, rejoin: Rejoin(store))
+        _ = try step(.started)
         return seconds() - start
     }
 
@@ -61,6 +109,26 @@ final class BareNode {
             person: identity.person, root: identity.root, device: identity.device,
             identity: identity.operations, handshakeHash: [UInt8](repeating: 7, count: 64),
             isInitiator: isInitiator)
+    }
+
+    /// Makes a contact of another node, on a link that stays open; returns that.
+    func befriend(_ other: BareNode) throws -> LinkID {
+        let secret = [UInt8](repeating: UInt8(truncatingIfNeeded: next), count: 32)
+        let expires: UInt64 = 1_800_000_000_000
+        _ = try step(.command(CommandID(2), .createInvite(secret: secret, expires: expires)))
+        let invite = Invite(person: identity.person, card: card, secret: secret, expires: expires)
+        _ = try other.step(.command(CommandID(2), .acceptInvite(invite, alias: "victim")))
+        let link = newLink()
+        try Mail(victim: self, contact: other, link: link).deliver(
+            try step(.linkOpened(link, other.peer(isInitiator: false))),
+            try other.step(.linkOpened(link, peer(isInitiator: true))))
+        return link
+    }
+
+    /// Parts two nodes.
+    func part(from other: BareNode, _ link: LinkID) throws {
+        _ = try step(.linkClosed(link))
+        _ = try other.step(.linkClosed(link))
     }
 
     /// A link number that was not used yet.
@@ -90,18 +158,8 @@ struct HostileWorld {
         victim = try BareNode(home: folder + "/victim", name: "victim")
         contact = try BareNode(home: folder + "/contact", name: "contact")
         stranger = try BareNode(home: folder + "/stranger", name: "stranger")
-        let secret = [UInt8](repeating: 9, count: 32)
-        let expires: UInt64 = 1_800_000_000_000
-        _ = try victim.step(
-            .command(CommandID(2), .createInvite(secret: secret, expires: expires)))
-        let invite = Invite(
-            person: victim.identity.person, card: victim.card, secret: secret, expires: expires)
-        _ = try contact.step(.command(CommandID(2), .acceptInvite(invite, alias: "victim")))
-        link = victim.newLink()
-        var mail = Mail(victim: victim, contact: contact, link: link)
-        try mail.deliver(
-            try victim.step(.linkOpened(link, contact.peer(isInitiator: false))),
-            try contact.step(.linkOpened(link, victim.peer(isInitiator: true))))
+        link = try victim.befriend(contact)
+        let mail = Mail(victim: victim, contact: contact, link: link)
         guard let record = try contact.store.spaces().first(where: { $0.kind == .direct }) else {
             throw HostileWorldError(description: "the two did not meet")
         }
@@ -118,29 +176,29 @@ struct HostileWorld {
         }
         tag = log.tag
     }
+}
 
-    /// Frames on their way between the two, until there are none.
-    private struct Mail {
-        let victim: BareNode
-        let contact: BareNode
-        let link: LinkID
+/// Frames on their way between two linked nodes, until there are none.
+struct Mail {
+    let victim: BareNode
+    let contact: BareNode
+    let link: LinkID
 
-        mutating func deliver(_ ofVictim: [Effect], _ ofContact: [Effect]) throws {
-            var toContact = Queue(frames(ofVictim))
-            var toVictim = Queue(frames(ofContact))
-            while !toContact.isEmpty || !toVictim.isEmpty {
-                if let frame = toContact.popFirst() {
-                    toVictim.append(contentsOf: frames(try contact.step(.frame(link, frame))))
-                }
-                if let frame = toVictim.popFirst() {
-                    toContact.append(contentsOf: frames(try victim.step(.frame(link, frame))))
-                }
+    func deliver(_ ofVictim: [Effect], _ ofContact: [Effect]) throws {
+        var toContact = Queue(frames(ofVictim))
+        var toVictim = Queue(frames(ofContact))
+        while !toContact.isEmpty || !toVictim.isEmpty {
+            if let frame = toContact.popFirst() {
+                toVictim.append(contentsOf: frames(try contact.step(.frame(link, frame))))
+            }
+            if let frame = toVictim.popFirst() {
+                toContact.append(contentsOf: frames(try victim.step(.frame(link, frame))))
             }
         }
+    }
 
-        private func frames(_ effects: [Effect]) -> [[UInt8]] {
-            effects.compactMap { if case .send(_, let bytes) = $0 { bytes } else { nil } }
-        }
+    private func frames(_ effects: [Effect]) -> [[UInt8]] {
+        effects.compactMap { if case .send(_, let bytes) = $0 { bytes } else { nil } }
     }
 }
 

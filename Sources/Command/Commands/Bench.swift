@@ -18,6 +18,7 @@ struct BenchCommand: AsyncParsableCommand {
               parley bench relay
               parley bench calls
               parley bench hostile
+              parley bench spaces
               parley bench search --texts logs --set chat-search.json
               parley bench --json
               parley bench search-quality chat-search.json
