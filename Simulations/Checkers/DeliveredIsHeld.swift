@@ -5,7 +5,8 @@ import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
-/// I17: a message that is shown as delivered or read is held by a device of another person.
+/// I17: a message that is shown as delivered is held by a device of another person, and one that is
+/// shown as read by a device of somebody who says that they have read it.
 ///
 /// What a device held once counts for ever, though it may have lost it since with an old copy of its
 /// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
@@ -24,6 +25,7 @@ final class DeliveredIsHeld: Checker {
     }
 
     private var seen: Set<Place> = []
+    private var read: Set<Place> = []
     /// The highest place that logs of content have begun at for a device.
     private var floors: [DeviceID: [LogTag: UInt64]] = [:]
     /// Devices that have had more than they have now.
@@ -48,6 +50,9 @@ final class DeliveredIsHeld: Checker {
                 else { continue }
                 for message in messages where message.state ?? .saved >= .delivered {
                     try look(at: message, of: node, in: space.id, world)
+                    if message.state == .read {
+                        try lookForReader(of: message, node, space, world)
+                    }
                 }
             }
         }
@@ -71,28 +76,59 @@ final class DeliveredIsHeld: Checker {
             space: space, tag: message.reference.tag, sequence: message.reference.sequence)
         guard !seen.contains(place) else { return }
         checkCount += 1
-        let roster = try node.store.space(space).flatMap { try node.roster(of: $0) }
-        for other in world.nodes where other.identity.person != node.identity.person {
-            if forgetful.contains(other.identity.device) || other.refusal != nil {
-                seen.insert(place)
-                return
-            }
-            guard let record = try other.store.space(space),
+        let others = world.nodes.filter { $0.identity.person != node.identity.person }
+        switch try holding(of: place, among: others, asSeenBy: node) {
+        case .held: seen.insert(place)
+        case .unknown: return
+        case .nobody:
+            throw violation(
+                "\(node.name) shows a message as \(message.state?.rawValue ?? "") that nobody"
+                    + " else has")
+        }
+    }
+
+    /// Who reads the newest may lack some before it, and has not read those.
+    private func lookForReader(
+        of message: Message, _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
+    ) throws {
+        let place = Place(
+            space: space.id, tag: message.reference.tag, sequence: message.reference.sequence)
+        guard !read.contains(place) else { return }
+        checkCount += 1
+        let marks = try node.store.marks(.read, in: space.number).filter {
+            $0.tag == place.tag && $0.sequence >= place.sequence
+        }
+        let readers = Set(marks.map { PersonID(reinterpreting: $0.actor) })
+            .subtracting([node.identity.person])
+        let devices = world.nodes.filter { readers.contains($0.identity.person) }
+        switch try holding(of: place, among: devices, asSeenBy: node) {
+        case .held: read.insert(place)
+        case .unknown: return
+        case .nobody:
+            throw violation(
+                "\(node.name) shows a message as read that nobody holds who says they have read it")
+        }
+    }
+
+    private enum Holding { case held, nobody, unknown }
+
+    private func holding(
+        of place: Place, among others: [SimulatedNode], asSeenBy node: SimulatedNode
+    ) throws -> Holding {
+        let roster = try node.store.space(place.space).flatMap { try node.roster(of: $0) }
+        for other in others {
+            if forgetful.contains(other.identity.device) || other.refusal != nil { return .held }
+            guard let record = try other.store.space(place.space),
                 let log = try other.store.log(place.tag, in: record.number)
             else { continue }
             let known = roster?.horizon(of: other.identity.device).place(of: log.device, log.lane)
             if let floor = floors[other.identity.device]?[log.tag], floor > place.sequence,
                 floor > known.map({ $0.sequence + 1 }) ?? 0
             {
-                return
+                return .unknown
             }
-            guard try other.store.operation(at: place.sequence, in: log.number) != nil else {
-                continue
-            }
-            seen.insert(place)
-            return
+            if try other.store.operation(at: place.sequence, in: log.number) != nil { return .held }
         }
-        throw violation(
-            "\(node.name) shows a message as \(message.state?.rawValue ?? "") that nobody else has")
+        return .nobody
     }
 }

@@ -188,4 +188,35 @@ extension CheckersCanFailTests {
         let narrow = QueuesStayBounded(unacceptedByteCountMax: 100)
         #expect(throws: Violation.self) { try narrow.looked(at: world) }
     }
+
+    @Test("DeliveredIsHeld: a message is shown as read by somebody who does not hold it")
+    func readByWhoLacksIt() throws {
+        let trial = try Trial(of: "I17")
+        let (world, ann) = (trial.world, trial.ann)
+        let cara = try world.addNode("cara")
+        try world.introduce(ann, cara)
+        _ = try world.perform(.addMember(trial.trip, cara.identity.person, .member), on: ann)
+        world.run(for: 5_000)
+        world.isolate(cara)
+        try ann.type("for ben alone", in: trial.trip)
+        world.run(for: 5_000)
+        try trial.jury.verify()
+        try trial.meddle(with: ann) { store, space in
+            let log = try #require(
+                try store.logs(in: space.number).first {
+                    $0.lane == .content && $0.device == ann.identity.device
+                })
+            let actors: [(MarkKind, Digest)] = [
+                (.read, Digest(reinterpreting: cara.identity.person)),
+                (.delivered, Digest(reinterpreting: cara.identity.device)),
+            ]
+            for (kind, actor) in actors {
+                try store.raise(
+                    Mark(
+                        space: space.number, kind: kind, actor: actor, tag: log.tag,
+                        sequence: log.end - 1))
+            }
+        }
+        trial.isBroken(isSettled: false)
+    }
 }
