@@ -189,6 +189,39 @@ extension NodeCore {
                 due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
                 &random, &effects)
         }
+        try put(due, of: space, epoch, to: relay, belongs, at: now, store, &random, &effects)
+    }
+
+    /// Puts the own logs of a space once more from where a device says it holds them, into the mailbox
+    /// that all read: it takes no letters. What is put counts for nothing, so that it ends nowhere.
+    mutating func putAgain(
+        _ space: SpaceRecord, for device: DeviceID, to relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard lines[relay]?.phase == .open, let epoch = try currentEpoch(of: space, in: store)?.id,
+            try !isUnpaid(epoch, of: space, on: relay, store)
+        else { return }
+        let acknowledged = try acknowledgedEnds(in: space, store)[device] ?? [:]
+        var due: [(log: LogRecord, first: UInt64)] = []
+        for log in try store.agreedLogs(in: space.number)
+        where log.device == identity.device && log.lane != .receipts {
+            let first = lowestShared(log, above: acknowledged[log.tag] ?? 0, of: space)
+            if first < log.end { due.append((log, first)) }
+        }
+        due.sort { $0.log.lane < $1.log.lane }
+        try put(
+            due, of: space, epoch, to: relay, true, isAgain: true, at: now, store, &random,
+            &effects)
+    }
+
+    /// Puts logs of a space from these places on, as many envelopes as a relay is given at a time.
+    private mutating func put(
+        _ due: [(log: LogRecord, first: UInt64)], of space: SpaceRecord, _ epoch: OperationID,
+        to relay: NoiseKey, _ belongs: Bool, isAgain: Bool = false, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
         for (index, (log, first)) in due.enumerated() {
             var next = first
             while next < log.end {
@@ -207,10 +240,13 @@ extension NodeCore {
                 }
                 let places = next..<run.last + 1
                 let isPut = try put(
-                    parcel, for: .put(space.number, log.tag, places), of: space, epoch,
-                    to: relay, at: now, store, &random, &effects)
+                    parcel, for: isAgain ? .whatever : .put(space.number, log.tag, places),
+                    of: space, epoch, to: relay, at: now, store, &random, &effects)
                 guard isPut else { return }
-                lines[relay]?.underway[space.number, default: [:]][log.tag] = places.upperBound
+                if !isAgain {
+                    lines[relay]?.underway[space.number, default: [:]][log.tag] =
+                        places.upperBound
+                }
                 if log.lane == .control {
                     try putForFormer(
                         parcel, of: space, besides: epoch, to: relay, at: now, store, &random,
@@ -230,13 +266,8 @@ extension NodeCore {
     ) throws(StoreError) -> UInt64 {
         let key = Outbox.key(relay, space.id, log.tag)
         let roster = judges[space.number]?.roster
-        var first = max(held, log.base, lines[relay]?.underway[space.number]?[log.tag] ?? 0)
-        // What lies below the horizon of any of its readers goes into no shared mailbox.
-        for device in roster?.devices ?? [] {
-            if let place = device.horizon.place(of: log.device, log.lane) {
-                first = max(first, place.sequence + 1)
-            }
-        }
+        let underway = lines[relay]?.underway[space.number]?[log.tag] ?? 0
+        let first = lowestShared(log, above: max(held, underway), of: space)
         guard let entry = try store.value(.outbox, key).flatMap(Outbox.Entry.init) else {
             return first
         }
@@ -246,6 +277,20 @@ extension NodeCore {
             return max(first, entry.end)
         }
         try store.setValue(nil, .outbox, key)
+        return first
+    }
+
+    /// The first place of a log, from this one on, that may go into a mailbox that all read: what lies
+    /// below the horizon of any of them goes into none.
+    private func lowestShared(
+        _ log: LogRecord, above held: UInt64, of space: SpaceRecord
+    ) -> UInt64 {
+        var first = max(held, log.base)
+        for device in judges[space.number]?.roster.devices ?? [] {
+            if let place = device.horizon.place(of: log.device, log.lane) {
+                first = max(first, place.sequence + 1)
+            }
+        }
         return first
     }
 

@@ -1,6 +1,8 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
 import ParleyRoster
+import ParleySealing
 import ParleyWire
 
 /// A relay may lose something without a word, and where nothing new is said, nothing shows it. So who
@@ -93,12 +95,30 @@ extension NodeCore {
             }
             let frontier = try Catchup.frontier(
                 of: space, .everything(), for: one.device, asks: true, in: store)
-            _ = try send(
+            let isSent = try send(
                 [.frontier(frontier)], to: one.device, of: one.person, at: now, store, &random,
                 &effects)
+            if isSent { continue }
+            for relay in try relaysThatRefuse(letters: one.device, of: one.person, at: now, store) {
+                try putAgain(
+                    space, for: one.device, to: relay, at: now, store, &random, &effects)
+            }
         }
         let next = count + 1 < Self.reminderCountMax ? count + 1 : nil
         try setReminder(of: number, count: next, at: now, store, &effects)
+    }
+
+    /// The relays that take no letters to a device, where none does: a right to write to it was
+    /// retired, and what tells of the new one may have been lost with the rest.
+    private func relaysThatRefuse(
+        letters device: DeviceID, of person: PersonID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> [NoiseKey] {
+        guard try contact(person, store)?.isBlocked != true,
+            let part = try CardReader.parts(of: person, store).first(where: { $0.device == device }
+            ),
+            part.mailboxes.allSatisfy({ isAbsent($0.inbox, on: $0.relay, at: now) })
+        else { return [] }
+        return part.mailboxes.map(\.relay)
     }
 
     /// Who may be told: devices that are not linked and have not acknowledged all of the own logs.

@@ -36,6 +36,30 @@ struct RepairTests {
         #expect(try pair.states(of: pair.ann) == [.delivered])
     }
 
+    @Test("is put again where no letter may be written", arguments: [9, 10])
+    func noRight(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        let other = try world.addNode("somebody")
+        try world.introduce([pair.ann, pair.ben, other])
+        world.keepToRelays()
+        world.run(for: 60_000)
+        // Who blocks somebody retires all rights; what tells of the new ones is lost with the rest.
+        pair.relay.lossEvery = 1
+        for node in [pair.ann, pair.ben] {
+            _ = try world.perform(.answerContact(other.identity.person, .block), on: node)
+            try pair.say("lost by \(node.name)", by: node)
+            world.run(for: 5_000)
+        }
+        world.run(for: 60_000)
+        pair.relay.lossEvery = 0
+        world.run(for: 3 * 3_600_000)
+        for node in [pair.ann, pair.ben] {
+            #expect(try node.texts(in: pair.space).count == 2, "\(node.name)")
+        }
+        #expect(try pair.states(of: pair.ann) == [.delivered])
+    }
+
     @Test("is asked for though somebody is linked, who lacks it too", arguments: [3, 4])
     func bothLack(seed: UInt64) throws {
         let pair = try Pair(seed: seed)
