@@ -159,7 +159,8 @@ final class CausesPresent: Checker {
         _ cause: OperationReference, of number: SpaceNumber, at node: SimulatedNode,
         in world: World
     ) throws -> Bool {
-        guard let space = try node.store.space(number), let roster = try node.roster(of: space)
+        guard !world.stuckLogs.contains(cause.tag), let space = try node.store.space(number),
+            let roster = try node.roster(of: space)
         else { return false }
         return try world.honestNodes.contains { other in
             guard roster.contains(other.identity.device),

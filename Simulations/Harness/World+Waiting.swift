@@ -230,7 +230,7 @@ extension World {
         guard let record = try other.store.space(space.id) else {
             return "\(other.name) has not heard of \(place)"
         }
-        for log in try node.store.logs(in: space.number) {
+        for log in try node.store.logs(in: space.number) where !stuckLogs.contains(log.tag) {
             let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
             // What a liar wrote where its histories differ may differ as well, once that is proven
             // to both.
@@ -266,9 +266,9 @@ extension World {
     ) throws -> String? {
         guard let record = try other.store.space(space.id) else { return nil }
         let logs = try node.store.logs(in: space.number)
-        let floors = Self.floors(of: logs).merging(
-            Self.floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
-        // Below a floor each may hold what it had got before.
+        let floors = floors(of: logs).merging(
+            floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
+        // Below a floor, and in a log that is stuck, each may hold what it had got before.
         if !floors.isEmpty || logs.contains(where: { $0.bound != nil }) {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
@@ -284,9 +284,10 @@ extension World {
         return "they hold the same of \(label(of: space.id)) and show another"
     }
 
-    private static func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
+    private func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
         var floors: [LogTag: UInt64] = [:]
         for log in logs where log.base > 0 { floors[log.tag] = log.base }
+        for log in logs where stuckLogs.contains(log.tag) { floors[log.tag] = .max }
         return floors
     }
 

@@ -63,6 +63,9 @@ public final class World {
     public internal(set) var resetCount = 0
     /// Most bytes that were on their way on one link in one direction.
     public internal(set) var flightByteCountMax = 0
+    /// Logs of liars whose lane 0 nobody reads any further: what they were written under may never be
+    /// known, and what lies above that comes to those alone whom a relay brought it.
+    public internal(set) var stuckLogs: Set<LogTag> = []
     /// A hash over every input and effect so far: the same seed gives the same one.
     public var traceHash: UInt64 { trace.value }
 

@@ -118,7 +118,7 @@ extension NodeCore {
             now.wall >= newest.time + min(Self.writerInterval, .max - newest.time)
             || now.wall + Self.writerInterval < newest.time
         if isOld { kept.append(try drawWriter(newest.number &+ 1, at: now, store, &random)) }
-        let over = kept.dropLast().filter {
+        let over = kept.dropLast(Self.keptKeyCountMin).filter {
             now.wall >= $0.time + min(Self.writerLifetime, .max - $0.time)
         }.map(\.number)
         let excess = kept.dropLast(Limits.inboxWriterCountMax).map(\.number)

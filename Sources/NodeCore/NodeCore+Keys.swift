@@ -20,6 +20,9 @@ extension NodeCore {
     /// A prekey is kept so long after another took its place: whoever was away for months has an old
     /// card, and tells of what is new by it.
     static let prekeyKeptLifetime: UInt64 = 180 * day
+    /// So many of the newest are kept however old they are: a clock that jumps makes all others old
+    /// at once, and nobody else would know yet what took their place.
+    static let keptKeyCountMin = 4
     /// A leaf is kept so long after the next one was published, whoever has not seen that.
     static let leafGrace: UInt64 = 14 * day
     /// An epoch is replaced once this device has written so many operations of content in it.
@@ -121,16 +124,14 @@ extension NodeCore {
     ) throws(StoreError) -> Bool {
         let own = try prekeys(of: identity.person, store)
         let newest = own.last { $0.device == identity.device }?.key.bytes
-        var didDrop = false
-        for (name, secret) in try store.secrets(.prekey, in: nil) where name != newest {
-            guard let kept = TimedLeaf(secret), now.wall > kept.time + Self.prekeyKeptLifetime
-            else {
-                continue
-            }
-            try store.setSecret(nil, .prekey, name, in: nil)
-            didDrop = true
+        let former = try store.secrets(.prekey, in: nil).compactMap { name, secret in
+            TimedLeaf(secret).map { (name: name, time: $0.time) }
+        }.filter { $0.name != newest }.sorted { $0.time < $1.time }
+        let over = former.dropLast(Self.keptKeyCountMin - 1).filter {
+            now.wall > $0.time + min(Self.prekeyKeptLifetime, .max - $0.time)
         }
-        return didDrop
+        for prekey in over { try store.setSecret(nil, .prekey, prekey.name, in: nil) }
+        return !over.isEmpty
     }
 
     // MARK: Leaves

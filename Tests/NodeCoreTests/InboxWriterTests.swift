@@ -50,6 +50,18 @@ struct InboxWriterTests {
         #expect(try KeyUser(pair.ann).secretCount(.inboxWriter, in: nil) <= 8)
     }
 
+    @Test("a clock that jumps years ahead and back leaves the rights that others still have")
+    func jumpingClock() throws {
+        let pair = try Pair(seed: 314)
+        let (world, ann, ben) = (pair.world, pair.ann, pair.ben)
+        world.stopProcess(of: ben)
+        for days: Int64 in [763, 0] {
+            ann.clock.skew = days * 24 * 3_600_000
+            world.run(for: 2 * 3_600_000)
+        }
+        #expect(mayWrite(try shown(of: ann, to: ben), at: pair.relay, in: world))
+    }
+
     @Test(
         "Attack 73: who was blocked writes into the inbox no more; others do, through the relay alone"
     )

@@ -35,6 +35,22 @@ struct KeyUpkeepTests {
         #expect((25...28).contains(try KeyUser(ann).secretCount(.prekey, in: nil)))
     }
 
+    @Test("a clock that jumps years ahead and back leaves the prekeys that others still seal to")
+    func jumpingClock() throws {
+        let pair = try Pair(seed: 313)
+        let (world, ann, ben) = (pair.world, pair.ann, pair.ben)
+        world.stopProcess(of: ben)
+        for days: Int64 in [763, 0, 1_875, 0] {
+            ann.clock.skew = days * 24 * 3_600_000
+            world.run(for: 2 * 3_600_000)
+        }
+        let parts = try ben.observed { try CardReader.parts(of: ann.identity.person, ben.store) }
+        let known = try #require(parts.first?.prekeys.last)
+        let kept = try ann.store.secrets(.prekey, in: nil).map(\.name)
+        #expect(kept.contains(known.key.bytes))
+        #expect((3...5).contains(kept.count))
+    }
+
     @Test("Attack 90: keys of skipped steps are erased after a day, whatever a relay withholds")
     func skippedKeys90() throws {
         let trio = try Trio(seed: 4)
