@@ -268,8 +268,12 @@ extension World {
         let logs = try node.store.logs(in: space.number)
         let floors = floors(of: logs).merging(
             floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
-        // Below a floor, and in a log that is stuck, each may hold what it had got before.
-        if !floors.isEmpty || logs.contains(where: { $0.bound != nil }) {
+        // Below a floor, and in a log that is stuck, each may hold what it had got before; and
+        // receipts that a relay lost nobody is reminded of.
+        if try !floors.isEmpty || logs.contains(where: { $0.bound != nil })
+            || needsRelay(node.index, other.index)
+                && receipts(of: space, at: node) != receipts(of: record, at: other)
+        {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
             guard
@@ -282,6 +286,13 @@ extension World {
             try !mayShowAnother(node, other, in: space.id, isSettled: true)
         else { return nil }
         return "they hold the same of \(label(of: space.id)) and show another"
+    }
+
+    private func receipts(
+        of space: SpaceRecord, at node: SimulatedNode
+    ) throws(StoreError) -> [LogTag: [Span]] {
+        let logs = try node.store.logs(in: space.number).filter { $0.lane == .receipts }
+        return Dictionary(uniqueKeysWithValues: logs.map { ($0.tag, $0.spans) })
     }
 
     private func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
