@@ -33,13 +33,18 @@ extension NodeCore {
         _ space: SpaceNumber, link id: LinkID, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        if let source = sources[space], source.link != id, links[source.link]?.session != nil {
+        guard let peer = links[id]?.peer, links[id]?.session != nil,
+            let record = try store.space(space)
+        else { return }
+        let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
+        // Of what this person has not accepted no more is kept: nobody need send it at each link.
+        let isFull = try !mayGrow(record, from: peer.person, store)
+        if isServed == true || isFull {
             // It need not send what the source does, but must send what it writes from now on.
-            links[id]?.unasked.insert(space)
+            if !isFull { links[id]?.unasked.insert(space) }
             let outputs = try links[id]?.session?.tell(space, store: store) ?? []
             return send(outputs, on: id, &effects)
         }
-        guard links[id]?.session != nil else { return }
         try makeSource(
             SpaceSource(link: id, lastProgress: now.monotonic, lastAsked: now.monotonic),
             of: space, at: now, store, &effects)

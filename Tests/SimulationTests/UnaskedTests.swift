@@ -48,4 +48,28 @@ struct UnaskedTests {
         #expect(byteCount > 1 << 19)
         #expect(byteCount <= 1 << 20 + Limits.runByteCountMax)
     }
+
+    @Test("honest devices do not send the rest of a flood at each link to who keeps no more of it")
+    func relinked() throws {
+        let world = World(seed: 114)
+        let (eve, cara) = (try world.addNode("eve"), try world.addNode("cara"))
+        let other = try world.addDevice("eve2", of: eve)
+        try world.introduce(eve, cara)
+        _ = try world.perform(.setAdditionPolicy(.ask), on: cara)
+        for _ in 0..<2 {
+            #expect(try world.floodUnasked(eve))
+            world.run(for: 10_000)
+        }
+        world.stopProcess(of: eve)
+        world.run(for: 10_000)
+        let before = (bytes: world.honestByteCount, links: world.linkCount)
+        for _ in 0..<4 {
+            world.cut(other, cara)
+            world.run(for: 60_000)
+            world.heal(other, cara)
+            world.run(for: 600_000)
+        }
+        #expect(world.linkCount - before.links >= 4)
+        #expect(world.honestByteCount - before.bytes < 1 << 18)
+    }
 }
