@@ -83,12 +83,14 @@ final class CallsEndAlike: Checker {
             else { continue }
             let record = try Overview.calls(in: space.number, store: node.store)
                 .first { $0.call == call }
-            // Who came later may not have what says most of it.
+            // Who came later may not have what says most of it, nor who has holes.
             let isNewcomer = roster.device(node.identity.device)?.horizon.places.isEmpty == false
             if let record, !isNewcomer, try !lacksBody(space, of: node) {
                 let logs = try node.store.agreedLogs(in: space.number)
                     .filter { $0.lane == .control || $0.lane == .content }
-                records.append((node.name, record, logs.map(\.tip)))
+                if logs.allSatisfy(\.isWhole) {
+                    records.append((node.name, record, logs.map(\.tip)))
+                }
             }
             guard node.identity.device == known.device else { continue }
             checkCount += 1

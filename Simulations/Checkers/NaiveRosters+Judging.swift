@@ -73,14 +73,19 @@ extension NaiveRosters.Fold {
         return trusted.isEmpty ? ends : trusted
     }
 
-    /// What a device that is out may have of lane 0: what put it out, and what that follows from.
-    func departure(of device: DeviceID, _ rosters: NaiveRosters) -> NaiveRosters.Acts {
+    /// What a device that is out may have of lane 0: what put it out, and what that follows from. Of
+    /// one that came to a person who was out by then, that is what put that person out.
+    func departure(
+        of device: DeviceID, _ owner: PersonID, _ rosters: NaiveRosters
+    ) -> NaiveRosters.Acts {
         guard owners[device] == nil else { return [] }
-        guard let person = former[device]?.person else { return refusal(of: device, rosters) }
+        let refusal = refusal(of: device, rosters)
+        let isLate = refusal.isEmpty && former.values.contains { $0.person == owner }
+        guard let person = former[device]?.person ?? (isLate ? owner : nil) else { return refusal }
         let ends = live.filter {
             rosters.expels($0, person) || rosters.cut(by: $0, of: device, person) != nil
         }
-        return ends.reduce(ends.union(refusal(of: device, rosters))) {
+        return ends.reduce(ends.union(refusal)) {
             $0.union(rosters.acts[$1].past)
         }
     }

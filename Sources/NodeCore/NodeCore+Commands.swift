@@ -17,6 +17,7 @@ extension NodeCore {
         askForBodies(at: now, &effects)
         try loadRepairs(at: now, store, &effects)
         try loadReminders(at: now, store, &effects)
+        try askForPast(at: now, store, &effects)
         try awaitInvitations(at: now, store, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log

@@ -145,7 +145,8 @@ extension NodeCore {
             guard let peer = links[id]?.peer else { continue }
             let scope = try scope(of: space, with: peer, store)
             if try links[id]?.session?.share(space, scope, store: store) == true {
-                try links[id]?.session?.assumeMissing(space.number, store: store)
+                try links[id]?.session?.assumeMissing(
+                    space.number, isOffer: false, store: store)
             }
         }
     }
@@ -200,7 +201,7 @@ extension NodeCore {
                 places = judge.graph.departure(of: device, person)
             } else {
                 guard device == other else { return nil }
-                places = judge.graph.refusal(of: device, otherPerson)
+                places = reasons(against: device, of: otherPerson, judge)
                 if places.isEmpty { return nil }
             }
             // Where both are out, each may hear only what the other may have as well.
@@ -211,5 +212,17 @@ extension NodeCore {
             ends = known
         }
         return .control(below: ends ?? [:])
+    }
+
+    /// What a device that a space does not know may hear of why it is not let in: also one that came
+    /// to a person, as by the recovery code, after that person was out.
+    private func reasons(
+        against device: DeviceID, of person: PersonID, _ judge: Judge
+    ) -> [LogTip] {
+        let refusal = judge.graph.refusal(of: device, person)
+        guard refusal.isEmpty, judge.roster.member(person) == nil,
+            !judge.roster.devicesEver(of: person).isEmpty
+        else { return refusal }
+        return judge.graph.departure(of: device, person)
     }
 }

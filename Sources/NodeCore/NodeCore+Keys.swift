@@ -318,7 +318,9 @@ extension NodeCore {
         let all = judge.graph.epochs
         let known = Dictionary(all.map { ($0.id, $0) }) { first, _ in first }
         var didDrop = try dropChains(judge.graph, opened, in: space, at: now, store)
-        for (id, time) in opened.sorted(by: { $0.key < $1.key }) {
+        // What their chains sealed before is gone: they open what is still to come.
+        let newest = Set(try newestEpochs(of: space, store).prefix(Self.keptKeyCountMin).map(\.id))
+        for (id, time) in opened.sorted(by: { $0.key < $1.key }) where !newest.contains(id) {
             let isOver =
                 known[id].map { isSuperseded($0, opened, judge, at: now) }
                 ?? (now.wall > time + Self.keptLifetime)

@@ -273,7 +273,7 @@ extension NodeCore {
                     links[id]?.introduced.remove(space)
                     break
                 }
-                try links[id]?.session?.assumeMissing(space, store: store)
+                try links[id]?.session?.assumeMissing(space, isOffer: true, store: store)
             case .missing(let space, let isNews):
                 if isNews { links[id]?.rounds[space]?.hearNews() }
                 try mayHold(space, link: id, at: now, store, &effects)

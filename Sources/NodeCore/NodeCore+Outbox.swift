@@ -195,11 +195,12 @@ extension NodeCore {
     /// Puts the own logs of a space once more from where a device says it holds them, into the mailbox
     /// that all read: it takes no letters. What is put counts for nothing, so that it ends nowhere.
     mutating func putAgain(
-        _ space: SpaceRecord, for device: DeviceID, to relay: NoiseKey, at now: Instant,
+        _ number: SpaceNumber, for device: DeviceID, to relay: NoiseKey, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard lines[relay]?.phase == .open, let epoch = try currentEpoch(of: space, in: store)?.id,
+        guard rejoin == nil, lines[relay]?.phase == .open, let space = try store.space(number),
+            let epoch = try currentEpoch(of: space, in: store)?.id,
             try !isUnpaid(epoch, of: space, on: relay, store)
         else { return }
         let acknowledged = try acknowledgedEnds(in: space, store)[device] ?? [:]

@@ -20,7 +20,7 @@ extension NodeCore {
         case .page(let mailbox), .glance(let mailbox):
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
         case .subscribe(let mailbox): lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
-        case .open, .welcome, .passing, .whatever: break
+        case .open, .welcome, .reminder, .passing, .whatever: break
         }
         switch refusal {
         case .busy(let delay): rest(relay, for: UInt64(delay), at: now, &effects)

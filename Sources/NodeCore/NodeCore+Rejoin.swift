@@ -167,6 +167,23 @@ extension NodeCore {
         }
     }
 
+    /// The store was set back: where nobody is linked, nobody tells what it lacks. Of spaces whose own
+    /// logs it is known to lack some of, all are asked soon; of the others, with what they hold of
+    /// others, as after something was put.
+    mutating func askForPast(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ends = foundBehind?.ends else { return }
+        for space in try store.spaces() {
+            try remindLater(of: space.number, at: now, store, &effects)
+            for tag in ownLogs(in: space.id).keys.sorted() {
+                guard let end = ends[tag], try store.log(tag, in: space.number)?.end ?? 0 < end
+                else { continue }
+                try miss(space.number, heldBy: nil, at: now, store, &effects)
+            }
+        }
+    }
+
     /// Ends the rejoin once everything known to exist was taken back, wherever somebody brings it.
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
         try closeOwnGaps(store)

@@ -350,6 +350,10 @@ extension NodeCore {
         case (.open(let mailbox, let ticket), .refused(let refusal)):
             try wasNotOpened(
                 mailbox, for: ticket, refusal, on: relay, at: now, store, &effects)
+        case (.reminder(let space, let device), .refused(let refusal)):
+            try refused(refusal, asked, by: relay, at: now, store, &effects)
+            if case .busy = refusal { return }
+            try putAgain(space, for: device, to: relay, at: now, store, &random, &effects)
         case (_, .refused(let refusal)):
             try refused(refusal, asked, by: relay, at: now, store, &effects)
         default: return

@@ -73,7 +73,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let count = reminders[number] else { return }
-        guard rejoin == nil, lines.values.contains(where: \.isOpenAndDrained) else {
+        guard lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, at: now, store, &effects)
         }
         var behind = try devicesBehind(in: number, store)
@@ -96,12 +96,12 @@ extension NodeCore {
             let frontier = try Catchup.frontier(
                 of: space, .everything(), for: one.device, asks: true, in: store)
             let isSent = try send(
-                [.frontier(frontier)], to: one.device, of: one.person, at: now, store, &random,
-                &effects)
+                [.frontier(frontier)], to: one.device, of: one.person,
+                for: .reminder(number, one.device), at: now, store, &random, &effects)
             if isSent { continue }
             for relay in try relaysThatRefuse(letters: one.device, of: one.person, at: now, store) {
                 try putAgain(
-                    space, for: one.device, to: relay, at: now, store, &random, &effects)
+                    number, for: one.device, to: relay, at: now, store, &random, &effects)
             }
         }
         let next = count + 1 < Self.reminderCountMax ? count + 1 : nil

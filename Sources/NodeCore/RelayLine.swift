@@ -112,6 +112,8 @@ enum RelayQuestion: Equatable, Sendable {
     case letter(SpaceNumber, LogTag, Range<UInt64>, isLast: Bool)
     case subscribe(MailboxID)
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
+    /// How far this device is, for one that has not said that it holds as much.
+    case reminder(SpaceNumber, DeviceID)
     /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
     case open(MailboxID, ticket: [UInt8]?)
     /// Something that is of use now or never.
@@ -122,7 +124,7 @@ enum RelayQuestion: Equatable, Sendable {
     /// Whether it is about somebody's inbox, to which something was to go that matters.
     var isLetter: Bool {
         switch self {
-        case .letter, .welcome, .passing: true
+        case .letter, .welcome, .reminder, .passing: true
         case .page, .glance, .put, .subscribe, .open, .whatever: false
         }
     }
@@ -215,7 +217,7 @@ struct RelayLine: Sendable {
         questions.values.count {
             switch $0.question {
             case .put, .letter: true
-            case .page, .glance, .subscribe, .welcome, .open, .passing, .whatever: false
+            case .page, .glance, .subscribe, .welcome, .reminder, .open, .passing, .whatever: false
             }
         }
     }

@@ -71,29 +71,27 @@ public enum RunReader {
         return end
     }
 
-    /// Operations from the top of a range downward; what the receiver holds above proves them.
+    /// Operations from the top of a range downward; what the receiver holds above proves them. Where the
+    /// top is not held here, from the highest place below that is: a signature proves these.
     static func backward(
         _ log: LogRecord, _ range: ClosedRange<UInt64>, room: Int, limit: UInt64 = UInt64.max,
         store: some LogStore
     ) throws(StoreError) -> Run? {
-        guard
-            let span = log.spans.first(where: {
-                $0.first <= range.upperBound && range.upperBound <= $0.last
-            })
+        guard let span = log.spans.last(where: { $0.first <= range.upperBound }),
+            span.last >= range.lowerBound
         else { return nil }
         let lowest = max(range.lowerBound, span.first)
-        let count = min(
-            UInt64(blockOperationCount), range.upperBound - lowest + 1, max(1, limit))
-        let first = range.upperBound - (count - 1)
-        let stored = try store.operations(
-            in: log.number, first...range.upperBound, limit: Int(count))
+        let highest = min(range.upperBound, span.last)
+        let count = min(UInt64(blockOperationCount), highest - lowest + 1, max(1, limit))
+        let first = highest - (count - 1)
+        let stored = try store.operations(in: log.number, first...highest, limit: Int(count))
         var size = 0
         let kept = stored.reversed().prefix { operation in
             defer { size += operation.operation.byteCount + 2 }
             return size < room
         }
         guard let lowestKept = kept.last else { return nil }
-        let heads = try store.heads(in: log.number, lowestKept.sequence...range.upperBound)
+        let heads = try store.heads(in: log.number, lowestKept.sequence...highest)
         return try run(
             log, stored: kept.reversed(), heads: heads, bringsAnchor: true, store: store)
     }

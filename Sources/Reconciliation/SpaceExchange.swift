@@ -17,8 +17,8 @@ struct SpaceExchange: Sendable {
     private var peerEnds: [LogTag: UInt64]?
     /// What the peer said it holds and is missing here: the place, by log. Nil before it told all.
     private var lacked: [(tag: LogTag, place: UInt64)]?
-    /// All of it is being sent unasked, and not at its end yet.
-    private var isIntroducing = false
+    /// How far this is with sending all of it unasked.
+    var offer = SpaceOffer.none
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
     private var unsent: Set<LogTag> = []
     /// Logs that grew through others and were not announced yet.
@@ -99,11 +99,12 @@ struct SpaceExchange: Sendable {
 
     /// Whether anything may be there to send: most often nothing is.
     var mayHaveOperations: Bool {
-        !answers.isEmpty || (peerEnds != nil && (!unsent.isEmpty || isIntroducing))
+        !answers.isEmpty
+            || (peerEnds != nil && offer != .made && (!unsent.isEmpty || offer != .none))
     }
 
     /// Whether the peer is known to hold, or was sent, all that it may have.
-    var hasSentAll: Bool { peerEnds != nil && unsent.isEmpty && !isIntroducing }
+    var hasSentAll: Bool { peerEnds != nil && unsent.isEmpty && offer == .none }
 
     // MARK: What the peer holds
 
@@ -136,6 +137,7 @@ struct SpaceExchange: Sendable {
         _ frontier: Frontier, store: some LogStore
     ) throws(StoreError) -> Lack? {
         var lack: Lack?
+        isTaken()
         if frontier.isComplete {
             lacked = scope.isMutual ? [] : nil
             try compareAll(frontier, showing: shown, store: store)
@@ -216,19 +218,19 @@ struct SpaceExchange: Sendable {
     }
 
     /// Operations came: what was asked for is on its way.
-    mutating func receivedOperations() { isAsking = false }
-
-    /// The peer knows nothing of the space.
-    mutating func assumeMissing(store: some LogStore) throws(StoreError) {
-        peerEnds = [:]
-        isIntroducing = true
-        try planSending(store: store)
+    mutating func receivedOperations() {
+        isAsking = false
+        isTaken()
     }
 
-    /// Whether this is the end of an introduction.
-    mutating func endIntroducing() -> Bool {
-        defer { isIntroducing = false }
-        return isIntroducing
+    /// The peer knows nothing of the space.
+    ///
+    /// - Parameter isOffer: whether it may not want it: then it is sent the first frame alone until it
+    ///   has shown that it does.
+    mutating func assumeMissing(isOffer: Bool, store: some LogStore) throws(StoreError) {
+        peerEnds = [:]
+        offer = isOffer ? .due : .taken
+        try planSending(store: store)
     }
 
     mutating func peerHolds(_ tag: LogTag, through place: UInt64) {
@@ -289,7 +291,7 @@ struct SpaceExchange: Sendable {
 
     /// The next frame of operations for the peer, or nil where it lacks nothing that is known.
     mutating func nextOperations(store: some LogStore) throws(StoreError) -> Operations? {
-        if peerEnds != nil {
+        if peerEnds != nil, offer != .made {
             var runs: [Run] = []
             var room = Limits.operationsFrameByteCount
             for log in try unsentLogs(store: store) {
@@ -299,12 +301,15 @@ struct SpaceExchange: Sendable {
                 }
                 if room <= 0 || runs.count >= Limits.runCountMax { break }
             }
-            if !runs.isEmpty { return Operations(space: space.id, endsAnswer: false, runs: runs) }
+            if !runs.isEmpty {
+                if offer == .due, !unsent.isEmpty { offer = .made }
+                return Operations(space: space.id, endsAnswer: false, runs: runs)
+            }
         }
         return try nextAnswer(store: store)
     }
 
-    /// Logs to send from: control first, then by tag.
+    /// Logs to send from: control first, then by tag. A space is offered with its first operation.
     private mutating func unsentLogs(store: some LogStore) throws(StoreError) -> [LogRecord] {
         var logs: [LogRecord] = []
         for tag in unsent.sorted() {
@@ -315,8 +320,10 @@ struct SpaceExchange: Sendable {
                 unsent.remove(tag)
             }
         }
+        let first = offer == .due ? try genesisLog(of: logs, store) : nil
         return logs.sorted {
-            ($0.lane == .control ? 0 : 1, $0.tag) < ($1.lane == .control ? 0 : 1, $1.tag)
+            ($0.tag == first ? 0 : $0.lane == .control ? 1 : 2, $0.tag)
+                < ($1.tag == first ? 0 : $1.lane == .control ? 1 : 2, $1.tag)
         }
     }
 

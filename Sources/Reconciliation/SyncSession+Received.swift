@@ -57,6 +57,7 @@ extension SyncSession {
                 continue
             }
             unlisted[number] = nil
+            shared[number]?.isTaken()
             if try theirs == FrontierDigests(of: number, exchange.scope, in: store) {
                 try shared[number]?.isEqual(store: store)
                 if try store.agreedLogs(in: number).contains(where: { !$0.isWhole }) {

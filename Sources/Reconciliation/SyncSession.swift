@@ -154,6 +154,9 @@ public struct SyncSession: Sendable {
             consumed += UInt64(byteCount)
             return .success(try received(operations, store: store))
         case .acknowledge(let acknowledgement):
+            if let space = try store.space(acknowledgement.space) {
+                shared[space.number]?.isTaken()
+            }
             return .success([.acknowledged(acknowledgement)])
         case .credit(let bytes):
             credit = min(credit + Int64(bytes.value), Int64(Self.creditMax))
@@ -266,10 +269,13 @@ public struct SyncSession: Sendable {
 
     /// Takes it that the peer holds nothing of a space, and sends all of it, control first, and then
     /// its tips.
+    ///
+    /// - Parameter isOffer: whether the peer may not want it: then all but the first frame waits until
+    ///   it has shown that it does.
     public mutating func assumeMissing(
-        _ space: SpaceNumber, store: some LogStore
+        _ space: SpaceNumber, isOffer: Bool, store: some LogStore
     ) throws(StoreError) {
-        try shared[space]?.assumeMissing(store: store)
+        try shared[space]?.assumeMissing(isOffer: isOffer, store: store)
     }
 
     /// Takes note that the log grew.

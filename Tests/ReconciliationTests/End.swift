@@ -125,7 +125,8 @@ final class End {
                 try ingest(operations)
                 try perform(session.renewCredit())
             case .acknowledged(let acknowledgement): acknowledged.append(acknowledgement)
-            case .introduceSpace(let space): try session.assumeMissing(space, store: store)
+            case .introduceSpace(let space):
+                try session.assumeMissing(space, isOffer: true, store: store)
             case .missing(let space, _):
                 try perform(try session.ask(space, store: store))
                 try perform(try session.fillHoles(space, store: store))
