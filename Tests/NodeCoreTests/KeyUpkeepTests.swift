@@ -51,6 +51,25 @@ struct KeyUpkeepTests {
         #expect((3...5).contains(kept.count))
     }
 
+    @Test("a clock that jumps years ahead leaves the epochs that others still write in")
+    func jumpingClockOfEpochs() throws {
+        let trio = try Trio(seed: 315)
+        try trio.world.type("what do you say?", on: trio.cara, in: trio.group)
+        trio.world.run(for: 10_000)
+        trio.world.partition([trio.ann], [trio.ben, trio.cara])
+        let before = try #require(try current(trio.cara, trio.group)).id
+        // Ann writes in an epoch of her own, which the others do not see.
+        trio.world.pass(days: 8)
+        try trio.world.type("alone", on: trio.ann, in: trio.group)
+        trio.world.run(for: 60_000)
+        #expect(try current(trio.ann, trio.group)?.id != before)
+        trio.ann.clock.skew = 763 * 24 * 3_600_000
+        trio.world.run(for: 2 * 3_600_000)
+        let space = try KeyUser(trio.ann).space(trio.group)
+        let kept = try trio.ann.store.secrets(.epochKeys, in: space.number).map(\.name)
+        #expect(kept.contains(before.bytes))
+    }
+
     @Test("Attack 90: keys of skipped steps are erased after a day, whatever a relay withholds")
     func skippedKeys90() throws {
         let trio = try Trio(seed: 4)

@@ -27,6 +27,32 @@ struct RepairTests {
         return pair
     }
 
+    @Test("is asked for where a store was set back, though nobody is linked", arguments: [1, 2])
+    func setBack(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        let copy = pair.ann.backUp()
+        try pair.say("held by ben alone", by: pair.ann)
+        world.run(for: 60_000)
+        world.keepToRelays()
+        world.stopProcess(of: pair.ben)
+        for log in try pair.ann.store.spaces().flatMap({ try pair.ann.store.logs(in: $0.number) })
+        where log.device == pair.ann.identity.device {
+            pair.ann.guardEnds[log.tag] = log.end
+        }
+        world.restore(pair.ann, from: copy)
+        world.run(for: 60_000)
+        #expect(pair.ann.core.rejoin != nil)
+        world.start(pair.ben)
+        world.run(for: 300_000)
+        #expect(pair.ann.core.rejoin == nil)
+        try pair.say("and on", by: pair.ann)
+        world.run(for: 60_000)
+        for node in [pair.ann, pair.ben] {
+            #expect(try node.texts(in: pair.space) == ["held by ben alone", "and on"])
+        }
+    }
+
     @Test("is told of by letters that wait until their relay is connected", arguments: [1, 2])
     func idleRelay(seed: UInt64) throws {
         let pair = try lostFarAway(seed: seed)

@@ -134,6 +134,25 @@ struct DeviceTests {
         try jury.verify(isSettled: true)
     }
 
+    @Test("a device of somebody who was removed before it came hears of that")
+    func removedBefore() throws {
+        let cara = try world.addNode("cara")
+        try world.introduce(cara, ben)
+        let trip = try world.group("trip", [ann, ben, cara])
+        world.run(for: .seconds(10))
+        let backup = try ben.makeBackup()
+        world.crash(ben)
+        world.run(for: .seconds(10))
+        _ = try world.perform(.removeMember(trip, ben.identity.person), on: ann)
+        world.run(for: .seconds(10))
+        let next = try world.recover("next", of: ben, from: backup)
+        world.run(for: .minutes(10))
+        let record = try #require(try next.store.space(trip))
+        let roster = try RosterReader.judge(of: record, in: next.store).roster
+        #expect(roster.member(ben.identity.person) == nil)
+        try jury.verify(isSettled: true)
+    }
+
     @Test("the recovery code and a friend make a device where every other one is lost")
     func code() throws {
         let trip = try world.group("trip", [ann, ben])
