@@ -28,6 +28,9 @@ extension NodeCore {
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
             try publishCard(name: card?.name ?? "", addresses: [], at: now, store)
         }
+        // Others may write to a prekey that went with what the store forgot; of its card as well they
+        // know a newer part than it does.
+        if foundBehind != nil { try drawPrekey(at: now, store, &random, &effects) }
         try tendKeys(at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.

@@ -142,6 +142,8 @@ extension NodeCore {
                 try ingest(operations, by: peer, at: now, store, &random, &effects)
             case .acknowledge(let said) where said.space == space.id:
                 try acknowledged(said, of: space, by: peer.device, store, &effects)
+            case .introduce(let introduction):
+                try takeCard(introduction.card, of: peer, at: now, store, &effects)
             case .frontier(let frontier) where frontier.space == space.id:
                 try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
             default: try count(.envelope, store)

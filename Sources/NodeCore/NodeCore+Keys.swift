@@ -23,6 +23,8 @@ extension NodeCore {
     /// So many of the newest are kept however old they are: a clock that jumps makes all others old
     /// at once, and nobody else would know yet what took their place.
     static let keptKeyCountMin = 4
+    /// More prekeys are not kept however young they are: whoever is set back again and again makes many.
+    static let prekeyCountMax = 64
     /// A leaf is kept so long after the next one was published, whoever has not seen that.
     static let leafGrace: UInt64 = 14 * day
     /// An epoch is replaced once this device has written so many operations of content in it.
@@ -94,9 +96,7 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        let card = try CardReader.kept(of: identity.person, store)
-        let part = card?.parts.first { $0.device == identity.device }
-        let last = part?.prekeys.last
+        let last = try CardReader.own(of: identity, store)?.parts.first?.prekeys.last
         // A clock that was set back must not leave a prekey standing for years.
         let today = WallTime(clamping: now.wall)
         if let last, today < last.notAfter,
@@ -104,6 +104,16 @@ extension NodeCore {
         {
             return
         }
+        try drawPrekey(at: now, store, &random, &effects)
+    }
+
+    /// Makes a prekey, and names it alone in the card.
+    mutating func drawPrekey(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let part = try CardReader.own(of: identity, store)?.parts.first
+        let last = part?.prekeys.last
         // A device that was linked showed its first with its request.
         let heldCount = UInt32(clamping: try store.secrets(.prekey, in: nil).count)
         let count = last?.number ?? heldCount
@@ -127,9 +137,10 @@ extension NodeCore {
         let former = try store.secrets(.prekey, in: nil).compactMap { name, secret in
             TimedLeaf(secret).map { (name: name, time: $0.time) }
         }.filter { $0.name != newest }.sorted { $0.time < $1.time }
-        let over = former.dropLast(Self.keptKeyCountMin - 1).filter {
+        let oldCount = former.dropLast(Self.keptKeyCountMin - 1).count {
             now.wall > $0.time + min(Self.prekeyKeptLifetime, .max - $0.time)
         }
+        let over = former.prefix(max(oldCount, former.count - (Self.prekeyCountMax - 1)))
         for prekey in over { try store.setSecret(nil, .prekey, prekey.name, in: nil) }
         return !over.isEmpty
     }

@@ -87,7 +87,22 @@ extension NodeCore {
         return peer
     }
 
-    /// Keeps what a device says of itself in a letter, where that is news and holds.
+    /// A member shows its card in an envelope: letters to it were refused. Who its devices are is known
+    /// by then.
+    mutating func takeCard(
+        _ bytes: [UInt8], of peer: Bringer, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let isOwn = peer.person == identity.person
+        guard let card = CardReader.claimed(bytes), card.person == peer.person,
+            try mayTalk(to: peer.person, with: peer.device, store),
+            let log = isOwn ? identity.log : try CardReader.identity(of: peer.person, store),
+            log.certificate(of: peer.device) != nil
+        else { return try count(.card, store) }
+        try takePart(of: peer.device, from: card, log, at: now, store, &effects)
+    }
+
+    /// Keeps what a device says of itself, where that is news and holds.
     private mutating func takePart(
         of device: DeviceID, from card: Card, _ log: IdentityLog, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
@@ -103,6 +118,8 @@ extension NodeCore {
         // Why it does not hold is not told; the rest of the letter is its sender's all the same.
         guard let sound = try? shown.verified(by: log) else { return try count(.card, store) }
         try keep(sound, at: now, store, &effects)
+        // What was refused before need not be now.
+        for mailbox in part.mailboxes { lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
     }
 
     /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay

@@ -189,73 +189,9 @@ extension NodeCore {
                 due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
                 &random, &effects)
         }
-        try put(due, of: space, epoch, to: relay, belongs, at: now, store, &random, &effects)
-    }
-
-    /// Puts the own logs of a space once more from where a device says it holds them, into the mailbox
-    /// that all read: it takes no letters. What is put counts for nothing, so that it ends nowhere.
-    mutating func putAgain(
-        _ number: SpaceNumber, for device: DeviceID, to relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard rejoin == nil, lines[relay]?.phase == .open, let space = try store.space(number),
-            let epoch = try currentEpoch(of: space, in: store)?.id,
-            try !isUnpaid(epoch, of: space, on: relay, store)
-        else { return }
-        let acknowledged = try acknowledgedEnds(in: space, store)[device] ?? [:]
-        var due: [(log: LogRecord, first: UInt64)] = []
-        for log in try store.agreedLogs(in: space.number)
-        where log.device == identity.device && log.lane != .receipts {
-            let first = lowestShared(log, above: acknowledged[log.tag] ?? 0, of: space)
-            if first < log.end { due.append((log, first)) }
-        }
-        due.sort { $0.log.lane < $1.log.lane }
         try put(
-            due, of: space, epoch, to: relay, true, isAgain: true, at: now, store, &random,
+            due, of: space, epoch, to: relay, tellsProgress: belongs, at: now, store, &random,
             &effects)
-    }
-
-    /// Puts logs of a space from these places on, as many envelopes as a relay is given at a time.
-    private mutating func put(
-        _ due: [(log: LogRecord, first: UInt64)], of space: SpaceRecord, _ epoch: OperationID,
-        to relay: NoiseKey, _ belongs: Bool, isAgain: Bool = false, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (index, (log, first)) in due.enumerated() {
-            var next = first
-            while next < log.end {
-                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
-                    let run = try RunReader.forward(
-                        log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
-                        store: store)
-                else { return }
-                var parcel = Parcel(byteCountMax: Envelope.contentByteCountMax)
-                let frame = Frame.operations(
-                    Operations(space: space.id, endsAnswer: false, runs: [run]))
-                // Runs end on signed heads, which are never so far apart.
-                guard parcel.add(frame) else { return try count(.envelope, store) }
-                if belongs, index == due.count - 1, run.last + 1 >= log.end {
-                    try tellProgress(of: space, in: &parcel, store)
-                }
-                let places = next..<run.last + 1
-                let isPut = try put(
-                    parcel, for: isAgain ? .whatever : .put(space.number, log.tag, places),
-                    of: space, epoch, to: relay, at: now, store, &random, &effects)
-                guard isPut else { return }
-                if !isAgain {
-                    lines[relay]?.underway[space.number, default: [:]][log.tag] =
-                        places.upperBound
-                }
-                if log.lane == .control {
-                    try putForFormer(
-                        parcel, of: space, besides: epoch, to: relay, at: now, store, &random,
-                        &effects)
-                }
-                next = places.upperBound
-            }
-        }
     }
 
     /// The first place of a log that is still to be put to a relay.
@@ -283,7 +219,7 @@ extension NodeCore {
 
     /// The first place of a log, from this one on, that may go into a mailbox that all read: what lies
     /// below the horizon of any of them goes into none.
-    private func lowestShared(
+    func lowestShared(
         _ log: LogRecord, above held: UInt64, of space: SpaceRecord
     ) -> UInt64 {
         var first = max(held, log.base)
@@ -321,79 +257,5 @@ extension NodeCore {
         // There is room for the next.
         outboxDue.insert(number)
         try remindLater(of: number, at: now, store, &effects)
-    }
-
-    /// Adds what this device holds on its disk, and how far it is.
-    private func tellProgress(
-        of space: SpaceRecord, in parcel: inout Parcel, _ store: some Store
-    ) throws(StoreError) {
-        let logs = try store.agreedLogs(in: space.number)
-        guard logs.count <= Self.toldLogCountMax else { return }
-        var held: [Acknowledgement.Entry] = []
-        for log in logs where log.device != identity.device && log.isWhole {
-            if let place = log.wholeThrough {
-                held.append(Acknowledgement.Entry(tag: log.tag, sequence: place))
-            }
-        }
-        if !held.isEmpty {
-            parcel.add(.acknowledge(Acknowledgement(space: space.id, entries: held)))
-        }
-        parcel.add(
-            .frontier(
-                try Catchup.frontier(
-                    of: space, .everything(), for: nil, asks: false, in: store)))
-    }
-
-    /// Seals a parcel and puts it into today's mailbox of an epoch. Returns whether it could.
-    private mutating func put(
-        _ parcel: Parcel, for question: RelayQuestion, of space: SpaceRecord,
-        _ epoch: OperationID, to relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        guard let line = lines[relay], let keys = try keys(of: epoch, in: space, store) else {
-            return false
-        }
-        let (mailbox, key) = keys.drop(at: relay, ofDay: line.day)
-        if line.needsTicket, !line.paid.contains(mailbox) {
-            let opening = Opening(key: key, writers: nil, space: space.number)
-            open(mailbox, opening, on: relay, at: now, &effects)
-            return false
-        }
-        guard var chain = try chain(of: identity.device, in: epoch, of: space, store)
-        else { return false }
-        let place = EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox)
-        let sealed: [UInt8]
-        do throws(EnvelopeRejection) {
-            sealed = try Envelope.seal(
-                parcel.bytes, at: place, chain: &chain, keys: keys, by: identity.key,
-                using: &random)
-        } catch {
-            // Its steps are used up: another epoch is made first.
-            epochs[space.number, default: EpochProgress()].outworn = epoch
-            set(.epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
-            return false
-        }
-        try keep(chain, of: identity.device, in: epoch, of: space, store)
-        effects.append(.commitFully)
-        let opening = Opening(key: key, writers: nil, space: space.number)
-        open(mailbox, opening, on: relay, at: now, &effects)
-        ask(
-            .put(envelope: sealed), of: mailbox, as: key, on: relay, for: question, at: now,
-            &effects)
-        return true
-    }
-
-    /// Lane 0 goes to those as well who have not heard of the current epoch yet.
-    private mutating func putForFormer(
-        _ parcel: Parcel, of space: SpaceRecord, besides current: OperationID,
-        to relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let former = try newestEpochs(of: space, store).filter { $0.id != current }
-        for epoch in former.prefix(Self.formerEpochCountMax) {
-            _ = try put(
-                parcel, for: .whatever, of: space, epoch.id, to: relay, at: now, store, &random,
-                &effects)
-        }
     }
 }
