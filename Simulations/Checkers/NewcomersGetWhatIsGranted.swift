@@ -78,7 +78,8 @@ final class NewcomersGetWhatIsGranted: Checker {
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
             guard given >= due else {
                 throw violation(
-                    "\(node.name) gives a newcomer \(log.tag) from \(given) on, though the group"
+                    "\(node.name) gives a newcomer \(log.lane) log \(log.tag), which ends at \(log.end),"
+                        + " from \(given) on, though the group"
                         + " gives nothing from before")
             }
         }
