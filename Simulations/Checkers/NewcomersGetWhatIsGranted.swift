@@ -21,8 +21,8 @@ final class NewcomersGetWhatIsGranted: Checker {
         guard step.node.isHonest else { return }
         for (space, operations) in try words.news(of: step) where space.kind == .group {
             for stored in operations {
-                guard let horizon = Self.horizon(by: stored.operation) else { continue }
-                try look(at: horizon, by: stored, in: space, of: step.node)
+                guard let newcomer = Self.newcomer(by: stored.operation) else { continue }
+                try look(at: newcomer, by: stored, in: space, of: step.node)
             }
         }
     }
@@ -31,23 +31,24 @@ final class NewcomersGetWhatIsGranted: Checker {
 
     func looked(at world: World) throws {}
 
-    private static func horizon(by operation: Operation) -> Horizon? {
+    private static func newcomer(by operation: Operation) -> Newcomer? {
         guard let payload = operation.payload else { return nil }
         switch operation.header.kind {
         case .addMember:
             // What cannot be read lets nobody in.
-            return (try? AddMember(payload: payload))?.newcomer.horizon
+            return (try? AddMember(payload: payload))?.newcomer
         case .redeem:
             // Nor does this.
-            return (try? Redeem(payload: payload))?.newcomer.horizon
+            return (try? Redeem(payload: payload))?.newcomer
         default: return nil
         }
     }
 
     private func look(
-        at horizon: Horizon, by stored: StoredOperation, in space: SpaceRecord,
+        at newcomer: Newcomer, by stored: StoredOperation, in space: SpaceRecord,
         of node: SimulatedNode
     ) throws {
+        let horizon = newcomer.horizon
         let control = try book.read(space, of: node)
         guard !control.rosters.isForked, let act = control.rosters.number(of: stored.id) else {
             return
@@ -60,7 +61,7 @@ final class NewcomersGetWhatIsGranted: Checker {
                 throw violation("\(node.name) keeps from a newcomer what the group gives to all")
             }
         case .none:
-            try lookForAll(in: horizon, space, of: node)
+            try lookForAll(newcomer, space, control.now, of: node)
         case .days(let days):
             let wall = stored.operation.header.wallClock
             let oldest = wall - min(wall, UInt64(days) * 86_400_000)
@@ -68,11 +69,16 @@ final class NewcomersGetWhatIsGranted: Checker {
         }
     }
 
+    /// What somebody wrote themself who comes back counts again as far as they wrote it.
     private func lookForAll(
-        in horizon: Horizon, _ space: SpaceRecord, of node: SimulatedNode
+        _ newcomer: Newcomer, _ space: SpaceRecord, _ roster: NaiveRosters.Fold,
+        of node: SimulatedNode
     ) throws {
+        let horizon = newcomer.horizon
         for log in try node.store.agreedLogs(in: space.number)
-        where log.lane != .control && log.end > 0 {
+        where log.lane != .control && log.end > 0
+            && roster.owners[log.device] != newcomer.person
+        {
             let isOwn = log.device == node.identity.device
             let due = isOwn ? log.end - min(log.end, Self.ownWordCountMax) : log.end
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
