@@ -143,7 +143,8 @@ extension NodeCore {
             case .acknowledge(let said) where said.space == space.id:
                 try acknowledged(said, of: space, by: peer.device, store, &effects)
             case .introduce(let introduction):
-                try takeCard(introduction.card, of: peer, at: now, store, &effects)
+                try takeCard(
+                    introduction.card, of: peer, in: space, at: now, store, &effects)
             case .frontier(let frontier) where frontier.space == space.id:
                 try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
             default: try count(.envelope, store)

@@ -87,11 +87,11 @@ extension NodeCore {
         return peer
     }
 
-    /// A member shows its card in an envelope: letters to it were refused. Who its devices are is known
-    /// by then.
+    /// A member shows its card in an envelope, for its letters were refused: it is written to soon, so
+    /// that it sees this device's card. Who its devices are is known by then.
     mutating func takeCard(
-        _ bytes: [UInt8], of peer: Bringer, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ bytes: [UInt8], of peer: Bringer, in space: SpaceRecord, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         let isOwn = peer.person == identity.person
         guard let card = CardReader.claimed(bytes), card.person == peer.person,
@@ -99,27 +99,35 @@ extension NodeCore {
             let log = isOwn ? identity.log : try CardReader.identity(of: peer.person, store),
             log.certificate(of: peer.device) != nil
         else { return try count(.card, store) }
-        try takePart(of: peer.device, from: card, log, at: now, store, &effects)
+        if try takePart(of: peer.device, from: card, log, at: now, store, &effects) {
+            try remindLater(of: space.number, at: now, store, &effects)
+        }
     }
 
-    /// Keeps what a device says of itself, where that is news and holds.
+    /// Keeps what a device says of itself, where that is news and holds. Returns whether it does.
+    @discardableResult
     private mutating func takePart(
         of device: DeviceID, from card: Card, _ log: IdentityLog, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         guard let part = card.parts.first(where: { $0.device == device }),
             try CardReader.parts(of: card.person, store)
                 .first(where: { $0.device == device })?.bytes != part.bytes
-        else { return }
+        else { return false }
         guard letters.mayProvePart(of: device, at: now.monotonic) else {
-            return try count(.tooManyFrames, store)
+            try count(.tooManyFrames, store)
+            return false
         }
         let shown = Card(person: card.person, identity: log.encoded, parts: [part])
         // Why it does not hold is not told; the rest of the letter is its sender's all the same.
-        guard let sound = try? shown.verified(by: log) else { return try count(.card, store) }
+        guard let sound = try? shown.verified(by: log) else {
+            try count(.card, store)
+            return false
+        }
         try keep(sound, at: now, store, &effects)
         // What was refused before need not be now.
         for mailbox in part.mailboxes { lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
+        return true
     }
 
     /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay

@@ -15,10 +15,13 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard rejoin == nil, lines[relay]?.phase == .open, let space = try store.space(number),
+        guard lines[relay]?.phase == .open, let space = try store.space(number),
             let epoch = try currentEpoch(of: space, in: store)?.id,
             try !isUnpaid(epoch, of: space, on: relay, store)
         else { return }
+        try putCard(in: space, epoch, to: relay, at: now, store, &random, &effects)
+        // A store that was set back may lack the newest of what it wrote.
+        guard rejoin == nil, ownGaps[number] == nil else { return }
         let acknowledged = try acknowledgedEnds(in: space, store)[device] ?? [:]
         var due: [(log: LogRecord, first: UInt64)] = []
         for log in try store.agreedLogs(in: space.number)
@@ -27,7 +30,6 @@ extension NodeCore {
             if first < log.end { due.append((log, first)) }
         }
         due.sort { $0.log.lane < $1.log.lane }
-        try putCard(in: space, epoch, to: relay, at: now, store, &random, &effects)
         try put(
             due, of: space, epoch, to: relay, tellsProgress: true, isAgain: true, at: now, store,
             &random, &effects)
