@@ -54,9 +54,13 @@ struct RelayCrowdTests {
             strangers.append(try Self.stranger(from: UInt8(2 + number / 50), to: port))
         }
         let put = RelayAction.put(envelope: RelayServerTests.envelope())
-        let answer = try await ada.ask(put, as: drop)
-        if case .stored = answer {} else { Issue.record("\(answer)") }
-        let turnedAway = strangers.count { Self.isClosed($0) }
+        // The last of them may still wait to be accepted when the first answer comes.
+        var turnedAway = 0
+        for _ in 0..<200 where turnedAway < 700 - 512 {
+            let answer = try await ada.ask(put, as: drop)
+            if case .stored = answer {} else { Issue.record("\(answer)") }
+            turnedAway = strangers.count { Self.isClosed($0) }
+        }
         #expect(turnedAway >= 700 - 512, "\(turnedAway) were turned away")
         await server.stop()
         await transport.shutdown()
