@@ -85,8 +85,7 @@ final class NewcomersGetWhatIsGranted: Checker {
             guard given >= due else {
                 throw violation(
                     "\(node.name) gives a newcomer \(log.lane) log \(log.tag), which ends at \(log.end),"
-                        + " from \(given) on, though the group"
-                        + " gives nothing from before")
+                        + " from \(given) on, though the group gives nothing from before")
             }
         }
     }

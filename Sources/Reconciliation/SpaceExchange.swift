@@ -123,6 +123,7 @@ struct SpaceExchange: Sendable {
         peerEnds = ends
         lacked = []
         wasEqual = true
+        isTaken()
         forks.isEqual()
         unsent = []
         unannounced = []
