@@ -38,14 +38,14 @@ extension RealRun {
             return try await write(text, replyingTo: message, space, on: node)
         case .edit(let space, let place, let text):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.edit(message: message.number, text: text)
+            _ = try await node.edit(message: MessageReference(message.id), text: text)
             return .done
         case .delete(let space, let place):
             guard let message = try await message(place, space, on: node) else { break }
             return try await delete(message, on: node)
         case .react(let space, let place, let emoji, let on):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.react(message: message.number, emoji: emoji, on: on)
+            _ = try await node.react(message: MessageReference(message.id), emoji: emoji, on: on)
             return .done
         case .read, .rename, .mute, .bringIn:
             return try await tend(deed, as: user, on: node)
@@ -64,9 +64,9 @@ extension RealRun {
         guard let conversation = try await conversation(space, on: node) else {
             return .nothingThere
         }
-        var target: Int64?
+        var target: MessageReference?
         if let place {
-            target = try await message(place, space, on: node)?.number
+            target = try await message(place, space, on: node).map { MessageReference($0.id) }
             if target == nil { return .nothingThere }
         }
         let sent = try await node.send(
@@ -82,7 +82,7 @@ extension RealRun {
         // Before it is asked for: a node that dies before it answers may have done it.
         if let text { saved.forgive(text, in: message.conversation) }
         do {
-            _ = try await node.delete(message: message.number)
+            _ = try await node.delete(message: MessageReference(message.id))
         } catch let error as NodeError where error.code == "not-allowed" {
             if let text { saved.add(text, in: message.conversation) }
             throw error

@@ -1,6 +1,7 @@
 import Foundation
 import Parley
 import ParleyLocalAPI
+import ParleyWire
 
 /// The node of a home, opened by this very process: the one place that knows the real node.
 enum HomeNode {
@@ -39,7 +40,9 @@ enum HomeNode {
     /// What a device is called whose person calls it nothing else.
     static var machineName: String {
         let name = ProcessInfo.processInfo.hostName
-        return name.isEmpty ? "device" : String(name.prefix(60))
+        // A container is called by its identifier, which is no name.
+        let isName = !name.isEmpty && !VisibleName.looksLikeIdentifier(name)
+        return isName ? String(name.prefix(60)) : "device"
     }
 
     /// Makes a home of a further device, and opens it.

@@ -21,15 +21,13 @@ struct OutputOptions: ParsableArguments {
     var json = false
 }
 
-/// A message by its number: `12`, or `#12` as it is shown.
-struct MessageNumber: ExpressibleByArgument, Equatable {
-    let value: Int64
+/// A message by its number, `12`, or `#12` as it is shown, or by its identifier.
+struct MessageArgument: ExpressibleByArgument {
+    let reference: MessageReference
 
     init?(argument: String) {
-        guard let value = Int64(argument.hasPrefix("#") ? argument.dropFirst() : argument[...]),
-            value > 0
-        else { return nil }
-        self.value = value
+        reference = MessageReference(argument)
+        guard reference.isWellFormed else { return nil }
     }
 }
 

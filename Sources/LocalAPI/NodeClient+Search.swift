@@ -13,12 +13,12 @@ extension NodeClient {
     }
 
     /// See `SearchService.similar(message:limit:)`.
-    public func similar(message: Int64, limit: Int) async throws -> SearchReply {
+    public func similar(message: MessageReference, limit: Int) async throws -> SearchReply {
         try await call("similar", ["message": message, "limit": limit])
     }
 
     /// See `SearchService.context(message:limit:)`.
-    public func context(message: Int64, limit: Int) async throws -> ContextView {
+    public func context(message: MessageReference, limit: Int) async throws -> ContextView {
         try await call("context", ["message": message, "limit": limit])
     }
 

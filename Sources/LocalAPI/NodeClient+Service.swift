@@ -47,6 +47,11 @@ extension NodeClient: NodeService {
         try await call("conversations")
     }
 
+    /// See `NodeService.conversation(_:)`.
+    public func conversation(_ argument: String) async throws -> ConversationView {
+        try await call("conversation", ["conversation": argument])
+    }
+
     /// See `NodeService.newConversation(name:members:)`.
     public func newConversation(
         name: String, members: [String]
@@ -66,24 +71,26 @@ extension NodeClient: NodeService {
 
     /// See `NodeService.send(conversation:texts:replyTo:)`.
     public func send(
-        conversation: String, texts: [String], replyTo: Int64?
+        conversation: String, texts: [String], replyTo: MessageReference?
     ) async throws -> [MessageView] {
         try await call(
             "send", ["conversation": conversation, "texts": texts, "replyTo": replyTo])
     }
 
     /// See `NodeService.edit(message:text:)`.
-    public func edit(message: Int64, text: String) async throws -> MessageView {
+    public func edit(message: MessageReference, text: String) async throws -> MessageView {
         try await call("edit", ["message": message, "text": text])
     }
 
     /// See `NodeService.delete(message:)`.
-    public func delete(message: Int64) async throws -> MessageView {
+    public func delete(message: MessageReference) async throws -> MessageView {
         try await call("delete", ["message": message])
     }
 
     /// See `NodeService.react(message:emoji:on:)`.
-    public func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+    public func react(message: MessageReference, emoji: String, on: Bool) async throws
+        -> MessageView
+    {
         try await call("react", ["message": message, "emoji": emoji, "on": on])
     }
 

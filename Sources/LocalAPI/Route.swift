@@ -41,6 +41,9 @@ struct Route: Sendable {
             },
             Route("contacts") { node, _ in try await node.contacts() },
             Route("conversations") { node, _ in try await node.conversations() },
+            Route("conversation", ["conversation"]) { node, a in
+                try await node.conversation(a("conversation"))
+            },
             Route("newConversation", ["name", "members"]) { node, a in
                 try await node.newConversation(name: a("name"), members: a("members"))
             },

@@ -193,6 +193,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case empty
     /// A name holds a mark that nobody sees.
     case hiddenMark(Unicode.Scalar)
+    /// A name looks like the start of an identifier.
+    case identifierAsName
     /// The message was deleted.
     case deleted
     /// The invite is one's own.

@@ -108,6 +108,7 @@ extension NodeCore {
     public static func refusal(name: String) -> CommandRefusal? {
         if let mark = VisibleName.hiddenMark(in: name) { return .hiddenMark(mark) }
         if VisibleName.isBlank(name) { return .empty }
+        if VisibleName.looksLikeIdentifier(name) { return .identifierAsName }
         guard name.utf8.count <= Limits.nameByteCountMax else {
             return .tooLong(byteCount: name.utf8.count, limit: Limits.nameByteCountMax)
         }

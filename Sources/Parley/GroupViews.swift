@@ -57,6 +57,8 @@ public struct MemberView: Codable, Equatable, Sendable {
     public var devices: [String]
     /// Whether they were added and have not accepted.
     public var isInvited = false
+    /// Contacts whose name looks like this one, oneself included, as ``ContactView`` has them.
+    public var resembles: [String] = []
 }
 
 /// A group that somebody added one to, which waits for an answer. Nothing of it is here but who is in

@@ -98,26 +98,12 @@ extension Views {
     }
 
     /// Relays in use, and those that are still read.
-    private func choices() throws -> [RelayChoice] {
+    func choices() throws -> [RelayChoice] {
         guard let own = core.ownSpace else { return [] }
         let now = SystemClock.now.wall
         return try Overview.relays(ownSpace: own.number, in: store).filter {
             $0.until.map { now < $0 } ?? true
         }
-    }
-
-    /// The relay that a person means.
-    func relay(_ name: String) throws -> RelayChoice {
-        let found = try choices().filter {
-            $0.addresses.contains(name)
-                || (name.count >= 4 && "\($0.relay)".hasPrefix(name.lowercased()))
-        }
-        guard let relay = found.first, found.count == 1 else {
-            throw NodeError(
-                "unknown-relay", "No relay in use answers to “\(name)”.",
-                hint: "`parley relays list` shows them.")
-        }
-        return relay
     }
 
     func outbox() throws -> [OutboxView] {

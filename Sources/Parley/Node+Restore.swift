@@ -284,20 +284,18 @@ enum NewDevice {
     ) throws -> Set<DeviceID> {
         var kept: Set<DeviceID> = []
         for argument in arguments {
-            let found = identity.devices.map(\.device).filter {
-                argument.count >= 4 && $0.description.hasPrefix(argument.lowercased())
+            var resolver = Resolver<DeviceID>(argument)
+            for device in identity.devices.map(\.device) {
+                resolver.consider(device, name: "", identifier: device.description)
             }
-            guard found.count == 1 else {
+            guard let found = try resolver.thing() else {
                 throw NodeError(
-                    found.isEmpty ? "unknown-device" : "ambiguous",
-                    found.isEmpty
-                        ? "None of this person's devices begins with “\(argument)”."
-                        : "Several devices begin with “\(argument)”.",
+                    "unknown-device", "None of this person's devices begins with “\(argument)”.",
                     hint: "They are: "
                         + identity.devices.map { String($0.device.description.prefix(12)) }
                         .joined(separator: ", "))
             }
-            kept.formUnion(found)
+            kept.insert(found)
         }
         return kept
     }

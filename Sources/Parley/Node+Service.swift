@@ -41,6 +41,11 @@ extension Node: NodeService {
         try await read { try $0.conversations() }
     }
 
+    /// The conversation that an argument means.
+    public func conversation(_ argument: String) async throws -> ConversationView {
+        try await read { try $0.view(of: $0.conversation(argument)) }
+    }
+
     /// A new group of these contacts.
     public func newConversation(name: String, members: [String]) async throws -> ConversationView {
         let persons = try await read { views in try members.map { try views.person($0) } }
@@ -79,13 +84,13 @@ extension Node: NodeService {
     /// Writes messages, in order; all are saved when it returns. Where the conversation waits for what
     /// this device wrote before, they are kept, and written once that is there.
     public func send(
-        conversation: String, texts: [String], replyTo: Int64?
+        conversation: String, texts: [String], replyTo: MessageReference?
     ) async throws -> [MessageView] {
-        let space = try await space(conversation)
+        let (space, parent) = try await read { views in
+            (try views.conversation(conversation).id, try replyTo.map { try views.message($0) })
+        }
         let reply = try await running.perform(
-            .send(
-                space, texts.map { TextMessage(text: $0) },
-                replyingTo: replyTo.map { OperationNumber($0) }))
+            .send(space, texts.map { TextMessage(text: $0) }, replyingTo: parent))
         guard case .kept(let count) = reply else { return try await messages(reply) }
         return try await read { views in
             guard let record = try views.store.space(space),
@@ -96,20 +101,26 @@ extension Node: NodeService {
     }
 
     /// Gives an own message a new text.
-    public func edit(message: Int64, text: String) async throws -> MessageView {
-        try await changed(running.perform(.edit(OperationNumber(message), text: text)))
+    public func edit(message: MessageReference, text: String) async throws -> MessageView {
+        try await changed(running.perform(.edit(number(of: message), text: text)))
     }
 
     /// Takes a message back for everyone.
-    public func delete(message: Int64) async throws -> MessageView {
-        try await changed(running.perform(.delete(OperationNumber(message))))
+    public func delete(message: MessageReference) async throws -> MessageView {
+        try await changed(running.perform(.delete(number(of: message))))
     }
 
     /// Adds a reaction to a message, or takes it back.
-    public func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+    public func react(message: MessageReference, emoji: String, on: Bool) async throws
+        -> MessageView
+    {
         try await changed(
             running.perform(
-                .react(OperationNumber(message), Reaction(emoji: emoji, isOn: on))))
+                .react(number(of: message), Reaction(emoji: emoji, isOn: on))))
+    }
+
+    private func number(of message: MessageReference) async throws -> OperationNumber {
+        try await read { try $0.message(message) }
     }
 
     private func changed(_ reply: CommandReply) async throws -> MessageView {

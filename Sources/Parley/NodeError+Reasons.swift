@@ -34,7 +34,8 @@ extension NodeError {
             self.init(
                 "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
-        case .unknownMessage, .tooLong, .empty, .hiddenMark, .deleted, .impossibleTime:
+        case .unknownMessage, .tooLong, .empty, .hiddenMark, .identifierAsName, .deleted,
+            .impossibleTime:
             self.init(writing: refusal)
         case .rejoining, .awaitsOwn, .ownFork:
             self.init(holdingBack: refusal)
@@ -55,6 +56,10 @@ extension NodeError {
                 hint: "Nothing was sent. Split it, or shorten it.")
         case .empty:
             self.init("empty", "There is nothing in it.")
+        case .identifierAsName:
+            self.init(
+                "identifier-as-name", "That name looks like an identifier.",
+                hint: "A name has a character that is no hex digit, or fewer than eight of those.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",

@@ -2,8 +2,8 @@
 ///
 /// The running node, and the local socket to one, both answer it: a command need not know whether
 /// a node runs. Identifiers are lower-case hex; a `conversation` argument also takes a name or an
-/// unambiguous start of the identifier, and a `person` argument a name, alias or start of an
-/// identifier. Messages are named by their local number.
+/// start of the identifier, and a `person` argument a name, alias or start of an identifier. Eight
+/// hex digits and more are always an identifier, never a name; what fits two is refused.
 public protocol NodeService: RelayService, SearchService, CallService {
     /// Who this node is and how it is doing.
     func status() async throws -> NodeStatus
@@ -26,6 +26,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func contacts() async throws -> [ContactView]
     /// All conversations, newest first.
     func conversations() async throws -> [ConversationView]
+    /// The conversation that an argument means.
+    func conversation(_ argument: String) async throws -> ConversationView
     /// A new group of these contacts.
     func newConversation(name: String, members: [String]) async throws -> ConversationView
     /// A group: who is in it, and what holds there.
@@ -69,13 +71,14 @@ public protocol NodeService: RelayService, SearchService, CallService {
     /// Silences a conversation, or ends that.
     func mute(conversation: String, on: Bool) async throws
     /// Writes messages, in order; all are saved when it returns.
-    func send(conversation: String, texts: [String], replyTo: Int64?) async throws -> [MessageView]
+    func send(conversation: String, texts: [String], replyTo: MessageReference?) async throws
+        -> [MessageView]
     /// Gives an own message a new text.
-    func edit(message: Int64, text: String) async throws -> MessageView
+    func edit(message: MessageReference, text: String) async throws -> MessageView
     /// Takes a message back for everyone.
-    func delete(message: Int64) async throws -> MessageView
+    func delete(message: MessageReference) async throws -> MessageView
     /// Adds a reaction to a message, or takes it back.
-    func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView
+    func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView
     /// Marks everything in a conversation as read. Returns how many messages that were.
     func markRead(conversation: String) async throws -> Int
     /// A page of messages, oldest first within the page, that ends below `before` (a `cursor` of
@@ -231,6 +234,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     }
     /// Its number on this node.
     public var number: Int64
+    /// Its name, which is the same on every device; empty where it is kept and not written yet.
+    public var id = ""
     /// The conversation, in hex.
     public var conversation: String
     /// The name of who wrote it; for an imported one the name it had.
@@ -245,6 +250,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var time: UInt64
     /// The number of the message that it replies to, where that is held.
     public var replyTo: Int64?
+    /// The name of the message that it replies to, held or not.
+    public var replyToID: String?
     /// Earlier texts, oldest first.
     public var history: [String]
     /// Reactions.
@@ -348,48 +355,4 @@ public struct ImportResult: Codable, Equatable, Sendable {
     public var stored: Int
     /// Messages that were in before.
     public var known: Int
-}
-
-/// What a backup holds.
-public struct BackupReport: Codable, Equatable, Sendable {
-    /// The file.
-    public var file: String
-    /// Its bytes.
-    public var byteCount: Int
-    /// Whose it is.
-    public var name: String
-    /// The same, in hex.
-    public var person: String
-    /// The device that made it, in hex.
-    public var device: String
-    /// When it was made, in Unix milliseconds.
-    public var time: UInt64
-    /// Persons whose cards are in it.
-    public var contactCount: Int
-    /// Conversations.
-    public var conversationCount: Int
-    /// Logs.
-    public var logCount: Int
-    /// Operations: messages, edits, receipts and the like.
-    public var operationCount: Int
-}
-
-/// What became of a person who came back.
-public struct RestoreReport: Codable, Equatable, Sendable {
-    /// What the person is called.
-    public var name: String
-    /// The person, in hex.
-    public var person: String
-    /// This new device, in hex.
-    public var device: String
-    /// Devices that were revoked for good, in hex.
-    public var revokedDevices: [String]
-    /// Devices that stay the person's, in hex.
-    public var keptDevices: [String]
-    /// When the backup was made, in Unix milliseconds; nil where there was none.
-    public var backupTime: UInt64?
-    /// Conversations that are here again.
-    public var conversationCount: Int
-    /// Operations that are here again.
-    public var operationCount: Int
 }

@@ -53,6 +53,9 @@ public struct ContactView: Codable, Equatable, Sendable {
     /// What happened to their devices, each a sentence, oldest first; of a verified person, whenever
     /// one came or went.
     public var notices: [String] = []
+    /// Others whose name looks like this one, oneself included: each the name, and the start of the
+    /// identifier in brackets. Somebody may have taken the name to be mistaken for them.
+    public var resembles: [String] = []
 }
 
 /// A safety number.

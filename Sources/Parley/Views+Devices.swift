@@ -22,7 +22,7 @@ extension Views {
         let standing = try log.devices.map { certificate in
             let device = certificate.device
             return DeviceView(
-                device: device.description, name: names[device] ?? "",
+                device: device.description, name: VisibleName.shown(names[device] ?? ""),
                 isThis: device == core.node.device,
                 state: forked.contains(device) ? "compromised" : "active",
                 isLinked: linked.contains(device),
@@ -33,31 +33,12 @@ extension Views {
         }
         let gone = try log.revoked.map { device in
             DeviceView(
-                device: device.description, name: names[device] ?? "",
+                device: device.description, name: VisibleName.shown(names[device] ?? ""),
                 isThis: device == core.node.device, state: "revoked", isLinked: false,
                 lastSeen: try NodeCore.lastSeen(device, in: store), addresses: [],
                 needsRecoveryCode: false)
         }
         let all = standing + gone
         return all.filter(\.isThis) + all.filter { !$0.isThis }
-    }
-
-    /// The device of one's own that an argument means: its name, or the start of its identifier.
-    func device(_ argument: String) throws -> DeviceID {
-        let all = try devices()
-        var meaning = Meaning<DeviceView>(argument)
-        for device in all {
-            // One that is revoked may have left its name to another.
-            meaning.consider(
-                device, name: device.state == "revoked" ? "" : device.name,
-                identifier: device.device)
-        }
-        let found = meaning.things
-        guard found.count <= 1 else {
-            throw NodeError("ambiguous", "Several devices answer to “\(argument)”.")
-        }
-        guard let id = found.first.flatMap({ bytes(hex: $0.device) }).flatMap({ DeviceID($0) })
-        else { throw NodeError(.unknownDevice) }
-        return id
     }
 }

@@ -64,7 +64,8 @@ extension Views {
                     isVerified: contact?.isVerified ?? false,
                     isLinked: linked.contains(member.person),
                     devices: member.devices.map(\.device.description),
-                    isInvited: roster.isInvited(member.person))
+                    isInvited: roster.isInvited(member.person),
+                    resembles: member.person == ownPerson ? [] : try resembles(member.person))
             )
         }
         return GroupView(
@@ -92,7 +93,7 @@ extension Views {
     func view(_ link: GroupLink) throws -> JoinView {
         let inviter = CardReader.person(of: link.card)
         return JoinView(
-            id: link.space.description, name: link.name,
+            id: link.space.description, name: VisibleName.shown(link.name),
             inviter: try inviter.map { try name(of: $0) } ?? "?", expires: link.expires)
     }
 

@@ -34,42 +34,9 @@ extension Views {
 
     private func view(_ invitation: Invitation, _ space: SpaceID) throws -> InvitationView {
         InvitationView(
-            id: space.description, name: invitation.name,
+            id: space.description, name: VisibleName.shown(invitation.name),
             inviter: try name(of: invitation.inviter), person: invitation.inviter.description,
             memberCount: Int(clamping: invitation.memberCount), since: invitation.since)
-    }
-
-    /// The group that an argument means, of those that wait for an answer.
-    func invited(_ argument: String) throws -> SpaceID {
-        var meaning = Meaning<SpaceID>(argument)
-        for (space, invitation) in try Invitation.waiting(in: store) {
-            meaning.consider(space, name: invitation.name, identifier: space.description)
-        }
-        let found = meaning.things
-        guard let space = found.first, found.count == 1 else {
-            guard found.isEmpty else {
-                throw NodeError(
-                    "ambiguous", "\(found.count) invitations answer to “\(argument)”.",
-                    hint: "Name one by the start of its identifier: "
-                        + found.map(\.short).joined(separator: ", "))
-            }
-            throw NodeError(.notInvited)
-        }
-        return space
-    }
-
-    /// The conversation that an argument means, of all that are here: those that were declined, too.
-    func deletable(_ argument: String) throws -> SpaceID {
-        var meaning = Meaning<SpaceID>(argument)
-        for space in try store.spaces() {
-            guard let invitation = try Invitation.into(space.id, in: store),
-                invitation.state == .over
-            else { continue }
-            meaning.consider(
-                space.id, name: invitation.name, identifier: space.id.description)
-        }
-        if let space = meaning.things.first, meaning.things.count == 1 { return space }
-        return try conversation(argument).id
     }
 
     /// What a person should read of an invitation that came, or nil for one that does not wait.

@@ -56,7 +56,44 @@ extension Views {
             person: person.description, name: try name(of: person), state: state,
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
-            notices: try notices.map { try sentence($0) })
+            notices: try notices.map { try sentence($0) }, resembles: try resembles(person))
+    }
+
+    // MARK: Names that look alike
+
+    /// Contacts whose name looks like that of a person, and oneself.
+    func resembles(_ person: PersonID) throws -> [String] {
+        let name = try name(of: person)
+        return try lookalikes(of: name).filter { $0 != person }.map { other in
+            let start = other == ownPerson ? "you, " : ""
+            return start + "\(try self.name(of: other)) (\(other.short))"
+        }
+    }
+
+    private func lookalikes(of name: String) throws -> [PersonID] {
+        let keys = Confusables.keys(of: name)
+        let all = try names.lookalikes ?? readLookalikes()
+        names.lookalikes = all
+        return Set(keys.flatMap { all[$0] ?? [] }).sorted()
+    }
+
+    /// Who looks like what, of oneself and the people whom one has or is to have for contacts.
+    private func readLookalikes() throws -> [String: [PersonID]] {
+        var people: Set<PersonID> = [ownPerson]
+        people.formUnion(try store.values(.introduction).compactMap { PersonID($0.key) })
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store)
+            where !contact.isBlocked && contact.state != .declined {
+                people.insert(contact.person)
+            }
+        }
+        var all: [String: [PersonID]] = [:]
+        for person in people.sorted() {
+            for key in Confusables.keys(of: try name(of: person)) {
+                all[key, default: []].append(person)
+            }
+        }
+        return all
     }
 
     // MARK: Notices
@@ -85,7 +122,10 @@ extension Views {
     /// to their devices a moment ago.
     func news(of person: PersonID, at wall: UInt64) throws -> String? {
         if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
+            let alike = try resembles(person)
             return "\(try name(of: person)) asks to be your contact."
+                + (alike.isEmpty
+                    ? "" : " The name looks like that of \(alike.joined(separator: ", ")).")
         }
         let newest = try Notice.all(in: store).last { $0.person == person }
         return try newest.flatMap {
@@ -109,36 +149,6 @@ extension Views {
         return try view(person, state: "known", isVerified: false, linked: linked, notices)
     }
 
-    /// The person that an argument means: a contact, else somebody in a conversation.
-    func person(_ argument: String) throws -> PersonID {
-        var meaning = Meaning<PersonID>(argument)
-        for person in try everyone() {
-            meaning.consider(
-                person, name: try name(of: person), identifier: person.description)
-        }
-        let found = meaning.things
-        guard found.count <= 1 else {
-            let choice = found.sorted().map(\.short).joined(separator: ", ")
-            throw NodeError(
-                "ambiguous", "Several persons answer to “\(argument)”.",
-                hint: "Name one by the start of their identifier: \(choice)")
-        }
-        guard let person = found.first else { throw NodeError(.unknownPerson) }
-        return person
-    }
-
-    /// Everybody but oneself of whom this node knows the name.
-    private func everyone() throws -> Set<PersonID> {
-        var persons = Set(
-            try contacts().compactMap { bytes(hex: $0.person).flatMap { PersonID($0) } })
-        for space in try store.spaces() where space.kind != .own {
-            for member in try roster(of: space)?.members ?? [] where member.person != ownPerson {
-                persons.insert(member.person)
-            }
-        }
-        return persons
-    }
-
     // MARK: Invites
 
     func invites(at wall: UInt64) throws -> [InviteView] {
@@ -152,7 +162,7 @@ extension Views {
     }
 
     /// The invites into groups whose admin this person is.
-    private func groupInvites() throws -> [(space: SpaceRecord, invite: LiveInvite)] {
+    func groupInvites() throws -> [(space: SpaceRecord, invite: LiveInvite)] {
         var found: [(SpaceRecord, LiveInvite)] = []
         for space in try store.spaces() where space.kind == .group {
             guard let roster = try roster(of: space), let own = roster.member(ownPerson),
@@ -161,20 +171,6 @@ extension Views {
             for invite in roster.invites { found.append((space, invite)) }
         }
         return found
-    }
-
-    /// What ends the invite that an argument means: its identifier, or the start of that.
-    func revocation(of argument: String, at wall: UInt64) throws -> Command {
-        let start = argument.lowercased()
-        let own = try OpenInvite.all(at: wall, store).filter {
-            LogTag($0.number).description.hasPrefix(start)
-        }.map { Command.revokeInvite($0.number) }
-        let group = try groupInvites().filter {
-            $0.invite.operation.description.hasPrefix(start)
-        }.map { Command.endGroupInvite($0.space.id, $0.invite.operation) }
-        guard argument.count >= 4, let command = (own + group).first, (own + group).count == 1
-        else { throw NodeError(.unknownInvite) }
-        return command
     }
 
     func view(_ invite: OpenInvite) throws -> InviteView {

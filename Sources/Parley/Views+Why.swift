@@ -10,30 +10,73 @@ import ParleyWire
 extension Views {
     typealias Fact = ExplanationView.Fact
 
-    /// Why a message (`12` or `#12`), a person, a device or a conversation stands as it does.
+    /// What can be explained.
+    private enum Subject {
+        case message(OperationNumber)
+        case person(PersonID)
+        case device(DeviceID)
+        case conversation(SpaceRecord)
+    }
+
+    /// Why a message (`12`, `#12` or its identifier), a person, a device or a conversation stands
+    /// as it does.
     func why(_ argument: String, in conversation: String?) throws -> ExplanationView {
-        let digits = argument.hasPrefix("#") ? argument.dropFirst() : argument[...]
-        if digits.count < 16, let number = Int64(digits), number > 0 {
-            return try why(message: OperationNumber(number))
-        }
         let spaces = try conversation.map { [try self.conversation($0)] } ?? groups()
-        if let device = try deviceOfAnybody(argument) { return try why(device: device, in: spaces) }
-        do {
-            return try why(person: person(argument), in: spaces)
-        } catch let error as NodeError where error == NodeError(.unknownPerson) {
-            return try why(conversationNamed: argument)
+        switch try subject(argument) {
+        case .message(let number): return try why(message: number)
+        case .person(let person): return try why(person: person, in: spaces)
+        case .device(let device): return try why(device: device, in: spaces)
+        case .conversation(let space): return try why(conversation: space)
         }
     }
 
-    private func why(conversationNamed argument: String) throws -> ExplanationView {
-        do {
-            return try why(conversation: conversation(argument))
-        } catch let error as NodeError where error == NodeError(.unknownConversation) {
-            throw NodeError(
-                "unknown-subject", "Nothing here answers to “\(argument)”.",
-                hint: "Say the number of a message, the name of a person or a conversation, or how "
-                    + "a device's identifier begins.")
+    private func subject(_ argument: String) throws -> Subject {
+        let reference = MessageReference(argument)
+        if argument.hasPrefix("#"), let number = reference.number {
+            return .message(OperationNumber(number))
         }
+        var resolver = Resolver<Subject>(argument)
+        try consider(reference, in: &resolver) { .message($0) }
+        if let number = reference.number, number > 0,
+            try isMessage(OperationNumber(number))
+        {
+            resolver.consider(
+                .message(OperationNumber(number)), names: [], identifiers: ["#\(number)"],
+                isMeant: true)
+        }
+        let people = try everyone()
+        for person in people + [ownPerson] {
+            resolver.consider(
+                .person(person), name: try name(of: person), identifier: person.description)
+        }
+        for device in try everyDevice() {
+            resolver.consider(.device(device), name: "", identifier: device.description)
+        }
+        for space in try store.spaces() where space.kind != .own {
+            guard let roster = try roster(of: space) else { continue }
+            // One between two is called as the person is, who is meant by that.
+            let title = space.kind == .direct ? "" : try title(of: space, roster)
+            resolver.consider(
+                .conversation(space), name: title, identifier: space.id.description)
+        }
+        if let subject = try resolver.thing() { return subject }
+        if reference.number != nil { throw NodeError(.unknownMessage) }
+        throw NodeError(
+            "unknown-subject", "Nothing here answers to “\(argument)”.",
+            hint: "Say the number of a message, the name of a person or a conversation, or how "
+                + "an identifier begins.")
+    }
+
+    private func isMessage(_ number: OperationNumber) throws -> Bool {
+        try store.operation(number)?.operation.header.kind == .text
+    }
+
+    private func everyDevice() throws -> [DeviceID] {
+        var devices = Set(core.node.log.devices.map(\.device))
+        for space in try store.spaces() {
+            devices.formUnion(try roster(of: space)?.everyDevice ?? [])
+        }
+        return devices.sorted()
     }
 
     private func groups() throws -> [SpaceRecord] {
@@ -49,7 +92,10 @@ extension Views {
             stored.operation.header.kind == .text
         else { throw NodeError(.unknownMessage) }
         let roster = try roster(of: space)
-        var facts: [Fact] = []
+        let reference = OperationReference(
+            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+        let id = try identifier(reference, in: space.number)
+        var facts = [Fact(about: "identifier", what: id, source: "the same on every device")]
         let title: String
         switch found.standing {
         case .effective(let author):
@@ -273,17 +319,6 @@ extension Views {
         if epoch.id == nil { return "none yet for who is in it now: made with the next message" }
         return epoch.isFaulted
             ? "a device could not open them: others are made soon" : "for all who are in it now"
-    }
-
-    /// The device whose identifier begins so, in any conversation; nil where none or several do.
-    private func deviceOfAnybody(_ argument: String) throws -> DeviceID? {
-        guard argument.count >= 4 else { return nil }
-        var found: Set<DeviceID> = []
-        for space in try store.spaces() {
-            for device in try roster(of: space)?.everyDevice ?? []
-            where device.description.hasPrefix(argument.lowercased()) { found.insert(device) }
-        }
-        return found.count == 1 ? found.first : nil
     }
 
     private func name(ofDevice device: DeviceID, _ roster: Roster?) throws -> String {

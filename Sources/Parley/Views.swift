@@ -12,7 +12,7 @@ struct Views {
     let store: SQLiteStore
     let core: NodeCore
     let rosters: RosterCache
-    private let names = NameCache()
+    let names = NameCache()
 
     init(store: SQLiteStore, core: NodeCore, rosters: RosterCache) {
         self.store = store
@@ -79,11 +79,6 @@ struct Views {
         return views.map(\.view)
     }
 
-    /// Groups that one was added to and has not accepted: they are in no list of conversations.
-    private func unaccepted() throws -> Set<SpaceID> {
-        Set(try store.values(.invitation).compactMap { SpaceID($0.key) })
-    }
-
     func view(of space: SpaceRecord) throws -> ConversationView {
         guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
         let summary = try Overview.summary(
@@ -112,44 +107,6 @@ struct Views {
         let others = roster.members.filter { $0.person != ownPerson }
         let names = try others.map { try name(of: $0.person, in: roster) }
         return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")
-    }
-
-    /// The conversation that an argument means: its name, its identifier or the start of that.
-    func conversation(_ argument: String) throws -> SpaceRecord {
-        var meaning = Meaning<SpaceRecord>(argument)
-        // Whoever invites must not make a name mean two things.
-        let unaccepted = try unaccepted()
-        for space in try store.spaces() where space.kind != .own {
-            guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
-                continue
-            }
-            meaning.consider(
-                space, name: try title(of: space, roster), identifier: space.id.description)
-        }
-        let found = meaning.things
-        guard found.count <= 1 else {
-            throw NodeError(
-                "ambiguous", "\(found.count) conversations answer to “\(argument)”.",
-                hint: "Name one by the start of its identifier: "
-                    + found.map(\.id.short).joined(separator: ", "))
-        }
-        if let space = found.first { return space }
-        if let contact = try notMet(argument) {
-            throw NodeError(
-                "not-met", "\(contact.name) and you have not met yet.",
-                hint: "Your conversation begins when both nodes run and reach each other.")
-        }
-        // What waits for an answer says so.
-        throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
-    }
-
-    /// Somebody who is to be a contact, with whom there is no conversation before both have met.
-    private func notMet(_ argument: String) throws -> ContactView? {
-        var meaning = Meaning<ContactView>(argument)
-        for contact in try contacts() where ["invited", "requested"].contains(contact.state) {
-            meaning.consider(contact, name: contact.name, identifier: contact.person)
-        }
-        return meaning.things.first
     }
 
     // MARK: Messages
@@ -182,15 +139,22 @@ struct Views {
     private func view(
         _ message: Message, in space: SpaceRecord, _ roster: Roster
     ) throws -> MessageView {
-        var replyTo: Int64?
-        if let parent = message.parent, let log = try store.log(parent.tag, in: space.number) {
-            replyTo = try store.operation(at: parent.sequence, in: log.number)?.number.rawValue
+        var (replyTo, replyToID): (Int64?, String?)
+        if let parent = message.parent {
+            replyToID = try identifier(parent, in: space.number)
+            if let log = try store.log(parent.tag, in: space.number) {
+                replyTo = try store.operation(at: parent.sequence, in: log.number)?.number.rawValue
+            }
         }
         return MessageView(
-            number: message.number.rawValue, conversation: space.id.description,
-            author: try message.origin?.author ?? name(of: message.author, in: roster),
+            number: message.number.rawValue,
+            id: try identifier(message.reference, in: space.number),
+            conversation: space.id.description,
+            author: try message.origin.map { VisibleName.shown($0.author) }
+                ?? name(of: message.author, in: roster),
             person: message.author.description, isOwn: message.author == ownPerson,
-            text: message.text, time: message.time, replyTo: replyTo, history: message.history,
+            text: message.text, time: message.time, replyTo: replyTo, replyToID: replyToID,
+            history: message.history,
             reactions: try message.reactions.map { reaction in
                 MessageView.Reaction(
                     emoji: reaction.emoji,
@@ -233,8 +197,10 @@ enum Cursor {
 }
 
 /// Names that were read before, for the length of one reading of the store.
-private final class NameCache {
+final class NameCache {
     var known: [PersonID: String] = [:]
+    /// Contacts and oneself by what their names look like.
+    var lookalikes: [String: [PersonID]]?
 }
 
 /// Rosters that were read before: reading one verifies the signatures of everybody's identity.

@@ -19,14 +19,59 @@ public enum VisibleName {
         }
     }
 
-    /// A name as it came from elsewhere, with `�` in place of each hidden mark.
+    /// A name as it came from elsewhere: with `�` in place of each hidden mark, one blank in place
+    /// of several, and in quotes where it could be taken for an identifier.
     public static func shown(_ name: String) -> String {
         let scalars = Array(name.unicodeScalars)
         var shown = String.UnicodeScalarView()
         for place in scalars.indices {
-            shown.append(isHidden(scalars, at: place) ? "\u{FFFD}" : scalars[place])
+            if isHidden(scalars, at: place) {
+                shown.append("\u{FFFD}")
+            } else if scalars[place].properties.isWhitespace {
+                // Several would look like the columns of a table.
+                if let last = shown.last, last != " " { shown.append(" ") }
+            } else {
+                shown.append(scalars[place])
+            }
         }
-        return String(shown)
+        if shown.last == " " { shown.removeLast() }
+        return looksLikeIdentifier(name) ? "“\(String(shown))”" : String(shown)
+    }
+
+    /// Hex digits from which on a text is an identifier, or the start of one, and never a name.
+    public static let identifierDigitCountMin = 8
+
+    /// Whether a text is an identifier, or the start of one: hex digits, for a message with its
+    /// place behind them. Such a text never means a name.
+    public static func isIdentifier(_ text: some StringProtocol) -> Bool {
+        isIdentifier(text) { $0.isASCII && $0.properties.isASCIIHexDigit }
+    }
+
+    /// Whether a person could take a name for an identifier: also for digits that only look like
+    /// those, and with blanks or hidden marks in it.
+    public static func looksLikeIdentifier(_ name: String) -> Bool {
+        let scalars = Array(name.unicodeScalars)
+        var seen = String.UnicodeScalarView()
+        for place in scalars.indices
+        where !isHidden(scalars, at: place) && !blankScalars.contains(scalars[place].value) {
+            seen.append(scalars[place])
+        }
+        return isIdentifier(String(seen).trimmed(where: \.isWhitespace)) { scalar in
+            if scalar.isASCII { return scalar.properties.isASCIIHexDigit }
+            if scalar.properties.numericType == .decimal { return true }
+            guard let drawn = Confusables.latin(of: scalar) else { return false }
+            return drawn.unicodeScalars.allSatisfy {
+                $0.properties.isASCIIHexDigit || $0 == "O" || $0 == "l"
+            }
+        }
+    }
+
+    private static func isIdentifier(
+        _ text: some StringProtocol, where isDigit: (Unicode.Scalar) -> Bool
+    ) -> Bool {
+        let parts = text.unicodeScalars.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts[0].count >= identifierDigitCountMin else { return false }
+        return parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
     }
 
     /// Letters that Unicode counts as visible and fonts draw as nothing: Hangul fillers, and the
@@ -79,5 +124,15 @@ public enum VisibleName {
         case 0x0600...0x08FF, 0x1800...0x18AF, 0xFB50...0xFDFF, 0xFE70...0xFEFC: true
         default: false
         }
+    }
+}
+
+extension String {
+    /// The text without what it begins and ends with of this kind.
+    fileprivate func trimmed(where isLeftOut: (Character) -> Bool) -> Substring {
+        guard let first = firstIndex(where: { !isLeftOut($0) }),
+            let last = lastIndex(where: { !isLeftOut($0) })
+        else { return "" }
+        return self[first...last]
     }
 }

@@ -18,13 +18,13 @@ extension FakeNode {
             pieces: [.init(text: message.text ?? "", isMatch: true)], cursor: "00")
     }
 
-    func similar(message: Int64, limit: Int) async throws -> SearchReply {
+    func similar(message: MessageReference, limit: Int) async throws -> SearchReply {
         throw NodeError("no-model", "No model is installed.", hint: "parley model install")
     }
 
-    func context(message: Int64, limit: Int) async throws -> ContextView {
+    func context(message: MessageReference, limit: Int) async throws -> ContextView {
         ContextView(
-            message: message,
+            message: Int64(message.text) ?? 0,
             page: try await messages(conversation: "home", before: nil, limit: limit), thread: [])
     }
 

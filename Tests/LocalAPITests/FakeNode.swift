@@ -49,8 +49,15 @@ final class FakeNode: NodeService {
             isImported: false, isAction: false, isLate: false, isMissing: false)
     }
 
+    /// Every conversation has this identifier.
+    private static let id = String(repeating: "ab", count: 32)
+
     private func known(_ conversation: String) throws {
-        guard state.withLock({ $0.conversations.contains(conversation) }) else {
+        let isKnown = state.withLock {
+            $0.conversations.contains(conversation)
+                || (conversation == Self.id && !$0.conversations.isEmpty)
+        }
+        guard isKnown else {
             throw NodeError(
                 "unknown-conversation", "there is no conversation \"\(conversation)\"",
                 hint: "parley conversations lists them")
@@ -58,11 +65,12 @@ final class FakeNode: NodeService {
     }
 
     private func change(
-        _ number: Int64, _ body: (inout MessageView) -> Void
+        _ message: MessageReference, _ body: (inout MessageView) -> Void
     ) throws -> MessageView {
         try state.withLock { state in
-            guard let index = state.messages.firstIndex(where: { $0.number == number }) else {
-                throw NodeError("unknown-message", "there is no message #\(number)")
+            guard let index = state.messages.firstIndex(where: { "\($0.number)" == message.text })
+            else {
+                throw NodeError("unknown-message", "there is no message #\(message)")
             }
             body(&state.messages[index])
             return state.messages[index]
@@ -71,7 +79,7 @@ final class FakeNode: NodeService {
 
     private func view(_ name: String) -> ConversationView {
         ConversationView(
-            id: String(repeating: "ab", count: 32), kind: "group", name: name,
+            id: Self.id, kind: "group", name: name,
             members: ["ada", "ben"], unread: 2, isMuted: false, newest: 1_700_000_000_000)
     }
 
@@ -131,6 +139,11 @@ final class FakeNode: NodeService {
         state.withLock { $0.conversations }.map(view)
     }
 
+    func conversation(_ argument: String) async throws -> ConversationView {
+        try known(argument)
+        return view(argument)
+    }
+
     func newConversation(
         name: String, members: [String]
     ) async throws -> ConversationView {
@@ -151,7 +164,7 @@ final class FakeNode: NodeService {
     }
 
     func send(
-        conversation: String, texts: [String], replyTo: Int64?
+        conversation: String, texts: [String], replyTo: MessageReference?
     ) async throws -> [MessageView] {
         try known(conversation)
         return state.withLock { state in
@@ -159,7 +172,7 @@ final class FakeNode: NodeService {
             state.calls.append("send \(conversation) \(texts) \(replyTo.map { "\($0)" } ?? "-")")
             let added = texts.enumerated().map { index, text in
                 var message = Self.message(first + Int64(index), text)
-                message.replyTo = replyTo
+                message.replyTo = replyTo.flatMap { Int64($0.text) }
                 return message
             }
             state.messages += added
@@ -167,21 +180,21 @@ final class FakeNode: NodeService {
         }
     }
 
-    func edit(message: Int64, text: String) async throws -> MessageView {
+    func edit(message: MessageReference, text: String) async throws -> MessageView {
         try change(message) {
             $0.history.append($0.text ?? "")
             $0.text = text
         }
     }
 
-    func delete(message: Int64) async throws -> MessageView {
+    func delete(message: MessageReference) async throws -> MessageView {
         try change(message) {
             $0.isDeleted = true
             $0.text = nil
         }
     }
 
-    func react(message: Int64, emoji: String, on: Bool) async throws -> MessageView {
+    func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView {
         try change(message) { $0.reactions = on ? [.init(emoji: emoji, names: ["ada"])] : [] }
     }
 

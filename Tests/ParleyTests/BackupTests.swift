@@ -21,7 +21,8 @@ struct BackupTests {
             _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
             let first = try await node.messages(conversation: "notes", before: nil, limit: 1)
             if let message = first.messages.first {
-                _ = try await node.react(message: message.number, emoji: "🥒", on: true)
+                _ = try await node.react(
+                    message: MessageReference(message.number), emoji: "🥒", on: true)
             }
             file = folder.path + "/backup"
             report = try await node.createBackup(file: file)

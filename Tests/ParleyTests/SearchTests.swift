@@ -57,10 +57,11 @@ struct SearchTests {
     func changes() async throws {
         try await withMessages(["meet at the mill", "the mill is closed"]) { node, sent in
             #expect(try await found(node, "mill").count == 2)
-            _ = try await node.edit(message: sent[0].number, text: "meet at the bridge")
+            _ = try await node.edit(
+                message: MessageReference(sent[0].number), text: "meet at the bridge")
             #expect(try await found(node, "mill") == ["the mill is closed"])
             #expect(try await found(node, "bridge") == ["meet at the bridge"])
-            _ = try await node.delete(message: sent[0].number)
+            _ = try await node.delete(message: MessageReference(sent[0].number))
             #expect(try await found(node, "bridge").isEmpty)
             #expect(try await found(node, "meet").isEmpty)
             let broken = try await node.checkSearch().checks.filter { !$0.isFine }
@@ -72,11 +73,15 @@ struct SearchTests {
     func context() async throws {
         try await withMessages((0..<30).map { "line \($0)" }) { node, sent in
             let answers = try await node.send(
-                conversation: "hut", texts: ["an answer"], replyTo: sent[10].number)
-            let context = try await node.context(message: sent[10].number, limit: 10)
+                conversation: "hut", texts: ["an answer"],
+                replyTo: MessageReference(sent[10].number))
+            let context = try await node.context(
+                message: MessageReference(sent[10].number), limit: 10)
             #expect(context.page.messages.contains { $0.number == sent[10].number })
             #expect(context.page.messages.first?.number == sent[6].number)
-            let thread = try await node.context(message: answers[0].number, limit: 4).thread
+            let thread = try await node.context(
+                message: MessageReference(answers[0].number), limit: 4
+            ).thread
             #expect(thread.map(\.number) == [sent[10].number, answers[0].number])
             let hit = try #require(try await node.search(SearchRequest("answer")).hits.first)
             let page = try await node.messages(conversation: "hut", before: hit.cursor, limit: 5)
@@ -89,16 +94,19 @@ struct SearchTests {
         let texts = ["the mill burns", "no mill is here", "see https://example.org mill"]
         try await withMessages(texts) { node, sent in
             let answers = try await node.send(
-                conversation: "hut", texts: ["which mill?"], replyTo: sent[0].number)
-            _ = try await node.edit(message: sent[1].number, text: "the old mill")
-            _ = try await node.react(message: sent[2].number, emoji: "🔥", on: true)
+                conversation: "hut", texts: ["which mill?"],
+                replyTo: MessageReference(sent[0].number))
+            _ = try await node.edit(message: MessageReference(sent[1].number), text: "the old mill")
+            _ = try await node.react(
+                message: MessageReference(sent[2].number), emoji: "🔥", on: true)
             #expect(try await found(node, "mill is:reply") == ["which mill?"])
             #expect(try await found(node, "is:reply") == ["which mill?"])
             #expect(try await found(node, "mill is:edited") == ["the old mill"])
             #expect(try await found(node, "has:reaction") == [texts[2]])
             #expect(try await found(node, "has:link") == [texts[2]])
             #expect(try await found(node, "is:reply has:reaction").isEmpty)
-            _ = try await node.edit(message: answers[0].number, text: "which one?")
+            _ = try await node.edit(
+                message: MessageReference(answers[0].number), text: "which one?")
             #expect(try await found(node, "is:reply") == ["which one?"])
         }
     }
@@ -169,7 +177,7 @@ struct SearchTests {
                 await #expect(throws: NodeError.self) { try await found(node, text) }
             }
             let error = await #expect(throws: NodeError.self) {
-                try await node.similar(message: sent[0].number, limit: 3)
+                try await node.similar(message: MessageReference(sent[0].number), limit: 3)
             }
             #expect(error?.code == "no-model")
         }
@@ -192,7 +200,7 @@ struct SearchTests {
             #expect(reply.semantic == "available")
             #expect(reply.hits.first?.message.text == texts[0])
             #expect(reply.hits.first?.reason == "meaning")
-            _ = try await node.delete(message: sent[0].number)
+            _ = try await node.delete(message: MessageReference(sent[0].number))
             let after = try await node.search(SearchRequest("¿cuándo es la reunión?"))
             #expect(after.hits.allSatisfy { $0.message.number != sent[0].number })
             #expect(
@@ -230,7 +238,8 @@ struct SearchTests {
             await node.indexer.letGo()
             try await node.indexer.followMeaning()
             // Nor for what is no text.
-            _ = try await node.react(message: sent[0].number, emoji: "🔥", on: true)
+            _ = try await node.react(
+                message: MessageReference(sent[0].number), emoji: "🔥", on: true)
             try await node.indexer.followMeaning()
             #expect(await node.indexer.workerCount == 0)
             let indexes = try await node.searchStats().indexes

@@ -242,9 +242,11 @@ struct SecrecyTests {
             conversation: group,
             texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" },
             replyTo: nil)
-        _ = try await ann.edit(message: sent[0].number, text: Canary.edited.rawValue)
-        _ = try await ann.delete(message: sent[1].number)
-        _ = try await ann.react(message: sent[2].number, emoji: Canary.emoji.rawValue, on: true)
+        _ = try await ann.edit(
+            message: MessageReference(sent[0].number), text: Canary.edited.rawValue)
+        _ = try await ann.delete(message: MessageReference(sent[1].number))
+        _ = try await ann.react(
+            message: MessageReference(sent[2].number), emoji: Canary.emoji.rawValue, on: true)
         try await ann.rename(conversation: group, to: Canary.renamed.rawValue)
         _ = try await ann.importMessages(
             ImportBatch(
@@ -265,7 +267,8 @@ struct SecrecyTests {
         let heard = try #require(page.messages.first { $0.text == Canary.edited.rawValue })
         #expect(page.messages.contains { $0.author == Canary.author.rawValue })
         _ = try await ben.send(
-            conversation: group, texts: [Canary.reply.rawValue], replyTo: heard.number)
+            conversation: group, texts: [Canary.reply.rawValue],
+            replyTo: MessageReference(heard.number))
         _ = try await ben.markRead(conversation: group)
         try await eventually("ann has the reply", on: [ann]) {
             try await ann.messages(conversation: group, before: nil, limit: 300).messages

@@ -82,7 +82,8 @@ struct TypedSearchTests {
             conversation: group.id,
             texts: ["the databases are full", "what about 京都?", "nothing"], replyTo: nil)
         _ = try await node.send(
-            conversation: group.id, texts: ["then we empty them"], replyTo: sent[0].number)
+            conversation: group.id, texts: ["then we empty them"],
+            replyTo: MessageReference(sent[0].number))
         await node.shutdown()
 
         let program = try TerminalProgram(["search", "--home", home])

@@ -38,4 +38,54 @@ struct VisibleNameTests {
     func blank95(name: String) {
         #expect(VisibleName.isBlank(name))
     }
+
+    @Test(
+        "Attack 120: a name that looks like an identifier is told",
+        arguments: [
+            "42bc5fac", "42BC5FAC", " 42bc5fac ", "42bc\u{200B}5fac", "deadbeef", "20261123",
+            "４２ｂｃ５ｆａｃ", "𝟒2bc5fac", "42bс5fаc", "42bc5fac\u{3164}", "٤٢٠٠٥٥٥١",
+            "1122334455667788-12", "4200555O\u{200B}1".replacing("O", with: "О"),
+            String(repeating: "a", count: 64),
+        ])
+    func identifier120(name: String) {
+        #expect(VisibleName.looksLikeIdentifier(name))
+        #expect(VisibleName.shown(name).hasPrefix("“") && VisibleName.shown(name).hasSuffix("”"))
+    }
+
+    @Test(
+        "names are none",
+        arguments: [
+            "Ada", "Fabella", "Facade 42", "2026-11-23", "42bc5fa", "Decebal", "Adelaide",
+            "OOOOOOOO",
+            "room 20261123", "Bob-12345678", "李小龍李小龍李小", "12345678-", "-12345678",
+        ])
+    func noIdentifier(name: String) {
+        #expect(!VisibleName.looksLikeIdentifier(name) && !VisibleName.isIdentifier(name))
+    }
+
+    @Test("several blanks do not make a column")
+    func blanks() {
+        #expect(VisibleName.shown(" Ben   42bc5fac  accepted ") == "Ben 42bc5fac accepted")
+    }
+
+    @Test(
+        "Attack 120: names that look alike are told",
+        arguments: [
+            ("Ben", "Веn"), ("Ben", "BEN"), ("Ada", "Аdа"), ("Bill", "BiII"), ("Bill", "Bi1l"),
+            ("Bern", "Bem"), ("Ann", "Ａｎｎ"), ("Otto", "0tt0"), ("Cara", "𝐂𝐚𝐫𝐚"), ("Иван", "иван"),
+            ("André", "Andr\u{0435}\u{301}"), ("Ann Lee", "ann  lee"), ("Ben", "Be\u{200B}n"),
+        ])
+    func alike120(left: String, right: String) {
+        #expect(Confusables.resemble(left, right) && Confusables.resemble(right, left))
+    }
+
+    @Test(
+        "other names are not alike",
+        arguments: [
+            ("Ben", "Dan"), ("Ian", "Lan"), ("Ada", "Ida"), ("Иван", "Ivan"), ("Ann", "Anna"),
+            ("André", "Andre"), ("李", "季"),
+        ])
+    func different(left: String, right: String) {
+        #expect(!Confusables.resemble(left, right))
+    }
 }

@@ -37,7 +37,8 @@ struct Follow: AsyncParsableCommand {
         // Asked for first: nothing falls between the list and the changes.
         let changes = try await node.changes()
         var names = try await Self.names(node)
-        let only = try conversation.map { try Self.identifier($0, among: names) }
+        var only: String?
+        if let conversation { only = try await node.conversation(conversation).id }
         var lines = MessageLines(for: [])
         var calls = CallLines()
         var missedCounts: [String: Int] = [:]
@@ -104,21 +105,5 @@ struct Follow: AsyncParsableCommand {
     private static func names(_ node: any NodeService) async throws -> [String: String] {
         let all = try await node.conversations()
         return Dictionary(all.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// As other commands understand it, where only one fits.
-    private static func identifier(_ text: String, among names: [String: String]) throws -> String {
-        var meaning = Meaning<String>(text)
-        for (id, name) in names { meaning.consider(id, name: name, identifier: id) }
-        let found = meaning.things
-        guard let id = found.first, found.count == 1 else {
-            throw NodeError(
-                found.isEmpty ? "unknown-conversation" : "ambiguous-conversation",
-                found.isEmpty
-                    ? "there is no conversation \"\(text)\""
-                    : "\(found.count) conversations are called \"\(text)\"",
-                hint: "parley conversations lists them with their identifiers")
-        }
-        return id
     }
 }

@@ -67,6 +67,9 @@ struct GroupShow: OneGroupCommand {
     func run(with node: any NodeService) async throws {
         let group = try await node.group(self.group)
         try Output.show(group, json: output.json, as: Self.text(group))
+        if !output.json {
+            Contacts.warn(group.members.map { ($0.name, $0.person, $0.resembles) })
+        }
     }
 
     static func text(_ group: GroupView) -> String {

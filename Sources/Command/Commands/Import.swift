@@ -74,13 +74,15 @@ struct ImportIRC: AsyncParsableCommand {
     private static func bring(
         _ sources: [ImportSource], into name: String, _ node: any NodeService
     ) async throws -> ImportSummary {
-        let all = try await node.conversations()
-        if !all.contains(where: { $0.name == name || $0.id.hasPrefix(name) }) {
-            _ = try await node.newConversation(name: name, members: [])
+        var conversation = name
+        do {
+            conversation = try await node.conversation(name).id
+        } catch let error as NodeError where error.code == "unknown-conversation" {
+            conversation = try await node.newConversation(name: name, members: []).id
             World.current.say("made the conversation \(harmless(name))")
         }
         let line = ProgressLine()
-        let importer = Importer(node: node, conversation: name) { progress in
+        let importer = Importer(node: node, conversation: conversation) { progress in
             line.show { progress.text(after: $0) }
         }
         let summary = try await importer.run(sources)

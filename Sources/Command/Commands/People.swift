@@ -142,6 +142,7 @@ struct Accept: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contact = try await node.accept(link: link, alias: alias)
         try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+        if !output.json { Contacts.warn([(contact.name, contact.person, contact.resembles)]) }
     }
 }
 
@@ -172,6 +173,17 @@ struct Contacts: NodeCommand {
                     "\(harmless(contact.name)) asks: parley contact accept, decline or block")
             }
             for notice in contact.notices { World.current.say("notice: " + harmless(notice)) }
+        }
+        Self.warn(contacts.map { ($0.name, $0.person, $0.resembles) })
+    }
+
+    /// Says whose name could be taken for that of somebody else.
+    static func warn(_ people: [(name: String, person: String, resembles: [String])]) {
+        for one in people where !one.resembles.isEmpty {
+            World.current.say(
+                "notice: " + harmless("\(one.name) (\(one.person.prefix(8))) is not ")
+                    + harmless(one.resembles.joined(separator: ", "))
+                    + ", whose name looks the same: compare safety numbers")
         }
     }
 

@@ -28,8 +28,8 @@ struct Read: NodeCommand {
     var before: String?
     @Option(
         name: .long,
-        help: ArgumentHelp("the page around a message, and its thread", valueName: "number"))
-    var around: MessageNumber?
+        help: ArgumentHelp("the page around a message, and its thread", valueName: "message"))
+    var around: MessageArgument?
     @Flag(name: .long, help: "do not mark them as read")
     var keepUnread = false
 
@@ -63,8 +63,8 @@ struct Read: NodeCommand {
         return MessageLines.text(page.messages, events: events, calls: calls)
     }
 
-    private func show(around number: Int64, on node: any NodeService) async throws {
-        let context = try await node.context(message: number, limit: limit)
+    private func show(around message: MessageReference, on node: any NodeService) async throws {
+        let context = try await node.context(message: message, limit: limit)
         var text = MessageLines.text(context.page.messages)
         if !context.thread.isEmpty {
             text += "\nthread\n" + MessageLines.text(context.thread)
@@ -73,7 +73,7 @@ struct Read: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        if let around { return try await show(around: around.value, on: node) }
+        if let around { return try await show(around: around.reference, on: node) }
         let page = try await node.messages(
             conversation: conversation, before: before, limit: limit)
         let text = output.json ? "" : try await self.text(page, on: node)

@@ -98,9 +98,14 @@ struct LostOptions: ParsableArguments {
     }
 
     private func agree(_ devices: [String], maker: String?, time: UInt64) throws {
-        let ended = devices.filter { device in
-            !keep.contains { $0.count >= 4 && device.hasPrefix($0.lowercased()) }
+        var kept: Set<String> = []
+        for argument in keep {
+            var resolver = Resolver<String>(argument)
+            for device in devices { resolver.consider(device, name: "", identifier: device) }
+            // What is none of them is refused where the devices are kept.
+            if let device = try resolver.thing() { kept.insert(device) }
         }
+        let ended = devices.filter { !kept.contains($0) }
         guard !ended.isEmpty, !yes else { return }
         let world = World.current
         for device in ended {

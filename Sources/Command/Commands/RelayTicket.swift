@@ -110,17 +110,18 @@ struct TicketRevoke: ParsableCommand {
 
     func run() throws {
         let store = try options.store()
-        let wanted = TicketText(text: ticket)?.hash.description ?? ticket.lowercased()
-        let found = try store.tickets().filter { $0.hash.description.hasPrefix(wanted) }
-        guard let only = found.first, found.count == 1, wanted.count >= 8 else {
+        var resolver = Resolver<Digest>(TicketText(text: ticket)?.hash.description ?? ticket)
+        for ticket in try store.tickets() {
+            resolver.consider(ticket.hash, name: "", identifier: ticket.hash.description)
+        }
+        guard let hash = try resolver.thing() else {
             throw NodeError(
-                "no-ticket",
-                found.isEmpty ? "There is no such ticket." : "More than one ticket begins so.",
+                "no-ticket", "There is no such ticket.",
                 hint: "parley relay ticket list shows those that nobody has spent")
         }
-        _ = try store.revoke(only.hash)
+        _ = try store.revoke(hash)
         try store.close()
-        World.current.say("revoked \(only.hash.description.prefix(16))")
+        World.current.say("revoked \(hash.description.prefix(16))")
     }
 }
 

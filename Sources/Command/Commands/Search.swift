@@ -243,8 +243,8 @@ struct Similar: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the message's number")
-    var message: MessageNumber
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
     @Option(name: .long, help: "at most so many messages, 1 to 200")
     var limit = 10
 
@@ -253,7 +253,7 @@ struct Similar: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let reply = try await node.similar(message: message.value, limit: limit)
+        let reply = try await node.similar(message: message.reference, limit: limit)
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.text(reply), none: "nothing is like it")
     }

@@ -65,8 +65,8 @@ struct Reply: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the conversation, or the person")
     var conversation: String
-    @Argument(help: "the message's number")
-    var message: MessageNumber
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
     @Argument(help: "the text; without it, standard input")
     var text: String?
 
@@ -79,7 +79,7 @@ struct Reply: AsyncParsableCommand {
         let texts = try Composition.texts(argument: text, areLines: false)
         let sent = try await World.current.lend(place) { access in
             try await access.node.send(
-                conversation: conversation, texts: texts, replyTo: message.value)
+                conversation: conversation, texts: texts, replyTo: message.reference)
         }
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }

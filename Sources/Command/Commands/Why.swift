@@ -17,7 +17,7 @@ struct Why: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "a message's number, a name, or the start of an identifier")
+    @Argument(help: "a message's number or identifier, a name, or the start of an identifier")
     var subject: String
     @Option(
         name: .customLong("in"),

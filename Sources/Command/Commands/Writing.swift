@@ -14,15 +14,15 @@ struct Edit: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the message's number")
-    var message: MessageNumber
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
     @Argument(help: "the new text")
     var text: String
 
     func validate() throws { try Check.text(text) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.edit(message: message.value, text: text)
+        let message = try await node.edit(message: self.message.reference, text: text)
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }
@@ -40,11 +40,11 @@ struct Delete: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the message's number")
-    var message: MessageNumber
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.delete(message: message.value)
+        let message = try await node.delete(message: self.message.reference)
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }
@@ -62,8 +62,8 @@ struct React: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
-    @Argument(help: "the message's number")
-    var message: MessageNumber
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
     @Argument(help: "the emoji")
     var emoji: String
     @Flag(name: .long, help: "take it back")
@@ -72,7 +72,8 @@ struct React: NodeCommand {
     func validate() throws { try Check.emoji(emoji) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.react(message: message.value, emoji: emoji, on: !remove)
+        let message = try await node.react(
+            message: self.message.reference, emoji: emoji, on: !remove)
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }

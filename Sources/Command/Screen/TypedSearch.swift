@@ -76,7 +76,8 @@ struct TypedSearch {
 
     /// The page around a hit, and its thread.
     private func jump(to hit: SearchHit) async throws {
-        let context = try await node.context(message: hit.message.number, limit: 20)
+        let context = try await node.context(
+            message: MessageReference(hit.message.number), limit: 20)
         World.current.write(MessageLines.text(context.page.messages))
         if !context.thread.isEmpty {
             World.current.write("thread")

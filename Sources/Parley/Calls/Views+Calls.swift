@@ -50,11 +50,11 @@ extension Views {
     /// conversation; the only one where the argument is empty.
     func call(_ argument: String, _ what: String, where suits: (Call) -> Bool) throws -> Call {
         let calls = core.calls.all.filter(suits)
-        var meaning = Meaning<Call>(argument)
+        var resolver = Resolver<Call>(argument)
         for call in calls {
-            meaning.consider(call, name: try title(of: call.space), identifier: "\(call.id)")
+            resolver.consider(call, name: try title(of: call.space), identifier: "\(call.id)")
         }
-        let found = argument.isEmpty ? calls : meaning.things
+        let found = argument.isEmpty ? calls : try [resolver.thing()].compactMap { $0 }
         guard found.count <= 1 else {
             throw NodeError(
                 "ambiguous", "\(found.count) calls \(what).",

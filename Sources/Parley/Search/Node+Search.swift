@@ -11,16 +11,19 @@ extension Node {
     }
 
     /// Messages that mean about the same as this one.
-    public func similar(message: Int64, limit: Int) async throws -> SearchReply {
-        try await explaining { try await desk.similar(to: message, limit: limit) }
+    public func similar(message: MessageReference, limit: Int) async throws -> SearchReply {
+        let number = try await read { try $0.message(message) }
+        return try await explaining {
+            try await desk.similar(to: number.rawValue, limit: limit)
+        }
     }
 
     /// The page of the timeline around a message, and its thread.
-    public func context(message: Int64, limit: Int) async throws -> ContextView {
+    public func context(message: MessageReference, limit: Int) async throws -> ContextView {
         guard (1...200).contains(limit) else {
             throw NodeError("bad-limit", "A page holds from 1 to 200 messages.")
         }
-        return try await read { try $0.context(of: message, limit: limit) }
+        return try await read { try $0.context(of: $0.message(message).rawValue, limit: limit) }
     }
 
     /// What is indexed, how far, and what it costs.

@@ -3,9 +3,9 @@ public protocol SearchService: Sendable {
     /// Finds messages by their words and, where models are installed, by what they mean.
     func search(_ request: SearchRequest) async throws -> SearchReply
     /// Messages that mean about the same as this one, the nearest first.
-    func similar(message: Int64, limit: Int) async throws -> SearchReply
+    func similar(message: MessageReference, limit: Int) async throws -> SearchReply
     /// The page of the timeline around a message, and the thread that it belongs to.
-    func context(message: Int64, limit: Int) async throws -> ContextView
+    func context(message: MessageReference, limit: Int) async throws -> ContextView
     /// What is indexed, how far, and what it costs.
     func searchStats() async throws -> SearchStats
     /// Compares the indexes with the messages, and removes vectors that belong to nothing.

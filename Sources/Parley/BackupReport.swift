@@ -1,0 +1,43 @@
+/// What a backup holds.
+public struct BackupReport: Codable, Equatable, Sendable {
+    /// The file.
+    public var file: String
+    /// Its bytes.
+    public var byteCount: Int
+    /// Whose it is.
+    public var name: String
+    /// The same, in hex.
+    public var person: String
+    /// The device that made it, in hex.
+    public var device: String
+    /// When it was made, in Unix milliseconds.
+    public var time: UInt64
+    /// Persons whose cards are in it.
+    public var contactCount: Int
+    /// Conversations.
+    public var conversationCount: Int
+    /// Logs.
+    public var logCount: Int
+    /// Operations: messages, edits, receipts and the like.
+    public var operationCount: Int
+}
+
+/// What became of a person who came back.
+public struct RestoreReport: Codable, Equatable, Sendable {
+    /// What the person is called.
+    public var name: String
+    /// The person, in hex.
+    public var person: String
+    /// This new device, in hex.
+    public var device: String
+    /// Devices that were revoked for good, in hex.
+    public var revokedDevices: [String]
+    /// Devices that stay the person's, in hex.
+    public var keptDevices: [String]
+    /// When the backup was made, in Unix milliseconds; nil where there was none.
+    public var backupTime: UInt64?
+    /// Conversations that are here again.
+    public var conversationCount: Int
+    /// Operations that are here again.
+    public var operationCount: Int
+}

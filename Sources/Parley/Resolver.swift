@@ -1,0 +1,90 @@
+import ParleyWire
+
+/// Which of many things a text means that a person or a program gives.
+///
+/// A text that is an identifier, or the start of one with eight hex digits and more, means what has
+/// that identifier, and never what is only called so: else whoever takes such a name would stand in
+/// the way of what they are named after. Any other text means what has that name, in whatever
+/// letters, or an identifier that begins with fewer digits. What fits two is nobody's choice but the
+/// person's who asks.
+/// Source: `Protocol/05-identity.md`, "Names".
+package struct Resolver<Thing> {
+    private struct Candidate {
+        var thing: Thing
+        var name: String
+        var identifier: String
+    }
+    private let text: String
+    private let folded: String
+    private let isIdentifier: Bool
+    private let isStart: Bool
+    private var found: [Candidate] = []
+
+    /// Characters of an identifier that are enough to look for it.
+    private static var startCountMin: Int { 4 }
+
+    /// A search for what a text means.
+    package init(_ text: String) {
+        self.text = text
+        folded = Self.folded(text)
+        isIdentifier = VisibleName.isIdentifier(folded)
+        isStart =
+            folded.count >= Self.startCountMin
+            && folded.allSatisfy { $0 == "-" || ($0.isASCII && $0.isHexDigit) }
+    }
+
+    /// Names differ neither by their letters' case nor by how many blanks are in them.
+    private static func folded(_ text: String) -> String {
+        text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// Looks at one of the things; each only once.
+    ///
+    /// - Parameters:
+    ///   - names: what it is called; empty ones are none.
+    ///   - identifiers: in lower-case hex. The first is what tells it from others.
+    ///   - isMeant: whether it is already known to be meant.
+    package mutating func consider(
+        _ thing: Thing, names: [String], identifiers: [String], isMeant: Bool = false
+    ) {
+        let isNamed =
+            !isIdentifier && names.contains { !$0.isEmpty && Self.folded($0) == folded }
+        let isBegun = isStart && identifiers.contains { $0.hasPrefix(folded) }
+        guard isMeant || isNamed || isBegun else { return }
+        found.append(
+            Candidate(
+                thing: thing, name: names.first ?? "", identifier: identifiers.first ?? ""))
+    }
+
+    /// Looks at one of the things that has one name and one identifier.
+    package mutating func consider(_ thing: Thing, name: String, identifier: String) {
+        consider(thing, names: [name], identifiers: [identifier])
+    }
+
+    /// The only thing that was found; nil where there is none.
+    ///
+    /// Throws where there are several, and shows them.
+    package func thing() throws(NodeError) -> Thing? {
+        guard found.count > 1 else { return found.first?.thing }
+        let count = identifierCount
+        let all = found.map { candidate in
+            // A message is told by all of its parts.
+            let start =
+                candidate.identifier.contains("-")
+                ? candidate.identifier : String(candidate.identifier.prefix(count))
+            return candidate.name.isEmpty || candidate.name == start
+                ? start : "\(candidate.name) (\(start))"
+        }
+        throw NodeError(
+            "ambiguous", "“\(text)” fits \(all.count): \(all.sorted().joined(separator: ", ")).",
+            hint: "Name one by the start of its identifier, as it stands in brackets.")
+    }
+
+    /// Digits that tell the identifiers of what was found apart, and from every name.
+    private var identifierCount: Int {
+        let all = found.map(\.identifier)
+        var count = VisibleName.identifierDigitCountMin
+        while count < 64, Set(all.map { $0.prefix(count) }).count < all.count { count += 4 }
+        return count
+    }
+}

@@ -1,0 +1,194 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// What an argument means: people, conversations, invitations, devices, invites, relays. Commands
+/// and the local API come here alike, and ``Resolver`` decides.
+extension Views {
+    // MARK: People
+
+    /// The person that an argument means: a contact, else somebody in a conversation.
+    func person(_ argument: String) throws -> PersonID {
+        var resolver = Resolver<PersonID>(argument)
+        for person in try everyone() {
+            resolver.consider(
+                person, name: try name(of: person), identifier: person.description)
+        }
+        guard let person = try resolver.thing() else { throw NodeError(.unknownPerson) }
+        return person
+    }
+
+    /// Everybody but oneself of whom this node knows the name.
+    func everyone() throws -> [PersonID] {
+        var persons = Set(
+            try contacts().compactMap { bytes(hex: $0.person).flatMap { PersonID($0) } })
+        for space in try store.spaces() where space.kind != .own {
+            for member in try roster(of: space)?.members ?? [] where member.person != ownPerson {
+                persons.insert(member.person)
+            }
+        }
+        return persons.sorted()
+    }
+
+    // MARK: Conversations
+
+    /// The conversation that an argument means: its name, its identifier or the start of that; one
+    /// between two also by the other person's.
+    func conversation(_ argument: String) throws -> SpaceRecord {
+        var resolver = Resolver<SpaceRecord>(argument)
+        // Whoever invites must not make a name mean two things.
+        let unaccepted = try unaccepted()
+        for space in try store.spaces() where space.kind != .own {
+            guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
+                continue
+            }
+            var identifiers = [space.id.description]
+            if space.kind == .direct {
+                identifiers += roster.members.map(\.person).filter { $0 != ownPerson }
+                    .map(\.description)
+            }
+            resolver.consider(
+                space, names: [try title(of: space, roster)], identifiers: identifiers)
+        }
+        if let space = try resolver.thing() { return space }
+        if let contact = try notMet(argument) {
+            throw NodeError(
+                "not-met", "\(contact.name) and you have not met yet.",
+                hint: "Your conversation begins when both nodes run and reach each other.")
+        }
+        // What waits for an answer says so.
+        throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
+    }
+
+    /// Groups that one was added to and has not accepted: they are in no list of conversations.
+    func unaccepted() throws -> Set<SpaceID> {
+        Set(try store.values(.invitation).compactMap { SpaceID($0.key) })
+    }
+
+    /// Somebody who is to be a contact, with whom there is no conversation before both have met.
+    private func notMet(_ argument: String) throws -> ContactView? {
+        var resolver = Resolver<ContactView>(argument)
+        for contact in try contacts() where ["invited", "requested"].contains(contact.state) {
+            resolver.consider(contact, name: contact.name, identifier: contact.person)
+        }
+        return try resolver.thing()
+    }
+
+    /// The group that an argument means, of those that wait for an answer.
+    func invited(_ argument: String) throws -> SpaceID {
+        var resolver = Resolver<SpaceID>(argument)
+        for (space, invitation) in try Invitation.waiting(in: store) {
+            resolver.consider(
+                space, name: VisibleName.shown(invitation.name), identifier: space.description)
+        }
+        guard let space = try resolver.thing() else { throw NodeError(.notInvited) }
+        return space
+    }
+
+    /// The conversation that an argument means, of all that are here: those that were declined, too.
+    func deletable(_ argument: String) throws -> SpaceID {
+        var resolver = Resolver<SpaceID>(argument)
+        for space in try store.spaces() {
+            guard let invitation = try Invitation.into(space.id, in: store),
+                invitation.state == .over
+            else { continue }
+            resolver.consider(
+                space.id, name: VisibleName.shown(invitation.name),
+                identifier: space.id.description)
+        }
+        if let space = try resolver.thing() { return space }
+        return try conversation(argument).id
+    }
+
+    // MARK: Devices
+
+    /// The device of one's own that an argument means: its name, or the start of its identifier.
+    func device(_ argument: String) throws -> DeviceID {
+        var resolver = Resolver<DeviceID?>(argument)
+        for device in try devices() {
+            // One that is revoked may have left its name to another.
+            resolver.consider(
+                bytes(hex: device.device).flatMap { DeviceID($0) },
+                name: device.state == "revoked" ? "" : device.name, identifier: device.device)
+        }
+        guard let device = try resolver.thing(), let device else {
+            throw NodeError(.unknownDevice)
+        }
+        return device
+    }
+
+    // MARK: Invites and relays
+
+    /// What ends the invite that an argument means: its identifier, or the start of that.
+    func revocation(of argument: String, at wall: UInt64) throws -> Command {
+        var resolver = Resolver<Command>(argument)
+        for invite in try OpenInvite.all(at: wall, store) {
+            resolver.consider(
+                .revokeInvite(invite.number), name: "",
+                identifier: LogTag(invite.number).description)
+        }
+        for found in try groupInvites() {
+            resolver.consider(
+                .endGroupInvite(found.space.id, found.invite.operation), name: "",
+                identifier: found.invite.operation.description)
+        }
+        guard let command = try resolver.thing() else { throw NodeError(.unknownInvite) }
+        return command
+    }
+
+    /// The relay in use that an argument means: one of its addresses, or the start of its key.
+    func relay(_ argument: String) throws -> RelayChoice {
+        var resolver = Resolver<RelayChoice>(argument)
+        for choice in try choices() {
+            resolver.consider(
+                choice, names: choice.addresses, identifiers: [choice.relay.description])
+        }
+        guard let relay = try resolver.thing() else {
+            throw NodeError(
+                "unknown-relay", "No relay in use answers to “\(argument)”.",
+                hint: "`parley relays list` shows them.")
+        }
+        return relay
+    }
+
+    // MARK: Messages
+
+    /// The operation that a message began with.
+    func message(_ reference: MessageReference) throws -> OperationNumber {
+        if let number = reference.number { return OperationNumber(number) }
+        var resolver = Resolver<OperationNumber>(reference.text)
+        try consider(reference, in: &resolver) { $0 }
+        guard let number = try resolver.thing() else { throw NodeError(.unknownMessage) }
+        return number
+    }
+
+    /// Looks at the messages whose identifier a text is, or the start of its tag with their place.
+    func consider<Thing>(
+        _ reference: MessageReference, in resolver: inout Resolver<Thing>,
+        as thing: (OperationNumber) -> Thing
+    ) throws {
+        guard let (tag, sequence, check) = reference.identifier else { return }
+        for space in try store.spaces() where space.kind != .own {
+            for log in try store.logs(in: space.number)
+            where log.lane == .content && log.tag.description.hasPrefix(tag) {
+                guard let stored = try store.operation(at: sequence, in: log.number),
+                    stored.id.check.description.hasPrefix(check)
+                else { continue }
+                resolver.consider(
+                    thing(stored.number), names: ["#\(stored.number.rawValue)"],
+                    identifiers: ["\(log.tag)-\(sequence)-\(stored.id.check)", reference.text])
+            }
+        }
+    }
+
+    /// The name of a message that is the same on all devices.
+    func identifier(_ message: OperationReference, in space: SpaceNumber) throws -> String {
+        let fork = try store.log(message.tag, in: space)?.fork
+        let isForked = fork.map { $0.sequence <= message.sequence } ?? false
+        return "\(message.tag)-\(message.sequence)" + (isForked ? "-\(message.check)" : "")
+    }
+}
