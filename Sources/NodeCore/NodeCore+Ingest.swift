@@ -320,16 +320,23 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for number in waiting.overdueSpaces(at: now.monotonic) {
-            guard let space = try store.space(number), try roster(of: space, store) != nil
-            else { continue }
+            guard let space = try store.space(number) else {
+                _ = waiting.take(number)
+                continue
+            }
             try admit(in: space, from: nil, at: now, store, &effects)
         }
         watchWaiting(at: now, &effects)
     }
 
+    /// Who waits is looked at no more often, in milliseconds: whatever keeps somebody waiting who is
+    /// overdue costs no more than that.
+    private static let waitingCheckMin: UInt64 = 1_000
+
     mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
         guard let due = waiting.nextDue else { return }
-        set(.waiting, in: due - min(due, now.monotonic), at: now, &effects)
+        let wait = max(Self.waitingCheckMin, due - min(due, now.monotonic))
+        set(.waiting, in: wait, at: now, &effects)
     }
 
     private mutating func settle(

@@ -92,4 +92,24 @@ struct AwaitedLogTests {
         village.world.run(for: 5_000)
         #expect(try village.texts(village.ann).last == "all is well")
     }
+
+    @Test("What waits in a group that everybody has left wakes nobody again and again")
+    func leftByAll() throws {
+        let village = try Village(seed: 223, memberCount: 2)
+        let (world, ann) = (village.world, village.ann)
+        #expect(try world.inventCauses(village.ben, in: village.group))
+        world.run(for: 2_000)
+        for node in [village.ben, ann] {
+            try village.perform(.leave(village.group), node)
+            world.run(for: 2_000)
+        }
+        #expect(try village.members(ann) == [])
+        var wakeCount = 0
+        world.onStep = { step in
+            if step.node === ann, case .timer(.waiting) = step.input { wakeCount += 1 }
+            if wakeCount > 10 { world.onStep = nil }
+        }
+        world.run(for: 120_000)
+        #expect((1...2).contains(wakeCount))
+    }
 }
