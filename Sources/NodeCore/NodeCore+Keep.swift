@@ -92,8 +92,14 @@ struct ViewWalk {
         isSettled = first <= whole
         guard carriesAuthority, first > 0, isSettled else { return }
         view = try store.view(at: first - 1, in: log.number)
-        // Below where the log begins by now it may lie above a hole that nobody fills.
-        if first < log.base, view == nil { isSettled = false }
+        // Below where the log begins by now it may lie above a hole that nobody fills: only the row
+        // of a place that is held, or that told where the log began, goes on here.
+        guard first < log.base else { return }
+        let goesOn = view?.first == first - 1 || log.holds(first - 1)
+        guard goesOn, view?.isSettled == true else {
+            (view, isSettled) = (nil, false)
+            return
+        }
     }
 
     /// The row that holds for the next operation.
