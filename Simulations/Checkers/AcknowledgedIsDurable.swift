@@ -10,6 +10,7 @@ import ParleyWire
 /// while the device is down, before others could have sent again what it lost. A receipt that says
 /// what the device received is the same promise, made to everybody and for good. Neither is about
 /// what stood below the floor of a log when it was made: a roster may give a device more of the past.
+/// An invitation that was taken back, or given up for want of room, goes whole and says so.
 final class AcknowledgedIsDurable: Checker {
     static let invariant = "I7"
     private(set) var checkCount = 0
@@ -34,11 +35,21 @@ final class AcknowledgedIsDurable: Checker {
         }
         if step.node.core.rejoin != nil { forgetful.insert(step.node.identity.device) }
         if step.effects.contains(where: { $0.isAboutMembers }) { try noteFloors(of: step.node) }
+        try noteWhatWentWhole(step)
         for case .send(_, let bytes) in step.effects {
             guard case .acknowledge(let told) = try Frame.decode(bytes) else { continue }
             for entry in told.entries {
                 let promise = Promise(space: told.space, tag: entry.tag, sequence: entry.sequence)
                 keep(promise, of: step.node.identity.device)
+            }
+        }
+    }
+
+    private func noteWhatWentWhole(_ step: StepReport) throws {
+        for case .changed(let changes) in step.effects {
+            for case .invitation(let space) in changes
+            where try step.node.store.space(space) == nil {
+                promises[step.node.identity.device]?.removeAll { $0.space == space }
             }
         }
     }
