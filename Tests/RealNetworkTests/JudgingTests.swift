@@ -29,8 +29,9 @@ struct JudgingTests {
         let words = text.map { "\"text\":\"\($0)\"," } ?? ""
         return Sample.decoded(
             """
-            {"number":1,"conversation":"c1","author":"ann","person":"aa","isOwn":true,\(words)
-             "time":1,"history":[\(earlier)],"reactions":[],"isDeleted":\(text == nil),
+            {"number":1,"id":"0000000000000001-1","conversation":"c1","author":"ann","person":"aa",
+             "isOwn":true,\(words)"time":1,"history":[\(earlier)],"reactions":[],
+             "isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false}
             """)
     }
