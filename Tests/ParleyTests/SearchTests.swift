@@ -44,6 +44,22 @@ struct SearchTests {
         }
     }
 
+    @Test("takes an identifier for whom it names, and never for a name")
+    func authors() async throws {
+        let texts = ["the key hangs at the farm", "who has the keys?"]
+        try await withMessages(texts) { node, sent in
+            let person = try #require(sent.first).person
+            for author in [person, String(person.prefix(8)), person.prefix(12).uppercased()] {
+                #expect(try await found(node, "key from:\(author)") == texts.reversed())
+            }
+            let other = String(person.map { $0 == "0" ? "1" : "0" })
+            let error = await #expect(throws: NodeError.self) {
+                try await found(node, "key from:\(other)")
+            }
+            #expect(error?.code == "unknown-person")
+        }
+    }
+
     @Test("finds what is typed so far")
     func typing() async throws {
         try await withMessages(["databases everywhere", "nothing"]) { node, _ in

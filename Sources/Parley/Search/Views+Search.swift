@@ -25,6 +25,11 @@ extension Views {
     private func authors(_ names: [String]) throws -> SearchFilter.Authors {
         var authors = SearchFilter.Authors()
         for name in names {
+            // An identifier, or the start of one, is never looked for as a name.
+            if VisibleName.isIdentifier(name.lowercased()) {
+                authors.persons.insert(try author(name))
+                continue
+            }
             let folded = Folding.folded(name)
             authors.names.append(folded)
             if name.lowercased() == "me" { authors.persons.insert(ownPerson) }
@@ -46,6 +51,16 @@ extension Views {
             }
         }
         return authors
+    }
+
+    private func author(_ identifier: String) throws -> PersonID {
+        var resolver = Resolver<PersonID>(identifier)
+        for person in try everyone() + [ownPerson] {
+            resolver.consider(
+                person, name: try name(of: person), identifier: person.description)
+        }
+        guard let person = try resolver.thing() else { throw NodeError(.unknownPerson) }
+        return person
     }
 
     // MARK: Words
