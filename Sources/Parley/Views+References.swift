@@ -13,8 +13,13 @@ extension Views {
 
     /// The person that an argument means: a contact, else somebody in a conversation.
     func person(_ argument: String) throws -> PersonID {
+        try person(argument, among: everyone())
+    }
+
+    /// The one of these people that an argument means.
+    func person(_ argument: String, among persons: [PersonID]) throws -> PersonID {
         var resolver = Resolver<PersonID>(argument)
-        for person in try everyone() {
+        for person in persons {
             resolver.consider(
                 person, name: try name(of: person), identifier: person.description)
         }

@@ -52,7 +52,7 @@ struct SearchTests {
             for author in [person, String(person.prefix(8)), person.prefix(12).uppercased()] {
                 #expect(try await found(node, "key from:\(author)") == texts.reversed())
             }
-            let other = String(person.map { $0 == "0" ? "1" : "0" })
+            let other = (person.hasPrefix("0") ? "1" : "0") + person.dropFirst()
             let error = await #expect(throws: NodeError.self) {
                 try await found(node, "key from:\(other)")
             }

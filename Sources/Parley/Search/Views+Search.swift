@@ -27,7 +27,7 @@ extension Views {
         for name in names {
             // An identifier, or the start of one, is never looked for as a name.
             if VisibleName.isIdentifier(name.lowercased()) {
-                authors.persons.insert(try author(name))
+                authors.persons.insert(try person(name, among: everyone() + [ownPerson]))
                 continue
             }
             let folded = Folding.folded(name)
@@ -51,16 +51,6 @@ extension Views {
             }
         }
         return authors
-    }
-
-    private func author(_ identifier: String) throws -> PersonID {
-        var resolver = Resolver<PersonID>(identifier)
-        for person in try everyone() + [ownPerson] {
-            resolver.consider(
-                person, name: try name(of: person), identifier: person.description)
-        }
-        guard let person = try resolver.thing() else { throw NodeError(.unknownPerson) }
-        return person
     }
 
     // MARK: Words
