@@ -173,6 +173,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleyConversation",
             "ParleyReconciliation", "ParleySignalling", "ParleyNodeCore", "ParleySimulation",
+            "ParleyCheckers",
         ]),
     tests(
         "Storage",

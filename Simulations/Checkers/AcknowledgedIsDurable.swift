@@ -94,6 +94,14 @@ final class AcknowledgedIsDurable: Checker {
             || log.spans.contains { $0.first <= floor && $0.last >= sequence }
     }
 
+    /// Whether a device holds all of these places that were ever for it.
+    private func holds(_ node: SimulatedNode, _ log: LogRecord, _ places: PlaceSet) -> Bool {
+        let floor = floors[node.identity.device]?[log.tag] ?? 0
+        return places.clamped(to: floor..<UInt64.max).ranges.allSatisfy { range in
+            log.spans.contains { $0.first <= range.lowerBound && range.upperBound <= $0.last + 1 }
+        }
+    }
+
     private func noteFloors(of node: SimulatedNode) throws {
         for (_, logs) in try node.eachSpace() {
             for case (let tag, let floor?) in logs.map({ ($0.tag, $0.floor) }) {
@@ -113,15 +121,15 @@ final class AcknowledgedIsDurable: Checker {
                 if let log, liars.contains(log.device) { continue }
                 // What lies beyond a cut nobody brings back to who forgot it, and nothing to who is out.
                 if forgetful.contains(node.identity.device) {
-                    if let bound = log?.bound, bound.sequence <= mark.sequence { continue }
+                    if let bound = log?.bound, bound.sequence <= mark.last { continue }
                     guard try node.belongs(to: space), try isHeld(mark, of: space.id, beside: node)
                     else { continue }
                 }
                 checkCount += 1
-                guard let log, holds(node, log, mark.sequence) else {
+                guard let log, holds(node, log, mark.places) else {
                     throw violation(
-                        "\(node.name) says that it received \(mark.tag)/\(mark.sequence), and"
-                            + " does not hold it")
+                        "\(node.name) says that it received \(mark.places.ranges) of \(mark.tag),"
+                            + " and does not hold all of it")
                 }
             }
         }
@@ -136,7 +144,7 @@ final class AcknowledgedIsDurable: Checker {
             guard other !== node, let record = try other.store.space(space),
                 let log = try other.store.log(mark.tag, in: record.number)
             else { return false }
-            return log.holds(mark.sequence)
+            return log.holds(mark.last)
         } ?? false
     }
 
@@ -152,6 +160,11 @@ final class AcknowledgedIsDurable: Checker {
         }
         promises[device] = kept
     }
+}
+
+extension Mark {
+    /// The last of its places.
+    fileprivate var last: UInt64 { (places.ranges.last?.upperBound ?? 1) - 1 }
 }
 
 extension Effect {

@@ -6,8 +6,7 @@ import ParleySimulation
 import ParleyWire
 
 /// I4: what is held of a log is what its record says, without a hole inside a span; and whatever
-/// an operation names is held, or lies in the hole of a log that is being filled. What is causally
-/// later stands below in the order, except where a clock is far ahead.
+/// an operation names is held, or lies in the hole of a log that is being filled.
 final class CausesPresent: Checker {
     static let invariant = "I4"
     private(set) var checkCount = 0
@@ -16,8 +15,6 @@ final class CausesPresent: Checker {
     private var ahead: [DeviceID: [OperationNumber]] = [:]
     private var haveDied: Set<DeviceID> = []
     private var audited: [DeviceID: AuditedLogs] = [:]
-    /// The first operation of each device that stands above what it follows, and a liar may write.
-    private var backdated: [DeviceID: Violation] = [:]
 
     func observed(_ step: StepReport) throws {
         guard step.node.isHonest else { return }
@@ -59,7 +56,6 @@ final class CausesPresent: Checker {
             let log = try node.store.log(stored.log), try node.store.space(log.space) != nil
         else { return }
         let header = stored.operation.header
-        try lookAtClock(of: stored, in: log, of: node)
         for cause in header.dependencies + header.references {
             checkCount += 1
             guard let named = try node.store.log(cause.tag, in: log.space),
@@ -83,42 +79,6 @@ final class CausesPresent: Checker {
                         + " \(cause.tag)/\(cause.sequence)")
             }
         }
-    }
-
-    private func lookAtClock(
-        of stored: StoredOperation, in log: LogRecord, of node: SimulatedNode
-    ) throws {
-        let header = stored.operation.header
-        var earlier: [UInt64] = []
-        if stored.sequence > 0, try !beginsAnew(at: stored.sequence, log, of: node),
-            let previous = try node.store.operation(at: stored.sequence - 1, in: log.number)
-        {
-            earlier.append(previous.operation.header.clock)
-        }
-        for cause in header.dependencies + header.references {
-            guard let named = try node.store.log(cause.tag, in: log.space),
-                let operation = try node.store.operation(at: cause.sequence, in: named.number)
-            else { continue }
-            let clock = operation.operation.header.clock
-            if !HybridClock.isFarFuture(clock, at: header.wallClock) { earlier.append(clock) }
-        }
-        checkCount += 1
-        if earlier.allSatisfy({ $0 < header.clock }) || backdated[log.device] != nil { return }
-        backdated[log.device] = violation(
-            "\(node.name) holds \(log.tag)/\(stored.sequence), whose clock is not above those of"
-                + " what it follows")
-    }
-
-    /// Whether an author was let in again at this place after its disk was set back: it never sees what
-    /// it wrote below, and so not its clock.
-    private func beginsAnew(
-        at sequence: UInt64, _ log: LogRecord, of node: SimulatedNode
-    ) throws(StoreError) -> Bool {
-        guard let space = try node.store.spaces().first(where: { $0.number == log.space }),
-            let author = node.world?.nodes.first(where: { $0.identity.device == log.device }),
-            let own = try author.store.space(space.id)
-        else { return false }
-        return try author.store.log(log.tag, in: own.number)?.floor?.sequence == sequence
     }
 
     /// What never comes is not waited for: another branch, or what a removal cut off.
@@ -230,9 +190,6 @@ final class CausesPresent: Checker {
 
     private func look(at world: World, isSettled: Bool) throws {
         let liars = world.liars
-        for device in backdated.keys.sorted() where !liars.contains(device) {
-            if let violation = backdated[device] { throw violation }
-        }
         for node in world.honestNodes {
             // Nobody brings a revoked device what its last operations wait for.
             let isRevoked = try isSettled && world.isRevoked(node)

@@ -6,7 +6,9 @@ import ParleySimulation
 import ParleyWire
 
 /// I17: a message that is shown as delivered is held by a device of another person, and one that is
-/// shown as read by a device of somebody who says that they have read it.
+/// shown as read by a device of somebody who says that they have read it. What is meant is what is
+/// shown: of a message that was edited the last edit, of one that was deleted the deletion, and the very
+/// operation, not another at its place.
 ///
 /// What a device held once counts for ever, though it may have lost it since with an old copy of its
 /// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
@@ -49,9 +51,15 @@ final class DeliveredIsHeld: Checker {
                         in: space.id, limit: Self.messageCountMax)
                 else { continue }
                 for message in messages where message.state ?? .saved >= .delivered {
-                    try look(at: message, of: node, in: space.id, world)
-                    if message.state == .read {
-                        try lookForReader(of: message, node, space, world)
+                    let text = Place(
+                        space: space.id, tag: message.reference.tag,
+                        sequence: message.reference.sequence)
+                    let isDeleted = message.flags.contains(.deleted)
+                    let change = try change(of: message, node, space)
+                    for place in (isDeleted ? [] : [text]) + (change.map { [$0] } ?? []) {
+                        try look(at: place, as: message, of: node, world)
+                        guard message.state == .read else { continue }
+                        try lookForReader(of: place, node, space, world)
                     }
                 }
             }
@@ -69,11 +77,28 @@ final class DeliveredIsHeld: Checker {
         }
     }
 
+    /// The newest change of a message that its author made, by what the store knows of it.
+    private func change(
+        of message: Message, _ node: SimulatedNode, _ space: SpaceRecord
+    ) throws -> Place? {
+        let object = EntryObject.operation(message.reference.tag, message.reference.sequence)
+        let field = EntryField(rawValue: message.flags.contains(.deleted) ? 2 : 1)
+        let roster = try node.roster(of: space)
+        let own = try node.store.entries(about: object, in: space.number, field: field).filter {
+            try node.store.log($0.order.tag, in: space.number).flatMap {
+                roster?.person(of: $0.device)
+            } == node.identity.person
+        }
+        // One deletion is enough, whichever came there.
+        if field.rawValue == 2, own.count > 1 { return nil }
+        return own.max { $0.order < $1.order }.map {
+            Place(space: space.id, tag: $0.order.tag, sequence: $0.order.sequence)
+        }
+    }
+
     private func look(
-        at message: Message, of node: SimulatedNode, in space: SpaceID, _ world: World
+        at place: Place, as message: Message, of node: SimulatedNode, _ world: World
     ) throws {
-        let place = Place(
-            space: space, tag: message.reference.tag, sequence: message.reference.sequence)
         guard !seen.contains(place) else { return }
         checkCount += 1
         let others = world.nodes.filter { $0.identity.person != node.identity.person }
@@ -87,20 +112,19 @@ final class DeliveredIsHeld: Checker {
         }
     }
 
-    /// Who reads the newest may lack some before it, and has not read those.
+    /// Who says that they have read it holds it.
     private func lookForReader(
-        of message: Message, _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
+        of place: Place, _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
     ) throws {
-        let place = Place(
-            space: space.id, tag: message.reference.tag, sequence: message.reference.sequence)
         guard !read.contains(place) else { return }
         checkCount += 1
         let marks = try node.store.marks(.read, in: space.number).filter {
-            $0.tag == place.tag && $0.sequence >= place.sequence
+            $0.tag == place.tag && $0.places.contains(place.sequence)
         }
-        let readers = Set(marks.map { PersonID(reinterpreting: $0.actor) })
-            .subtracting([node.identity.person])
-        let devices = world.nodes.filter { readers.contains($0.identity.person) }
+        let readers = Set(marks.map { DeviceID(reinterpreting: $0.actor) })
+        let devices = world.nodes.filter {
+            readers.contains($0.identity.device) && $0.identity.person != node.identity.person
+        }
         switch try holding(of: place, among: devices, asSeenBy: node) {
         case .held: read.insert(place)
         case .unknown: return
@@ -115,7 +139,11 @@ final class DeliveredIsHeld: Checker {
     private func holding(
         of place: Place, among others: [SimulatedNode], asSeenBy node: SimulatedNode
     ) throws -> Holding {
-        let roster = try node.store.space(place.space).flatMap { try node.roster(of: $0) }
+        let space = try node.store.space(place.space)
+        let roster = try space.flatMap { try node.roster(of: $0) }
+        let shown = try space.flatMap { try node.store.log(place.tag, in: $0.number) }.flatMap {
+            try node.store.operation(at: place.sequence, in: $0.number)?.id
+        }
         for other in others {
             if forgetful.contains(other.identity.device) || other.refusal != nil { return .held }
             guard let record = try other.store.space(place.space),
@@ -127,7 +155,8 @@ final class DeliveredIsHeld: Checker {
             {
                 return .unknown
             }
-            if try other.store.operation(at: place.sequence, in: log.number) != nil { return .held }
+            let held = try other.store.operation(at: place.sequence, in: log.number)?.id
+            if held != nil, held == shown { return .held }
         }
         return .nobody
     }

@@ -21,7 +21,7 @@ struct NaiveModel: Equatable {
         var isDeleted: Bool
     }
 
-    /// How far a person has read, or a device has received, a log.
+    /// What a device says of a log: that its person has read it, or that it has received it.
     struct Progress: Hashable, Comparable {
         var isRead: Bool
         var actor: Digest
@@ -41,7 +41,7 @@ struct NaiveModel: Equatable {
 
     var lines: [Line] = []
     var name: String?
-    var progress: [Progress: UInt64] = [:]
+    var progress: [Progress: Set<UInt64>] = [:]
     /// What became of each call, by when it began.
     var calls: [String] = []
     /// Texts and edits that a deletion covers.
@@ -55,6 +55,7 @@ struct NaiveModel: Equatable {
 
     private struct Act {
         var operation: VerifiedOperation
+        var order: OrderKey
         /// Who wrote it, as they were by what they had seen.
         var author: NaiveAuthor
         var device: DeviceID
@@ -80,6 +81,7 @@ struct NaiveModel: Equatable {
     ) throws(StoreError) {
         var acts: [Act] = []
         var authors: [LogTag: PersonID] = [:]
+        var stands = try NaiveStands(of: space, in: store) { control.now.person(of: $0) }
         for log in try store.logs(in: space.number) where log.lane != .control {
             guard let person = control.now.person(of: log.device) else { continue }
             authors[log.tag] = person
@@ -87,11 +89,17 @@ struct NaiveModel: Equatable {
             for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
                 let operation = VerifiedOperation(stored: stored, tag: log.tag)
                 guard let author = judge.author(of: operation) else { continue }
+                var order = operation.orderKey
+                if log.lane != .receipts {
+                    order.stand = try stands.stand(of: log.tag, stored.sequence) ?? 0
+                }
                 acts.append(
-                    Act(operation: operation, author: author, device: log.device, lane: log.lane))
+                    Act(
+                        operation: operation, order: order, author: author, device: log.device,
+                        lane: log.lane))
             }
         }
-        acts.sort { $0.operation.orderKey < $1.operation.orderKey }
+        acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
         foldName(acts, isGroup: space.kind == .group)
         foldCalls(acts)
@@ -129,8 +137,10 @@ struct NaiveModel: Equatable {
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
             // A liar may have kept its payload from everybody.
             let first = act.operation.operation.isErased ? [] : [text.text]
-            var order = act.operation.orderKey
-            if text.hasImported, !isDeleted { order.clock = text.imported.time << 16 }
+            var order = act.order
+            if text.hasImported, !isDeleted {
+                order.stand = min(order.stand, text.imported.time << 16)
+            }
             lines.append(
                 Line(
                     order: order, author: act.author.person,
@@ -215,35 +225,48 @@ struct NaiveModel: Equatable {
         contacts = last.keys.sorted().map { "\($0) \(last[$0] ?? "")" }
     }
 
-    /// Messages of others that this person has not said to have read.
-    func unreadCount(of person: PersonID) -> Int {
+    /// Messages of others that this person has not said to have read, on any of these devices.
+    func unreadCount(of person: PersonID, with devices: [DeviceID]) -> Int {
         lines.filter { line in
-            let key = Progress(
-                isRead: true, actor: Digest(reinterpreting: person), tag: line.place.tag)
-            let isRead = progress[key].map { line.place.sequence <= $0 } ?? false
+            let isRead = devices.contains { device in
+                let key = Progress(
+                    isRead: true, actor: Digest(reinterpreting: device), tag: line.place.tag)
+                return progress[key]?.contains(line.place.sequence) ?? false
+            }
             return line.author != person && !line.isDeleted && !isRead
         }.count
     }
 
     /// What a person has read counts with whichever device they had; what a device has, while it is in.
+    /// Of what a device says of a log the last word holds.
     private mutating func foldReceipts(
         _ acts: [Act], about tags: Set<LogTag>, _ now: NaiveRosters.Fold
     ) {
-        for act in acts where act.kind == 112 && act.lane == .receipts {
+        let said = acts.filter { $0.kind == 112 && $0.lane == .receipts }
+        for act in said.sorted(by: { $0.place.sequence < $1.place.sequence }) {
             guard let receipts = Payload.decode(PayloadReceipts.self, act.payload) else { continue }
             let isMember = now.seats[act.author.person] != nil
             for mark in receipts.read where isMember && tags.contains(LogTag(mark.tag)) {
-                raise(true, Digest(reinterpreting: act.author.person), mark)
+                note(true, act.device, mark)
             }
             let isIn = now.owners[act.device] != nil
             for mark in receipts.delivered where isIn && tags.contains(LogTag(mark.tag)) {
-                raise(false, Digest(reinterpreting: act.device), mark)
+                note(false, act.device, mark)
             }
         }
     }
 
-    private mutating func raise(_ isRead: Bool, _ actor: Digest, _ mark: PayloadReceiptMark) {
-        let key = Progress(isRead: isRead, actor: actor, tag: LogTag(mark.tag))
-        progress[key] = max(progress[key] ?? 0, mark.sequence)
+    private mutating func note(_ isRead: Bool, _ device: DeviceID, _ mark: PayloadReceiptMark) {
+        let key = Progress(
+            isRead: isRead, actor: Digest(reinterpreting: device), tag: LogTag(mark.tag))
+        var (places, next, isIn): (Set<UInt64>, UInt64, Bool) = ([], 0, true)
+        for (index, count) in mark.counts.enumerated() {
+            // A world has no such logs, and liars say nothing by it.
+            guard index == 0 || count > 0, count < 1 << 20, index < 130 else { return }
+            if isIn { places.formUnion(next..<next + count) }
+            (next, isIn) = (next + count, !isIn)
+        }
+        guard !isIn, !places.isEmpty else { return }
+        progress[key] = places
     }
 }

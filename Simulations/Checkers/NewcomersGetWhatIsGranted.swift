@@ -97,7 +97,7 @@ final class NewcomersGetWhatIsGranted: Checker {
         where log.lane != .control && log.end > 0 {
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
             let first = try node.store.operation(at: max(given, log.base), in: log.number)
-            guard let first, first.operation.header.clock >> 16 < oldest else { continue }
+            guard let first, first.stand.value >> 16 < oldest else { continue }
             throw violation(
                 "\(node.name) gives a newcomer \(log.tag) from \(given) on, which is older than the"
                     + " group gives")

@@ -21,7 +21,7 @@ final class RebuiltViewsEqual: Checker {
             let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
             let context = MergeContext(
-                space: space, roster: roster, ownPerson: node.identity.person, newestClock: 0)
+                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0)
             try copy.begin(.normal)
             try Merge.rebuild(context, judging: &judge, in: copy)
             try copy.commit()

@@ -23,7 +23,7 @@ final class RedeliveryHarmless: Checker {
             let roster = judge.roster
             let before = try ViewDigest.digest(of: space, roster: roster, in: copy)
             let context = MergeContext(
-                space: space, roster: roster, ownPerson: node.identity.person, newestClock: 0)
+                space: space, roster: roster, ownPerson: node.identity.person, newestStand: 0)
             try copy.begin(.normal)
             for applied in try sample(of: space, in: copy) {
                 _ = try Merge.apply(applied, context, judging: &judge, in: copy)

@@ -1,5 +1,7 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySealing
 import ParleySimulation
 import ParleyWire
@@ -22,7 +24,7 @@ final class SecretsStayIn: Checker {
 
     private struct Epoch {
         var act: NaiveRosters.Act
-        var clock: UInt64
+        var stand: UInt64
         var place: EpochPlace
         var body: EpochBody
     }
@@ -82,6 +84,7 @@ final class SecretsStayIn: Checker {
     private func epochs(of reading: Reading) throws -> [Epoch] {
         let (store, rosters) = (reading.node.store, reading.control.rosters)
         var found: [Epoch] = []
+        let graph = try RosterReader.judge(of: reading.space, in: store).graph
         for act in reading.control.held.sorted().map({ rosters.acts[$0] }) {
             guard let log = try store.log(act.tag, in: reading.space.number),
                 let stored = try store.operation(at: act.sequence, in: log.number),
@@ -94,7 +97,8 @@ final class SecretsStayIn: Checker {
                 ? nil : try store.operation(at: act.sequence - 1, in: log.number)
             found.append(
                 Epoch(
-                    act: act, clock: stored.operation.header.clock,
+                    act: act,
+                    stand: graph.stand(at: LogTip(tag: act.tag, sequence: act.sequence)) ?? 0,
                     place: EpochPlace(
                         space: reading.space.id, author: act.device, sequence: act.sequence,
                         previous: before?.id ?? OperationID(reinterpreting: log.id),
@@ -159,7 +163,7 @@ final class SecretsStayIn: Checker {
             }
         }
         // With a liar's in use, older ones may be gone.
-        guard let epoch = heads.max(by: { ($0.clock, $1.act.id) < ($1.clock, $0.act.id) }),
+        guard let epoch = heads.max(by: { ($0.stand, $1.act.id) < ($1.stand, $0.act.id) }),
             !world.liars.contains(epoch.act.device)
         else { return }
         for node in world.honestNodes

@@ -118,25 +118,22 @@ extension MemoryStore {
         return list.filter { $0.field == field }
     }
 
-    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
-    @discardableResult
-    public func raise(_ mark: Mark) throws(StoreError) -> UInt64? {
-        try writes("raising a mark")
+    /// Keeps a mark in place of the one of the same kind, actor and log.
+    public func put(_ mark: Mark) throws(StoreError) {
+        try writes("storing a mark")
         let key = MarkKey(kind: mark.kind.rawValue, tag: mark.tag, actor: mark.actor)
         let old = contents.marks[mark.space]?[key]
-        if let old, old >= mark.sequence { return old }
         change {
-            $0.marks[mark.space, default: SortedMap()][key] = mark.sequence
+            $0.marks[mark.space, default: SortedMap()][key] = mark
         } back: {
             $0.marks[mark.space]?[key] = old
         }
-        return old
     }
 
     /// The mark of one actor on one log, or nil.
     public func mark(
         _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
-    ) throws(StoreError) -> UInt64? {
+    ) throws(StoreError) -> Mark? {
         try called("reading a mark")
         return contents.marks[space]?[MarkKey(kind: kind.rawValue, tag: tag, actor: actor)]
     }
@@ -144,14 +141,7 @@ extension MemoryStore {
     /// All marks of this kind on the logs of a space, ascending by (tag, actor).
     public func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark] {
         try called("reading marks")
-        guard let marks = contents.marks[space] else { return [] }
-        var found: [Mark] = []
-        for (key, sequence) in zip(marks.keys, marks.values) where key.kind == kind.rawValue {
-            found.append(
-                Mark(
-                    space: space, kind: kind, actor: key.actor, tag: key.tag, sequence: sequence))
-        }
-        return found
+        return contents.marks[space]?.values.filter { $0.kind == kind } ?? []
     }
 
     /// Drops all messages, entries and marks of a space but the acknowledged marks.

@@ -124,7 +124,8 @@ extension MemoryStore {
         let rows = operations.enumerated().map { offset, operation in
             StoredOperation(
                 number: OperationNumber(first + Int64(offset)), log: log,
-                sequence: operation.sequence, id: operation.id, operation: operation.operation)
+                sequence: operation.sequence, id: operation.id, operation: operation.operation,
+                stand: operation.stand)
         }
         change {
             $0.operations += rows
@@ -167,12 +168,34 @@ extension MemoryStore {
         return found
     }
 
+    /// The same without their payloads.
+    public func headers(
+        in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
+    ) throws(StoreError) -> [StoredHeader] {
+        try operations(in: log, range, limit: limit).map {
+            StoredHeader(
+                number: $0.number, sequence: $0.sequence, id: $0.id, header: $0.operation.header,
+                stand: $0.stand)
+        }
+    }
+
+    /// Replaces where an operation stands.
+    public func setStand(_ stand: Stand, of number: OperationNumber) throws(StoreError) {
+        try writes("placing an operation")
+        guard let row = contents.operations.element(number.rawValue) else { return }
+        replace(
+            row,
+            with: StoredOperation(
+                number: row.number, log: row.log, sequence: row.sequence, id: row.id,
+                operation: row.operation, stand: stand))
+    }
+
     /// For each log with content among the newest of its space: the lowest place among those.
     public func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)] {
         try called("reading the newest places")
-        // From the end of each log downwards, always the log with the highest clock next.
+        // From the end of each log downwards, always the log whose next one stands lowest.
         var open: [(log: LogNumber, tag: LogTag, rows: [OperationNumber])] = []
         for log in (contents.logOrder[space]?.values ?? []).compactMap(record)
         where log.lane.carriesAuthority {
@@ -182,7 +205,7 @@ extension MemoryStore {
         for _ in 0..<count {
             let best = open.indices.filter { !open[$0].rows.isEmpty }.max { left, right in
                 let (left, right) = (open[left], open[right])
-                return (clock(left.rows.last), left.tag) < (clock(right.rows.last), right.tag)
+                return (stand(left.rows.last), left.tag) < (stand(right.rows.last), right.tag)
             }
             guard let best, let row = open[best].rows.popLast() else { break }
             lowest[open[best].log] = contents.operations.element(row.rawValue)?.sequence
@@ -208,10 +231,15 @@ extension MemoryStore {
     }
 
     private func replace(_ row: StoredOperation, with operation: Operation) {
+        replace(
+            row,
+            with: StoredOperation(
+                number: row.number, log: row.log, sequence: row.sequence, id: row.id,
+                operation: operation, stand: row.stand))
+    }
+
+    private func replace(_ row: StoredOperation, with new: StoredOperation) {
         let place = Int(row.number.rawValue) - 1
-        let new = StoredOperation(
-            number: row.number, log: row.log, sequence: row.sequence, id: row.id,
-            operation: operation)
         change {
             $0.operations[place] = new
         } back: {
@@ -223,8 +251,8 @@ extension MemoryStore {
         contents.logs.element(number.rawValue)
     }
 
-    private func clock(_ number: OperationNumber?) -> UInt64 {
-        number.flatMap { contents.operations.element($0.rawValue) }?.operation.header.clock ?? 0
+    private func stand(_ number: OperationNumber?) -> UInt64 {
+        number.flatMap { contents.operations.element($0.rawValue) }?.stand.value ?? 0
     }
 }
 
@@ -293,6 +321,7 @@ extension MemoryStore {
             try removeView(at: row.first, in: log)
         }
         let (places, heads) = (contents.places[log], contents.heads[log])
+        let rest = try record.dropped(from: point, self)
         change {
             for row in places?.keys ?? [] where row >= point.sequence {
                 $0.places[log]?[row] = nil
@@ -300,7 +329,7 @@ extension MemoryStore {
             for head in heads?.keys ?? [] where head >= point.sequence {
                 $0.heads[log]?[head] = nil
             }
-            $0.logs[place] = record.below(point)
+            $0.logs[place] = rest
         } back: {
             $0.places[log] = places
             $0.heads[log] = heads

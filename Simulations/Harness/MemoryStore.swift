@@ -28,7 +28,7 @@ public final class MemoryStore: SimulatedStore {
         var messages: [SpaceNumber: SortedMap<OrderKey, MessageRow>] = [:]
         var messagePlaces: [LogNumber: SortedMap<UInt64, OrderKey>] = [:]
         var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
-        var marks: [SpaceNumber: SortedMap<MarkKey, UInt64>] = [:]
+        var marks: [SpaceNumber: SortedMap<MarkKey, Mark>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
         var namings: [PersonID: SortedMap<SpaceNumber, Bool>] = [:]
         /// As bytes: a simulated world has more secrets than a machine has locked memory.

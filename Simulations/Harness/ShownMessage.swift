@@ -52,13 +52,14 @@ extension SimulatedNode {
                 + store.marks(.acknowledged, in: record.number)
             let texts = messages.map { ($0.reference, $0.text) }
             return messages.map { message in
-                func names(_ marks: [Mark], _ key: (SimulatedNode) -> Digest) -> [String] {
-                    let actors = marks.filter {
+                func names(_ marks: [Mark], _ key: (SimulatedNode) -> some Equatable) -> [String] {
+                    let devices = marks.filter {
                         $0.tag == message.reference.tag
-                            && $0.sequence >= message.reference.sequence
-                    }.map(\.actor)
+                            && $0.places.contains(message.reference.sequence)
+                    }.map { DeviceID(reinterpreting: $0.actor) }
+                    let said = home.nodes.filter { devices.contains($0.identity.device) }.map(key)
                     return home.nodes.filter {
-                        $0.identity.person != message.author && actors.contains(key($0))
+                        $0.identity.person != message.author && said.contains(key($0))
                     }.map(\.name)
                 }
                 func name(_ person: PersonID) -> String {
@@ -72,8 +73,8 @@ extension SimulatedNode {
                         uniquingKeysWith: +),
                     original: texts.first { $0.0 == message.parent }?.1,
                     state: message.state.flatMap { ShownMessage.State(rawValue: $0.rawValue) },
-                    deliveredTo: names(held) { Digest(reinterpreting: $0.identity.device) },
-                    readBy: names(read) { Digest(reinterpreting: $0.identity.person) },
+                    deliveredTo: names(held) { $0.identity.device },
+                    readBy: names(read) { $0.identity.person },
                     time: .milliseconds(Int64(message.time) - Int64(World.epoch)))
             }
         }

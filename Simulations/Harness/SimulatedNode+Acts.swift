@@ -47,7 +47,13 @@ extension SimulatedNode {
     }
 
     /// Reads all that is there.
-    public func read(_ space: SpaceID) throws { try act(in: space, "read", .markRead(space)) }
+    public func read(_ space: SpaceID) throws { try read(space, limit: .max) }
+
+    /// Reads the newest page, and nothing above it.
+    public func read(_ space: SpaceID, limit: Int) throws {
+        let page = try messages(in: space, limit: limit)
+        try act(in: space, "read", .markRead(space, ShownMessages(page.map(\.number))))
+    }
 
     /// Gives the conversation another name.
     public func rename(_ space: SpaceID, to name: String) throws {

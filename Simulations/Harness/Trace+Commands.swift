@@ -30,7 +30,9 @@ extension Trace {
             add(6, number)
             add(reaction.isOn ? 1 : 0)
             add(reaction.emoji)
-        case .markRead(let space): add(7, space)
+        case .markRead(let space, let shown):
+            add(7, space)
+            for number in shown.messages { add(UInt64(bitPattern: number.rawValue)) }
         case .rename(let space, let name):
             add(8, space)
             add(name)

@@ -149,7 +149,8 @@ extension World {
             let victims = victims(of: liar, forgery)
             let receipts = Receipts(
                 read: (0..<1_000).map { _ in
-                    Receipts.Progress(tag: LogTag(liar.randomNumber()), sequence: 1)
+                    Receipts.Progress(
+                        tag: LogTag(liar.randomNumber()), places: PlaceSet(0..<2))
                 })
             if let run = try forgery.run(receipts.draft(), at: wall(of: liar), naming: []) {
                 try forgery.keep(run)

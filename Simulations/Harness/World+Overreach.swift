@@ -30,7 +30,7 @@ extension World {
                 let message = try forgery.messageOfSomebodyElse()
             else { return false }
             let run = try forgery.run(
-                MessageDeletion.draft(of: message), at: former.clock >> 16, naming: [],
+                MessageDeletion.draft(of: message), at: former.clock, naming: [],
                 under: former.authority)
             return try show(run, by: forgery, in: space)
         }
@@ -120,7 +120,7 @@ extension Forgery {
         ).reversed() {
             guard let authority = stored.operation.header.authority else { continue }
             if let newest, newest != authority {
-                return (authority, stored.operation.header.clock)
+                return (authority, stored.operation.header.wallClock)
             }
             newest = authority
         }

@@ -277,9 +277,11 @@ extension World {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
                 .union(unbrought(node, other, in: space.id))
+            let hanging = try Self.hanging(below: floors, at: node, in: space.number)
+                .union(Self.hanging(below: floors, at: other, in: record.number))
             guard
-                try honestLines(of: node, space.id, above: floors, besides: touched)
-                    != honestLines(of: other, space.id, above: floors, besides: touched)
+                try honestLines(of: node, space.id, above: floors, hanging, besides: touched)
+                    != honestLines(of: other, space.id, above: floors, hanging, besides: touched)
             else { return nil }
             return "they show another of what honest members wrote in \(label(of: space.id))"
         }
@@ -332,10 +334,10 @@ extension World {
     }
 
     /// What honest members wrote, edited and reacted with, as one node shows it, from these places on;
-    /// of some messages only that they are there.
+    /// of some messages only that they are there, and of those that hang on what lies below not where.
     private func honestLines(
         of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64],
-        besides touched: Set<LogTip>
+        _ hanging: Set<LogTip>, besides touched: Set<LogTip>
     ) throws -> [String] {
         // One device that lies is enough: what it edits differs as well.
         let honest = Set(honestNodes.map(\.identity.person))
@@ -343,16 +345,16 @@ extension World {
         return try node.messages(in: space, limit: .max).filter {
             honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
         }.map {
-            if touched.contains(LogTip(tag: $0.order.tag, sequence: $0.order.sequence)) {
-                return "\($0.order)"
-            }
+            let place = LogTip(tag: $0.order.tag, sequence: $0.order.sequence)
+            let stand = hanging.contains(place) ? "" : " at \($0.order.stand)"
+            if touched.contains(place) { return "\($0.reference)\(stand)" }
             // Without the liars', which decide with whom an emoji begins as well.
             let reactions = $0.reactions.compactMap { reaction -> String? in
                 let persons = reaction.persons.filter(honest.contains)
                 return persons.isEmpty ? nil : "\(reaction.emoji) \(persons)"
             }.sorted()
-            return "\($0.order) \($0.text ?? "-") \($0.history) \(reactions)"
-        }
+            return "\($0.reference)\(stand) \($0.text ?? "-") \($0.history) \(reactions)"
+        }.sorted()
     }
 }
 

@@ -78,7 +78,7 @@ extension RealRun {
     }
 
     private func delete(_ message: MessageView, on node: any NodeService) async throws -> Outcome {
-        let text = message.history.first ?? message.text
+        let text = try await originals(of: [message], on: node)[message.number] ?? message.text
         // Before it is asked for: a node that dies before it answers may have done it.
         if let text { saved.forgive(text, in: message.conversation) }
         do {
@@ -98,7 +98,12 @@ extension RealRun {
         switch deed {
         case .read(let space):
             guard let conversation = try await conversation(space, on: node) else { break }
-            _ = try await node.markRead(conversation: conversation.id)
+            let page = try await node.unread(
+                conversation: conversation.id, limit: 200)
+            _ = try await node.markRead(
+                conversation: conversation.id,
+                messages: page.messages.map { MessageReference($0.number) },
+                last: page.last)
             return .done
         case .rename(let space, let name):
             guard let conversation = try await conversation(space, on: node) else { break }

@@ -184,7 +184,10 @@ extension RealRun {
             let node = try await device.node()
             for conversation in try await node.conversations() {
                 let messages = try await everyMessage(of: node, in: conversation.id)
-                if let missing = saved.missing(messages, in: conversation.id) {
+                if let missing = saved.missing(
+                    messages, originals: try await originals(of: messages, on: node),
+                    in: conversation.id)
+                {
                     return "\(device.user), \(conversation.name): \(missing)"
                 }
             }

@@ -22,10 +22,14 @@ struct Saved {
     }
 
     /// What a member of a conversation does not show, in a sentence, or nil.
-    func missing(_ messages: [MessageView], in conversation: String) -> String? {
+    ///
+    /// - Parameter originals: the first texts of those that were edited.
+    func missing(
+        _ messages: [MessageView], originals: [Int64: String] = [:], in conversation: String
+    ) -> String? {
         var shown: [String: Int] = [:]
         for message in messages {
-            guard let text = message.history.first ?? message.text else { continue }
+            guard let text = originals[message.number] ?? message.text else { continue }
             shown[text, default: 0] += 1
         }
         let lost = (texts[conversation] ?? [:]).filter { $0.value > shown[$0.key, default: 0] }
@@ -47,4 +51,16 @@ func everyMessage(
         before = page.cursor
     } while before != nil
     return messages
+}
+
+/// The first texts of messages that were edited, by their numbers.
+func originals(
+    of messages: [MessageView], on node: any NodeService
+) async throws -> [Int64: String] {
+    var texts: [Int64: String] = [:]
+    for message in messages where message.editCount > 0 {
+        let page = try await node.history(message: MessageReference(message.number), from: 0)
+        texts[message.number] = page.versions.first?.text
+    }
+    return texts
 }

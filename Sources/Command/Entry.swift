@@ -142,7 +142,8 @@ struct ParleyCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Messages:",
                 subcommands: [
-                    Send.self, Reply.self, Edit.self, Delete.self, React.self, Import.self,
+                    Send.self, Reply.self, Edit.self, Edits.self, Delete.self, React.self,
+                    Import.self,
                 ]),
             CommandGroup(
                 name: "Calls:",

@@ -99,36 +99,40 @@ public struct MessageRow: Equatable, Sendable {
 
 /// Which kind of progress a mark records.
 public enum MarkKind: UInt8, CaseIterable, Sendable {
-    /// A person has read the log up to a place. The actor is the person.
+    /// A device said in a receipt that its person has read these places.
     case read = 0
-    /// A device said in a receipt that it holds the log up to a place. The actor is the device.
+    /// A device said in a receipt that it holds these places.
     case delivered = 1
-    /// A linked device acknowledged the log up to a place. Local. The actor is the device.
+    /// A linked device acknowledged the log up to a place. Local.
     case acknowledged = 2
 }
 
-/// How far somebody is with one log. Only ever grows.
+/// Which places of one log a device has.
 public struct Mark: Equatable, Sendable {
     /// The space.
     public var space: SpaceNumber
     /// Which kind.
     public var kind: MarkKind
-    /// The person or device, as its 32 bytes.
+    /// The device, as its 32 bytes.
     public var actor: Digest
     /// The log, which need not be held yet: receipts name no causes.
     public var tag: LogTag
-    /// The last place.
-    public var sequence: UInt64
+    /// The places.
+    public var places: PlaceSet
+    /// The place of the receipt in the device's own log of receipts; 0 where there is none.
+    public var said: UInt64
 
     /// A mark with these fields.
     public init(
-        space: SpaceNumber, kind: MarkKind, actor: Digest, tag: LogTag, sequence: UInt64
+        space: SpaceNumber, kind: MarkKind, actor: Digest, tag: LogTag, places: PlaceSet,
+        said: UInt64 = 0
     ) {
         self.space = space
         self.kind = kind
         self.actor = actor
         self.tag = tag
-        self.sequence = sequence
+        self.places = places
+        self.said = said
     }
 }
 
@@ -170,16 +174,51 @@ public protocol ConversationStore: AnyObject {
         about object: EntryObject, in space: SpaceNumber, field: EntryField?
     ) throws(StoreError) -> [Entry]
 
-    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
-    @discardableResult
-    func raise(_ mark: Mark) throws(StoreError) -> UInt64?
+    /// Keeps a mark in place of the one of the same kind, actor and log.
+    func put(_ mark: Mark) throws(StoreError)
     /// The mark of one actor on one log, or nil.
     func mark(
         _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
-    ) throws(StoreError) -> UInt64?
+    ) throws(StoreError) -> Mark?
     /// All marks of this kind on the logs of a space, ascending by (tag, actor).
     func marks(_ kind: MarkKind, in space: SpaceNumber) throws(StoreError) -> [Mark]
 
     /// Drops all messages, entries and marks of a space but the acknowledged marks.
     func clearViews(of space: SpaceNumber) throws(StoreError)
+}
+
+extension ConversationStore {
+    /// Keeps what a receipt says, unless a later one of the same device said more.
+    func replace(_ mark: Mark) throws(StoreError) {
+        let known = try self.mark(mark.kind, of: mark.actor, on: mark.tag, in: mark.space)
+        if let known, known.said > mark.said { return }
+        try put(mark)
+    }
+
+    /// A device acknowledged a log up to a place. An earlier word changes nothing.
+    public func acknowledge(
+        _ tag: LogTag, through place: UInt64, by device: DeviceID, in space: SpaceNumber
+    ) throws(StoreError) {
+        let actor = Digest(reinterpreting: device)
+        let known = try mark(.acknowledged, of: actor, on: tag, in: space)
+        if let known, known.places.contains(place) { return }
+        try put(
+            Mark(
+                space: space, kind: .acknowledged, actor: actor, tag: tag,
+                places: PlaceSet(0..<place + 1)))
+    }
+
+    /// What a person has read of a log, on whichever of these devices.
+    public func placesRead(
+        of tag: LogTag, on devices: [DeviceID], in space: SpaceNumber
+    ) throws(StoreError) -> PlaceSet {
+        var read = PlaceSet()
+        for device in devices {
+            let actor = Digest(reinterpreting: device)
+            if let mark = try mark(.read, of: actor, on: tag, in: space) {
+                read.formUnion(mark.places)
+            }
+        }
+        return read
+    }
 }

@@ -50,6 +50,8 @@ public struct Judge: Sendable {
     public private(set) var graph: ControlGraph
     /// Who is in the space by all of them.
     public private(set) var roster: Roster
+    /// What the order of the space follows from.
+    public private(set) var placing: StandRule
     /// The control operations below every proven fork, where there is one.
     private var base: ControlGraph?
     /// The view that was asked for last: runs of operations share one.
@@ -62,6 +64,7 @@ public struct Judge: Sendable {
         self.graph = graph
         self.base = base
         roster = self.graph.roster()
+        placing = StandRule(roster, beganAt: self.graph.beganAt)
         // What was read of a store was noted there when it came.
         _ = self.graph.takeNewPersons()
     }
@@ -95,7 +98,9 @@ public struct Judge: Sendable {
     public mutating func refresh() -> Roster? {
         let former = roster
         roster = graph.roster()
-        return former == roster ? nil : former
+        guard former != roster else { return nil }
+        placing = StandRule(roster, beganAt: graph.beganAt)
+        return former
     }
 
     /// Whether any operation of lane 0 admits the device, be it that it does not hold.
@@ -174,5 +179,14 @@ extension Roster {
         case .none: LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log))
         case .through(let last, let id): LogPoint(sequence: last + 1, anchor: id)
         }
+    }
+}
+
+extension StandRule {
+    /// What the order of a space with this roster follows from.
+    fileprivate init(_ roster: Roster, beganAt: UInt64?) {
+        var owners: [DeviceID: PersonID] = [:]
+        for device in roster.everyDevice { owners[device] = roster.person(of: device) }
+        self.init(beganAt: roster.kind == .own ? nil : beganAt, owners: owners)
     }
 }

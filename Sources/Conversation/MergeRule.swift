@@ -42,20 +42,20 @@ public struct MergeContext: Sendable {
     public let roster: Roster
     /// The person whose node this is.
     public let ownPerson: PersonID
-    /// The clock of the newest message before these operations came, for marking late ones.
-    public let newestClock: UInt64
+    /// Where the newest message stood before these operations came, for marking late ones.
+    public let newestStand: UInt64
 
     /// Who wrote the operation that is being merged.
     var author: Author
 
     /// A context with these fields.
     public init(
-        space: SpaceRecord, roster: Roster, ownPerson: PersonID, newestClock: UInt64
+        space: SpaceRecord, roster: Roster, ownPerson: PersonID, newestStand: UInt64
     ) {
         self.space = space
         self.roster = roster
         self.ownPerson = ownPerson
-        self.newestClock = newestClock
+        self.newestStand = newestStand
         author = Author(person: ownPerson, role: .reader)
     }
 

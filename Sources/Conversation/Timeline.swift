@@ -2,80 +2,24 @@ public import ParleyLedger
 public import ParleyRoster
 public import ParleyWire
 
-/// How far a message has come. Only what was observed is ever shown.
-public enum MessageState: String, Comparable, Sendable {
-    /// It is on this device's disk.
-    case saved
-    /// A relay has it on its disk, for others to fetch.
-    case relayed
-    /// A device of another person holds it on its disk.
-    case delivered
-    /// Another person has read it.
-    case read
-
-    private var rank: Int {
-        switch self {
-        case .saved: 0
-        case .relayed: 1
-        case .delivered: 2
-        case .read: 3
-        }
-    }
-
-    /// States order by how far they are.
-    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
-}
-
-/// A message as a screen shows it.
-public struct Message: Equatable, Sendable {
-    /// An emoji, and who reacted with it.
-    public struct Reactions: Equatable, Sendable {
-        /// The emoji.
-        public var emoji: String
-        /// Who reacted, in the order in which they did.
-        public var persons: [PersonID]
-    }
-
-    /// Its row here: how commands of this node name it.
-    public var number: OperationNumber
-    /// How operations of the space name it.
-    public var reference: OperationReference
-    /// Where it stands.
-    public var order: OrderKey
-    /// Who wrote it, or who brought it in.
-    public var author: PersonID
-    /// The text as last edited; nil where it was deleted or has not arrived.
-    public var text: String?
-    /// Where it came from, unless it was written here.
-    public var origin: ImportedOrigin?
-    /// When it was written by its author's clock, in Unix milliseconds.
-    public var time: UInt64
-    /// The message that it replies to.
-    public var parent: OperationReference?
-    /// Earlier texts, oldest first; empty where it was never edited.
-    public var history: [String]
-    /// Reactions, in the order in which the first of each came.
-    public var reactions: [Reactions]
-    /// What a screen marks.
-    public var flags: MessageRow.Flags
-    /// How far it has come; nil for messages of others.
-    public var state: MessageState?
-}
-
 /// Reads a space's messages as screens show them.
 public struct Timeline {
     private let space: SpaceRecord
     private let roster: Roster
     private let ownPerson: PersonID
     private let relayed: [LogTag: [Range<UInt64>]]
+    private let includesHistory: Bool
 
     /// A timeline of this space, seen by this person.
     ///
-    /// - Parameter relayed: which places of own logs relays have on their disks.
+    /// - Parameters:
+    ///   - relayed: which places of own logs relays have on their disks.
+    ///   - includesHistory: whether messages bring their earlier texts, which have no bound.
     public init(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
-        relayed: [LogTag: [Range<UInt64>]] = [:]
+        relayed: [LogTag: [Range<UInt64>]] = [:], includesHistory: Bool = true
     ) {
+        self.includesHistory = includesHistory
         self.space = space
         self.roster = roster
         self.ownPerson = ownPerson
@@ -121,9 +65,10 @@ public struct Timeline {
         let content = stored.operation.payload.flatMap(TextMessage.init)
         let notes = try store.entries(
             about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
-        let edits = try texts(of: notes.filter { $0.field == .edit }, in: store)
         let isDeleted = row.flags.contains(.deleted)
-        let versions = isDeleted ? [] : (content.map { [$0.text] } ?? []) + edits
+        let edits = isDeleted ? [] : notes.filter { $0.field == .edit }
+        var versions = isDeleted ? [] : content.map { [$0.text] } ?? []
+        versions += try texts(of: edits, isLastEnough: !includesHistory, in: store)
         return Message(
             number: row.operation,
             reference: OperationReference(
@@ -131,20 +76,101 @@ public struct Timeline {
             order: row.order, author: author, text: versions.last, origin: content?.origin,
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
-            history: Array(versions.dropLast()),
+            history: includesHistory ? Array(versions.dropLast()) : [], editCount: edits.count,
             reactions: isDeleted ? [] : try reactions(notes, in: store), flags: row.flags,
-            state: author == ownPerson ? states.state(of: log.tag, stored.sequence) : nil)
+            state: author == ownPerson
+                ? Self.state(of: log.tag, stored.sequence, isDeleted, notes, states) : nil,
+            waiting: Self.waiting(notes, isDeleted, states))
     }
 
+    /// The state of the newest change. That a deletion was read is nothing that anybody says.
+    private static func state(
+        of tag: LogTag, _ sequence: UInt64, _ isDeleted: Bool, _ notes: [Entry],
+        _ states: MessageStates
+    ) -> MessageState {
+        let field = isDeleted ? EntryField.deletion : .edit
+        let changes = notes.filter { $0.field == field && states.isOwn($0.order.tag) }
+        let said = changes.map { states.state(of: $0.order.tag, $0.order.sequence) }
+        if isDeleted, let best = said.max() { return min(best, .delivered) }
+        let text = states.state(of: tag, sequence)
+        guard let last = changes.max(by: { $0.order < $1.order }) else { return text }
+        return min(text, states.state(of: last.order.tag, last.order.sequence))
+    }
+
+    private static func waiting(
+        _ notes: [Entry], _ isDeleted: Bool, _ states: MessageStates
+    ) -> [WaitingChange] {
+        guard states.hasOthers else { return [] }
+        let own = notes.filter { states.isOwn($0.order.tag) }
+        func waits(_ field: EntryField, _ subject: WaitingChange.Subject) -> WaitingChange? {
+            // Edits replace each other; one deletion is enough; of reactions each stands for itself.
+            let changes = own.filter { $0.field == field }.sorted { $0.order < $1.order }
+            let said = changes.map { states.state(of: $0.order.tag, $0.order.sequence) }
+            let state =
+                switch subject {
+                case .edit: said.last
+                case .deletion: said.max()
+                case .reaction: said.min()
+                }
+            guard let state, state < .delivered else { return nil }
+            return WaitingChange(subject: subject, state: state)
+        }
+        if isDeleted { return [waits(.deletion, .deletion)].compactMap { $0 } }
+        return [waits(.edit, .edit), waits(.reaction, .reaction)].compactMap { $0 }
+    }
+
+    /// The texts of edits, oldest first, or the last one alone.
     private func texts(
-        of edits: [Entry], in store: some MergeStore
+        of edits: [Entry], isLastEnough: Bool, in store: some MergeStore
     ) throws(StoreError) -> [String] {
         var texts: [String] = []
-        for entry in edits.sorted(by: { $0.order < $1.order }) {
+        for entry in edits.sorted(by: { $0.order > $1.order }) {
             let payload = try store.operation(entry.operation)?.operation.payload
             if let edit = payload.flatMap(MessageEdit.init) { texts.append(edit.text) }
+            if isLastEnough, !texts.isEmpty { break }
         }
-        return texts
+        return texts.reversed()
+    }
+
+    /// What this person changed about a message: the last edit, or the deletion, and reactions.
+    public func ownChanges(
+        of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
+    ) throws(StoreError) -> [(subject: WaitingChange.Subject, operation: OperationNumber)] {
+        let notes = try store.entries(
+            about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
+        let states = try MessageStates(
+            in: space, roster: roster, besides: ownPerson, store: store)
+        let own = notes.filter { states.isOwn($0.order.tag) }.sorted { $0.order < $1.order }
+        if let deletion = own.last(where: { $0.field == .deletion }) {
+            return [(.deletion, deletion.operation)]
+        }
+        let edit = own.last { $0.field == .edit }.map { [$0] } ?? []
+        return edit.map { (.edit, $0.operation) }
+            + own.filter { $0.field == .reaction }.map { (.reaction, $0.operation) }
+    }
+
+    /// Texts that a message had, oldest first, from this one on, and how many there are: the one that
+    /// is shown is the last. None of one that was deleted.
+    public func versions(
+        of number: OperationNumber, from first: Int, limit: Int, in store: some MergeStore
+    ) throws(StoreError) -> (texts: [TextVersion], count: Int)? {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            log.space == space.number, stored.operation.header.kind == .text
+        else { return nil }
+        let object = EntryObject.operation(log.tag, stored.sequence)
+        if try Deletion.covers(object, in: space, store: store) { return ([], 0) }
+        let edits = try store.entries(about: object, in: space.number, field: .edit)
+        let numbers = [number] + edits.sorted { $0.order < $1.order }.map(\.operation)
+        var texts: [TextVersion] = []
+        for number in numbers.dropFirst(first).prefix(limit) {
+            guard let operation = try store.operation(number)?.operation else { continue }
+            let text =
+                operation.header.kind == .edit
+                ? operation.payload.flatMap(MessageEdit.init)?.text
+                : operation.payload.flatMap(TextMessage.init)?.text
+            texts.append(TextVersion(text: text, time: operation.header.wallClock))
+        }
+        return (texts, numbers.count)
     }
 
     private func reactions(
@@ -165,82 +191,5 @@ public struct Timeline {
             }
         }
         return reactions
-    }
-}
-
-/// How far others are with the logs of a space.
-///
-/// Who came later counts for nothing that lies below their horizon: they do not hold it, or, if they
-/// have come back, nobody knows how much of it.
-struct MessageStates {
-    private var read: [LogTag: [Range<UInt64>]] = [:]
-    private var delivered: [LogTag: [Range<UInt64>]] = [:]
-    private let relayed: [LogTag: [Range<UInt64>]]
-
-    init(
-        in space: SpaceRecord, roster: Roster, besides ownPerson: PersonID,
-        relayed: [LogTag: [Range<UInt64>]] = [:], store: some MergeStore
-    ) throws(StoreError) {
-        self.relayed = relayed
-        var authors: [LogTag: DeviceID] = [:]
-        for device in roster.devicesEver(of: ownPerson) {
-            let log = OperationHash.log(space: space.id, device: device, lane: .content)
-            authors[LogTag(log)] = device
-        }
-        func first(of tag: LogTag, for device: DeviceID) -> UInt64 {
-            guard let author = authors[tag] else { return 0 }
-            return roster.horizon(of: device).place(of: author, .content).map { $0.sequence + 1 }
-                ?? 0
-        }
-        var held: [PersonID: [LogTag: UInt64]] = [:]
-        for kind in [MarkKind.delivered, .acknowledged] {
-            for mark in try store.marks(kind, in: space.number) {
-                let device = DeviceID(reinterpreting: mark.actor)
-                guard let person = roster.person(of: device), person != ownPerson else {
-                    continue
-                }
-                held[person, default: [:]][mark.tag] = max(
-                    held[person]?[mark.tag] ?? 0, mark.sequence)
-                Self.add(mark, from: first(of: mark.tag, for: device), to: &delivered)
-            }
-        }
-        let saysDelivered = roster.members.count <= Receipts.deliveryMemberCountMax
-        for var mark in try store.marks(.read, in: space.number)
-        where mark.actor != Digest(reinterpreting: ownPerson) {
-            let person = PersonID(reinterpreting: mark.actor)
-            if saysDelivered {
-                // Who reads the newest may lack some before it, and has not read those.
-                guard let held = held[person]?[mark.tag] else { continue }
-                mark.sequence = min(mark.sequence, held)
-            }
-            let devices = roster.devicesEver(of: person)
-            let first = devices.map { first(of: mark.tag, for: $0) }.min() ?? 0
-            Self.add(mark, from: first, to: &read)
-        }
-    }
-
-    private static func add(
-        _ mark: Mark, from first: UInt64, to ranges: inout [LogTag: [Range<UInt64>]]
-    ) {
-        guard first <= mark.sequence else { return }
-        let range = first..<mark.sequence + 1
-        var known = ranges[mark.tag] ?? []
-        if known.contains(where: { $0.clamped(to: range) == range }) { return }
-        known.removeAll { range.clamped(to: $0) == $0 }
-        ranges[mark.tag] = known + [range]
-    }
-
-    /// The place after the last that somebody else holds.
-    func deliveredEnd(of tag: LogTag) -> UInt64 {
-        ((delivered[tag] ?? []) + (read[tag] ?? [])).map(\.upperBound).max() ?? 0
-    }
-
-    func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
-        func isIn(_ ranges: [LogTag: [Range<UInt64>]]) -> Bool {
-            ranges[tag]?.contains { $0.contains(sequence) } == true
-        }
-        if isIn(read) { return .read }
-        if isIn(delivered) { return .delivered }
-        return isIn(relayed) ? .relayed : .saved
     }
 }

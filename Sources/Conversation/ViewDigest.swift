@@ -31,7 +31,11 @@ public struct ViewDigest {
                 hash.update(kind.rawValue)
                 hash.update(mark.tag.value)
                 hash.update(mark.actor)
-                hash.update(mark.sequence)
+                hash.update(UInt64(mark.places.ranges.count))
+                for range in mark.places.ranges {
+                    hash.update(range.lowerBound)
+                    hash.update(range.upperBound)
+                }
             }
         }
         let timeline = Timeline(
@@ -58,14 +62,16 @@ public struct ViewDigest {
 
     /// How far those were who are gone is known here and there as it came.
     private static func isOfMember(_ mark: Mark, _ roster: Roster) -> Bool {
-        switch mark.kind {
-        case .read: roster.member(PersonID(reinterpreting: mark.actor)) != nil
-        case .delivered, .acknowledged: roster.contains(DeviceID(reinterpreting: mark.actor))
+        let device = DeviceID(reinterpreting: mark.actor)
+        return switch mark.kind {
+        // What a person has read counts with whichever device they had.
+        case .read: roster.person(of: device).flatMap { roster.member($0) } != nil
+        case .delivered, .acknowledged: roster.contains(device)
         }
     }
 
     private mutating func add(_ message: Message) {
-        hash.update(message.order.clock)
+        hash.update(message.order.stand)
         hash.update(message.order.tag.value)
         hash.update(message.order.sequence)
         hash.update(message.order.id)

@@ -57,38 +57,64 @@ public enum Causality {
     }
 
     /// Takes note of what an applied operation names.
+    ///
+    /// What stands at or above a bound names nothing: whoever writes next must name by themselves what
+    /// only such an operation has named.
     public static func cover(
-        _ header: OperationHeader, lane: Lane, in space: SpaceNumber, store: some LogStore
+        _ header: OperationHeader, at sequence: UInt64, in log: LogRecord, store: some LogStore
     ) throws(StoreError) {
-        guard lane.isCausal else { return }
-        for cause in header.dependencies {
-            try cover(cause, lane: lane, in: space, store: store)
-        }
-        for cause in header.references {
-            try cover(cause, lane: lane, in: space, store: store)
+        let isControl = log.lane == .control
+        guard log.lane.isCausal, isControl || !log.isBeyondBound(sequence) else { return }
+        for cause in header.dependencies + header.references {
+            guard var named = try store.log(cause.tag, in: log.space) else { continue }
+            let counted = named.counted(cause).map { $0.sequence + 1 } ?? 0
+            let end = cause.sequence + 1
+            guard counted > named.coveredEnd || (isControl && end > named.controlCoveredEnd)
+            else { continue }
+            named.coveredEnd = max(named.coveredEnd, counted)
+            if isControl { named.controlCoveredEnd = max(named.controlCoveredEnd, end) }
+            try store.update(named)
         }
     }
 
-    private static func cover(
-        _ cause: OperationReference, lane: Lane, in space: SpaceNumber, store: some LogStore
+    /// Works out anew what of content was named, where logs count otherwise than before.
+    static func coverAgain(
+        _ space: SpaceNumber, store: some LogStore
     ) throws(StoreError) {
-        guard var log = try store.log(cause.tag, in: space) else { return }
-        let end = cause.sequence + 1
-        guard end > log.coveredEnd || (lane == .control && end > log.controlCoveredEnd) else {
-            return
+        let logs = try store.logs(in: space).filter(\.lane.carriesAuthority)
+        var ends: [LogTag: UInt64] = [:]
+        var bounds: [LogTag: UInt64] = [:]
+        for log in logs {
+            ends[log.tag] = log.base
+            bounds[log.tag] = log.bound?.sequence ?? .max
         }
-        log.coveredEnd = max(log.coveredEnd, end)
-        if lane == .control { log.controlCoveredEnd = max(log.controlCoveredEnd, end) }
-        try store.update(log)
+        for log in logs {
+            var next: UInt64 = 0
+            while let bound = bounds[log.tag], next < bound {
+                let stored = try store.headers(
+                    in: log.number, next...bound - 1, limit: headerStride)
+                for cause in stored.flatMap({ $0.header.dependencies + $0.header.references }) {
+                    guard let end = ends[cause.tag], let most = bounds[cause.tag] else { continue }
+                    ends[cause.tag] = max(end, min(cause.sequence + 1, most))
+                }
+                guard stored.count == headerStride, let last = stored.last else { break }
+                next = last.sequence + 1
+            }
+        }
+        for var log in logs where ends[log.tag] != log.coveredEnd {
+            log.coveredEnd = ends[log.tag] ?? log.base
+            try store.update(log)
+        }
     }
 
-    /// The logs that are named as causes, but for ``own``; those with a bound no more.
+    private static let headerStride = 256
+
+    /// The logs that are named as causes, but for ``own``, as far as they count.
     private static func namedLogs(
-        besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64, store: some LogStore
+        besides own: LogTag, in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
-        try store.logs(in: space).filter { log in
+        try store.agreedLogs(in: space).filter { log in
             log.lane.isCausal && log.lane != .control && log.tag != own && log.end > 0
-                && log.bound == nil && !HybridClock.isFarFuture(log.tipClock, at: wallClock)
         }
     }
 
@@ -97,11 +123,10 @@ public enum Causality {
     /// What fills a hole is applied before its causes, so that it may name places that are not held
     /// yet, or that never will be. Until they are, nobody can tell whether the tip was named.
     static func doubtfulHeads(
-        for lane: Lane, besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64,
-        store: some LogStore
+        for lane: Lane, besides own: LogTag, in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
         guard lane.isCausal, lane != .control else { return [] }
-        return try namedLogs(besides: own, in: space, at: wallClock, store: store)
+        return try namedLogs(besides: own, in: space, store: store)
             .filter { $0.end < $0.coveredEnd }
     }
 
@@ -111,14 +136,11 @@ public enum Causality {
     /// - Parameters:
     ///   - lane: the lane of the next operation.
     ///   - own: the log that the next operation is written in; its own tip goes without saying.
-    ///   - wallClock: leaves out tips that are far ahead of it, so that one wrong clock does not
-    ///     draw everybody along.
     static func openHeads(
-        for lane: Lane, besides own: LogTag, in space: SpaceNumber, at wallClock: UInt64,
-        store: some LogStore
+        for lane: Lane, besides own: LogTag, in space: SpaceNumber, store: some LogStore
     ) throws(StoreError) -> [LogRecord] {
         guard lane.isCausal, lane != .control else { return [] }
-        return try namedLogs(besides: own, in: space, at: wallClock, store: store)
+        return try namedLogs(besides: own, in: space, store: store)
             .filter { $0.end > $0.coveredEnd }
     }
 

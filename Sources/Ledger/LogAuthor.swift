@@ -32,8 +32,7 @@ extension Draft {
     public func space(begunAt wallClock: UInt64) -> SpaceID {
         let wallClock = min(wallClock, Limits.wallClockMax - 1)
         let header = OperationHeader(
-            kind: kind, wallClock: wallClock,
-            clock: HybridClock.next(wallClock: wallClock, after: 0))
+            kind: kind, wallClock: wallClock, clock: wallClock << 16)
         return OperationHash.space(begunBy: operation(under: header, salt: []))
     }
 
@@ -66,6 +65,13 @@ public struct AppliedOperation: Equatable, Sendable {
         self.operation = operation
         self.isBackfill = isBackfill
     }
+
+    /// Where it stands. In lane 2, where nothing is about what others wrote, by its place alone.
+    public var orderKey: OrderKey {
+        var order = operation.orderKey
+        if log.lane == .receipts { order.stand = operation.sequence }
+        return order
+    }
 }
 
 /// The place in its log that an operation is going to take.
@@ -86,17 +92,23 @@ public struct LogAuthor {
     private let key: DeviceSigningKey
     private let space: SpaceRecord
     private let authority: UInt64
+    private let rule: StandRule
     private let wallClock: UInt64
 
     /// An author of this device in this space.
     ///
     /// - Parameters:
     ///   - authority: the digest of the authority that the device acts under.
+    ///   - rule: what the order of the space follows from.
     ///   - wallClock: now, in Unix milliseconds.
-    public init(key: DeviceSigningKey, space: SpaceRecord, authority: UInt64, wallClock: UInt64) {
+    public init(
+        key: DeviceSigningKey, space: SpaceRecord, authority: UInt64,
+        placing rule: StandRule = StandRule(), wallClock: UInt64
+    ) {
         self.key = key
         self.space = space
         self.authority = authority
+        self.rule = rule
         self.wallClock = min(wallClock, Limits.wallClockMax - 1)
     }
 
@@ -184,7 +196,7 @@ public struct LogAuthor {
     ) throws(StoreError) -> [LogRecord] {
         let open = try openHeads(for: log, store: store)
         let doubtful = try Causality.doubtfulHeads(
-            for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store)
+            for: log.lane, besides: log.tag, in: space.number, store: store)
         let room = Limits.dependencyCountMax - open.count
         return (open + doubtful.prefix(max(0, room))).sorted { $0.tag < $1.tag }
     }
@@ -201,7 +213,7 @@ public struct LogAuthor {
         let unnamed = control.filter { !view.contains($0.lastPlace) }
         return unnamed
             + (try Causality.openHeads(
-                for: log.lane, besides: log.tag, in: space.number, at: wallClock, store: store))
+                for: log.lane, besides: log.tag, in: space.number, store: store))
     }
 
     /// The tips of lane 0 that the log has named so far.
@@ -231,46 +243,29 @@ public struct LogAuthor {
     ) throws(StoreError) -> AppliedOperation {
         let header = OperationHeader(
             kind: draft.kind, wallClock: wallClock,
-            clock: try clock(draft, causes: causes, in: log, store: store),
+            clock: wallClock << 16,
             authority: log.lane.carriesAuthority ? authority : nil,
             dependencies: Self.references(to: causes), references: draft.references)
         let operation = draft.operation(under: header, salt: salt)
+        var walk = try StandWalk(at: log.end, in: log, rule, store)
         let verified = VerifiedOperation(
             id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
-            sequence: log.end, operation: operation)
+            sequence: log.end, operation: operation, stand: try walk.step(header, store))
         let numbers = try store.insert([verified], in: log.number)
         try noteView(of: log, naming: causes, at: log.end, store: store)
         log.hold(
             Span(
                 first: verified.sequence, last: verified.sequence, anchor: log.tip,
-                tip: verified.id), tipClock: header.clock)
+                tip: verified.id), tip: verified.stand)
+        if walk.isSettled, verified.sequence == max(log.order.settledEnd, log.base) {
+            log.order.settledEnd = verified.sequence + 1
+        }
         try store.update(log)
-        try Causality.cover(header, lane: log.lane, in: space.number, store: store)
+        try Causality.cover(
+            header, at: verified.sequence, in: log, store: store)
         if let current = try store.log(log.number) { log = current }
         return AppliedOperation(
             number: numbers[0], log: log, operation: verified, isBackfill: false)
-    }
-
-    private func clock(
-        _ draft: Draft, causes: [LogRecord], in log: LogRecord, store: some LogStore
-    ) throws(StoreError) -> UInt64 {
-        var seen = log.tipClock
-        for cause in causes where !HybridClock.isFarFuture(cause.tipClock, at: wallClock) {
-            seen = max(seen, cause.tipClock)
-        }
-        for reference in draft.references {
-            guard let target = try store.log(reference.tag, in: space.number) else { continue }
-            // The clock of the log's tip is no lower than that of what is referred to: one look
-            // at the record, and none at the disk.
-            var clock = target.tipClock
-            if HybridClock.isFarFuture(clock, at: wallClock) {
-                // A wrong clock at the tip says nothing of what stands below it.
-                let named = try store.operation(at: reference.sequence, in: target.number)
-                clock = named?.operation.header.clock ?? 0
-            }
-            if !HybridClock.isFarFuture(clock, at: wallClock) { seen = max(seen, clock) }
-        }
-        return HybridClock.next(wallClock: wallClock, after: seen)
     }
 
     private func sign(_ log: LogRecord, store: some LogStore) throws(StoreError) {

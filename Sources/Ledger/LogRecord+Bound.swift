@@ -51,6 +51,20 @@ extension LogRecord {
         return fork.sequence <= limit.sequence ? fork : limit
     }
 
+    /// Whether what stands at this place does not count.
+    func isBeyondBound(_ sequence: UInt64) -> Bool {
+        bound.map { sequence >= $0.sequence } ?? false
+    }
+
+    /// What a name of this log stands for: at or above the bound, for the last operation below it, which
+    /// was seen as well; nil where nothing is left.
+    func counted(_ name: OperationReference) -> OperationReference? {
+        guard let bound, name.sequence >= bound.sequence else { return name }
+        guard bound.sequence > 0 else { return nil }
+        return OperationReference(
+            tag: tag, sequence: bound.sequence - 1, check: bound.anchor.check)
+    }
+
     /// The record as far as all honest members can agree on it; the record itself without a bound.
     public var agreed: LogRecord { bound.map(below) ?? self }
 
@@ -74,10 +88,28 @@ extension LogRecord {
         return agreed.end == bound.sequence
     }
 
+    /// The record once nothing at or above a point is stored any more.
+    public func dropped(
+        from point: LogPoint, _ store: some LogStore
+    ) throws(StoreError) -> LogRecord {
+        var log = below(point)
+        log.order.settledEnd = min(order.settledEnd, point.sequence)
+        if log.end < end, log.end > 0 {
+            log.order.tip =
+                try store.header(at: log.end - 1, in: number)?.stand ?? log.order.floor ?? Stand()
+        }
+        return log
+    }
+
     /// The log's beginning for a newcomer. What is held below stays, and is missing to nobody.
-    public mutating func begin(at floor: LogPoint?) {
+    ///
+    /// - Parameter stand: where the operation right below stands.
+    public mutating func begin(at floor: LogPoint?, below stand: Stand = Stand()) {
         self.floor = floor
+        order.floor = floor.map { _ in stand }
+        order.settledEnd = 0
         guard let floor else { return }
+        if end == floor.sequence { order.tip = stand }
         // Nobody waits for a newcomer to name what it has not seen.
         coveredEnd = max(coveredEnd, floor.sequence)
         if lane == .control { controlCoveredEnd = max(controlCoveredEnd, floor.sequence) }

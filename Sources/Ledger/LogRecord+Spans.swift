@@ -6,7 +6,7 @@ extension LogRecord {
         guard let last = run.operations.last else { return }
         hold(
             Span(first: run.first, last: last.sequence, anchor: run.anchor, tip: last.id),
-            tipClock: last.operation.header.clock)
+            tip: last.stand)
     }
 
     /// Whether the operations join what is held, on the same branch and without a second hole.
@@ -22,8 +22,10 @@ extension LogRecord {
             || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }
 
-    mutating func hold(_ added: Span, tipClock clock: UInt64) {
-        if let last = spans.last, added.first <= last.last {} else { tipClock = clock }
+    mutating func hold(_ added: Span, tip: Stand) {
+        if added.last + 1 >= base, added.first > spans.last?.last ?? 0 || spans.isEmpty {
+            order.tip = tip
+        }
         spans.append(added)
         spans.sort { $0.first < $1.first }
         var joined: [Span] = []

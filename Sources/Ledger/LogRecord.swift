@@ -109,8 +109,8 @@ public struct LogRecord: Equatable, Sendable {
     public let lane: Lane
     /// What is held, ascending; empty before the first operation.
     public var spans: [Span]
-    /// The hybrid clock of the last operation.
-    public var tipClock: UInt64
+    /// Where its last operation stands, and how far that is known.
+    public var order = LogOrder()
     /// Places below this one are named as causes by operations of other logs; 0 for none.
     public var coveredEnd: UInt64
     /// The same, counting only operations of lane 0.
@@ -131,8 +131,7 @@ public struct LogRecord: Equatable, Sendable {
     /// A record with these fields.
     public init(
         number: LogNumber, space: SpaceNumber, id: LogID, device: DeviceID, lane: Lane,
-        spans: [Span] = [], tipClock: UInt64 = 0, coveredEnd: UInt64 = 0,
-        controlCoveredEnd: UInt64 = 0
+        spans: [Span] = [], coveredEnd: UInt64 = 0, controlCoveredEnd: UInt64 = 0
     ) {
         self.number = number
         self.space = space
@@ -140,7 +139,6 @@ public struct LogRecord: Equatable, Sendable {
         self.device = device
         self.lane = lane
         self.spans = spans
-        self.tipClock = tipClock
         self.coveredEnd = coveredEnd
         self.controlCoveredEnd = controlCoveredEnd
     }

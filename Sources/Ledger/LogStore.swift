@@ -52,17 +52,20 @@ public struct StoredOperation: Equatable, Sendable {
     public let id: OperationID
     /// What it says.
     public let operation: Operation
+    /// Where it stands, as far as that is known here.
+    public let stand: Stand
 
     /// An operation with these coordinates.
     public init(
         number: OperationNumber, log: LogNumber, sequence: UInt64, id: OperationID,
-        operation: Operation
+        operation: Operation, stand: Stand
     ) {
         self.number = number
         self.log = log
         self.sequence = sequence
         self.id = id
         self.operation = operation
+        self.stand = stand
     }
 }
 
@@ -109,8 +112,14 @@ public protocol LogStore: AnyObject {
     func operations(
         in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
     ) throws(StoreError) -> [StoredOperation]
+    /// The same without their payloads: what the order asks for costs no key.
+    func headers(
+        in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
+    ) throws(StoreError) -> [StoredHeader]
+    /// Replaces where an operation stands.
+    func setStand(_ stand: Stand, of number: OperationNumber) throws(StoreError)
     /// For each log of the space with content among the newest `count` operations of lanes 1, 3
-    /// and 4 by clock: the lowest place among those. Ascending by log number.
+    /// and 4 by where they stand: the lowest place among those. Ascending by log number.
     func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)]
@@ -150,6 +159,13 @@ public protocol LogStore: AnyObject {
 }
 
 extension LogStore {
+    /// The operation at this place without its payload, or nil.
+    public func header(
+        at sequence: UInt64, in log: LogNumber
+    ) throws(StoreError) -> StoredHeader? {
+        try headers(in: log, sequence...sequence, limit: 1).first
+    }
+
     /// Shows the operations of a span, ascending, until `body` says that it saw enough; they are
     /// read in blocks.
     ///
@@ -166,5 +182,23 @@ extension LogStore {
             next = last.sequence + 1
         }
         return true
+    }
+
+    /// Shows the operations of a range that are held, ascending, until `body` says that it saw enough.
+    public func eachOperation(
+        of log: LogRecord, in range: Range<UInt64>,
+        _ body: (StoredOperation) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        for span in log.spans where span.first < range.upperBound && range.lowerBound <= span.last {
+            var part = span
+            part.first = max(span.first, range.lowerBound)
+            part.last = min(span.last, range.upperBound - 1)
+            var goesOn = true
+            _ = try eachOperation(of: log, part) { stored throws(StoreError) in
+                goesOn = try body(stored)
+                return goesOn
+            }
+            guard goesOn else { return }
+        }
     }
 }

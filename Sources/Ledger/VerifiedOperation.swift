@@ -12,18 +12,23 @@ public struct VerifiedOperation: Equatable, Sendable {
     public let sequence: UInt64
     /// What it says.
     public let operation: Operation
+    /// Where it stands, as far as that is known here; until it is placed, by its author's clock.
+    public internal(set) var stand: Stand
 
     // Internal: no other room can forge the proof.
-    init(id: OperationID, tag: LogTag, sequence: UInt64, operation: Operation) {
+    init(
+        id: OperationID, tag: LogTag, sequence: UInt64, operation: Operation, stand: Stand? = nil
+    ) {
         self.id = id
         self.tag = tag
         self.sequence = sequence
         self.operation = operation
+        self.stand = stand ?? Stand(unplaced: operation.header)
     }
 
     /// Where it stands on a screen, unless it was imported.
     public var orderKey: OrderKey {
-        OrderKey(clock: operation.header.clock, tag: tag, sequence: sequence, id: id)
+        OrderKey(stand: stand.value, tag: tag, sequence: sequence, id: id)
     }
 }
 
@@ -31,6 +36,7 @@ extension VerifiedOperation {
     /// An operation from the store: it was verified before it was kept.
     public init(stored: StoredOperation, tag: LogTag) {
         self.init(
-            id: stored.id, tag: tag, sequence: stored.sequence, operation: stored.operation)
+            id: stored.id, tag: tag, sequence: stored.sequence, operation: stored.operation,
+            stand: stored.stand)
     }
 }

@@ -77,6 +77,15 @@ extension NodeClient: NodeService {
             "send", ["conversation": conversation, "texts": texts, "replyTo": replyTo])
     }
 
+    /// See `NodeService.sendLines(conversation:texts:key:firstLine:)`.
+    public func sendLines(
+        conversation: String, texts: [String], key: String, firstLine: Int
+    ) async throws -> ImportResult {
+        try await call(
+            "sendLines",
+            ["conversation": conversation, "texts": texts, "key": key, "firstLine": firstLine])
+    }
+
     /// See `NodeService.edit(message:text:)`.
     public func edit(message: MessageReference, text: String) async throws -> MessageView {
         try await call("edit", ["message": message, "text": text])
@@ -94,9 +103,22 @@ extension NodeClient: NodeService {
         try await call("react", ["message": message, "emoji": emoji, "on": on])
     }
 
-    /// See `NodeService.markRead(conversation:)`.
-    public func markRead(conversation: String) async throws -> Int {
-        try await call("markRead", ["conversation": conversation])
+    /// See `NodeService.markRead(conversation:messages:last:)`.
+    public func markRead(
+        conversation: String, messages: [MessageReference], last: Int64?
+    ) async throws -> Int {
+        try await call(
+            "markRead", ["conversation": conversation, "messages": messages, "last": last])
+    }
+
+    /// See `NodeService.unread(conversation:limit:)`.
+    public func unread(conversation: String, limit: Int) async throws -> MessagePage {
+        try await call("unread", ["conversation": conversation, "limit": limit])
+    }
+
+    /// See `NodeService.history(message:from:)`.
+    public func history(message: MessageReference, from: Int) async throws -> HistoryPage {
+        try await call("history", ["message": message, "from": from])
     }
 
     /// See `NodeService.messages(conversation:before:limit:)`.

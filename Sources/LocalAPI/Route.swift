@@ -106,6 +106,11 @@ struct Route: Sendable {
                     conversation: a("conversation"), texts: a("texts"),
                     replyTo: a.optional("replyTo"))
             },
+            Route("sendLines", ["conversation", "texts", "key", "firstLine"]) { node, a in
+                try await node.sendLines(
+                    conversation: a("conversation"), texts: a("texts"), key: a("key"),
+                    firstLine: a("firstLine"))
+            },
             Route("edit", ["message", "text"]) { node, a in
                 try await node.edit(message: a("message"), text: a("text"))
             },
@@ -114,8 +119,16 @@ struct Route: Sendable {
             Route("react", ["message", "emoji", "on"]) { node, a in
                 try await node.react(message: a("message"), emoji: a("emoji"), on: a("on"))
             },
-            Route("markRead", ["conversation"]) { node, a in
-                try await node.markRead(conversation: a("conversation"))
+            Route("markRead", ["conversation", "messages", "last?"]) { node, a in
+                try await node.markRead(
+                    conversation: a("conversation"), messages: a("messages"),
+                    last: a.optional("last"))
+            },
+            Route("unread", ["conversation", "limit"]) { node, a in
+                try await node.unread(conversation: a("conversation"), limit: a.limit())
+            },
+            Route("history", ["message", "from"]) { node, a in
+                try await node.history(message: a("message"), from: a("from"))
             },
             Route("messages", ["conversation", "before?", "limit"]) { node, a in
                 try await node.messages(

@@ -19,8 +19,8 @@ public enum Command: Sendable {
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
     case react(OperationNumber, Reaction)
-    /// Marks all of a conversation as read.
-    case markRead(SpaceID)
+    /// Marks these messages of a conversation as read, as they were shown, and nothing else.
+    case markRead(SpaceID, ShownMessages)
     /// Takes a person into a conversation.
     case addMember(SpaceID, PersonID, Role)
     /// Takes a person out of a conversation.

@@ -50,6 +50,18 @@ public struct MessageExplanation: Equatable, Sendable {
     public var isForked: Bool
     /// Every device that is or was in the conversation, ascending.
     public var devices: [DeviceExplanation]
+    /// What this person changed about it: the last edit, or the deletion, and reactions.
+    public var changes: [ChangeExplanation]
+}
+
+/// What is known of a change of a message.
+public struct ChangeExplanation: Equatable, Sendable {
+    /// What was changed.
+    public var subject: WaitingChange.Subject
+    /// When it was changed by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// Every device that is or was in the conversation, ascending.
+    public var devices: [DeviceExplanation]
 }
 
 /// What is known of a person in a conversation.
@@ -75,24 +87,46 @@ public enum Explanation {
         let operation = VerifiedOperation(stored: stored, tag: log.tag)
         let view = try store.view(at: stored.sequence, in: log.number)
         let standing = judge.standing(of: operation, in: log, under: view)
-        var devices: [DeviceExplanation] = []
-        for device in judge.roster.everyDevice {
-            guard let person = judge.roster.person(of: device) else { continue }
-            let (state, since) =
-                device == own.device
-                ? (.saved, nil)
-                : try state(of: device, person, log, stored.sequence, judge.roster, space, store)
-            devices.append(
-                DeviceExplanation(
-                    device: device, person: person, isMember: judge.roster.contains(device),
-                    state: state, since: since))
+        let devices = try devices(
+            of: stored.sequence, in: log, judge.roster, own, space, store)
+        var changes: [ChangeExplanation] = []
+        let timeline = Timeline(of: space, roster: judge.roster, ownPerson: own.person)
+        for change in try timeline.ownChanges(of: stored, in: log, store) {
+            guard let said = try store.operation(change.operation),
+                let log = try store.log(said.log)
+            else { continue }
+            changes.append(
+                ChangeExplanation(
+                    subject: change.subject, time: said.operation.header.wallClock,
+                    devices: try Self.devices(
+                        of: said.sequence, in: log, judge.roster, own, space, store)))
         }
         return MessageExplanation(
             operation: stored.id,
             reference: OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
             device: log.device, standing: standing,
-            isForked: log.fork.map { $0.sequence <= stored.sequence } ?? false, devices: devices)
+            isForked: log.fork.map { $0.sequence <= stored.sequence } ?? false, devices: devices,
+            changes: changes)
+    }
+
+    /// How far an operation is with every device.
+    private static func devices(
+        of sequence: UInt64, in log: LogRecord, _ roster: Roster, _ own: NodeIdentity,
+        _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [DeviceExplanation] {
+        var devices: [DeviceExplanation] = []
+        for device in roster.everyDevice {
+            guard let person = roster.person(of: device) else { continue }
+            let (state, since) =
+                device == own.device
+                ? (.saved, nil) : try state(of: device, log, sequence, roster, space, store)
+            devices.append(
+                DeviceExplanation(
+                    device: device, person: person, isMember: roster.contains(device),
+                    state: state, since: since))
+        }
+        return devices
     }
 
     /// What is known of a person in a conversation.
@@ -108,7 +142,7 @@ public enum Explanation {
     }
 
     private static func state(
-        of device: DeviceID, _ person: PersonID, _ log: LogRecord, _ sequence: UInt64,
+        of device: DeviceID, _ log: LogRecord, _ sequence: UInt64,
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
         if device == log.device { return (.wrote, nil) }
@@ -117,22 +151,25 @@ public enum Explanation {
         {
             return (.beforeItCame, nil)
         }
-        func reaches(_ kind: MarkKind, _ actor: Digest) throws(StoreError) -> Bool {
-            try store.mark(kind, of: actor, on: log.tag, in: space.number)
-                .map { $0 >= sequence } ?? false
+        // Nobody applies what lies at or above a fork, or beyond a cut.
+        if let bound = log.bound, sequence >= bound.sequence { return (.unknown, nil) }
+        func has(_ kind: MarkKind) throws(StoreError) -> Bool {
+            let actor = Digest(reinterpreting: device)
+            return try store.mark(kind, of: actor, on: log.tag, in: space.number)?
+                .places.contains(sequence) ?? false
         }
-        if try reaches(.read, Digest(reinterpreting: person)) {
-            let time = try said(by: device, of: log.tag, sequence, { $0.read }, space, store)
-            if let time { return (.read, time) }
+        if try has(.read) {
+            return (
+                .read, try said(by: device, of: log.tag, sequence, { $0.read }, space, store)
+            )
         }
-        if try reaches(.delivered, Digest(reinterpreting: device)) {
+        if try has(.delivered) {
             return (
                 .delivered,
                 try said(by: device, of: log.tag, sequence, { $0.delivered }, space, store)
             )
         }
-        return try reaches(.acknowledged, Digest(reinterpreting: device))
-            ? (.acknowledged, nil) : (.unknown, nil)
+        return try has(.acknowledged) ? (.acknowledged, nil) : (.unknown, nil)
     }
 
     /// When a device first said in a receipt that it was so far.
@@ -148,7 +185,7 @@ public enum Explanation {
             _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
                 let receipts = stored.operation.payload.flatMap(Receipts.init)
                 let isSaid = receipts.map(list)?.contains {
-                    $0.tag == tag && $0.sequence >= sequence
+                    $0.tag == tag && $0.places.contains(sequence)
                 }
                 if isSaid == true { time = stored.operation.header.wallClock }
                 return time == nil

@@ -10,13 +10,13 @@ public struct FormerLog: Equatable, Sendable {
     public var end: UInt64
     /// That operation.
     public var tip: OperationID
-    /// Its clock.
-    public var clock: UInt64
+    /// Where it stood.
+    public var stand: Stand
 
     init(_ log: LogRecord) {
         end = log.end
         tip = log.tip
-        clock = log.tipClock
+        stand = log.order.tip
     }
 
     init?(_ bytes: [UInt8]) {
@@ -24,16 +24,20 @@ public struct FormerLog: Equatable, Sendable {
         do throws(DecodingFailure) {
             end = try reader.uint64()
             tip = try reader.identifier()
-            clock = try reader.uint64()
+            stand = Stand(
+                value: try reader.uint64(), witness: try reader.uint64(),
+                wallClock: try reader.uint64())
             try reader.finish()
         } catch { return nil }
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 48)
+        var writer = ByteWriter(capacity: 64)
         writer.uint64(end)
         writer.identifier(tip)
-        writer.uint64(clock)
+        writer.uint64(stand.value)
+        writer.uint64(stand.witness)
+        writer.uint64(stand.wallClock)
         return writer.bytes
     }
 

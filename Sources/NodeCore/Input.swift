@@ -84,6 +84,8 @@ public enum TimerID: Hashable, Sendable {
     case bodies
     /// Looks who has waited long enough for causes.
     case waiting
+    /// Places operations again whose causes came after them.
+    case placing(SpaceNumber)
     /// Looks whether every space knows the person's devices.
     case devices
     /// Shows the own card to the members of a space.

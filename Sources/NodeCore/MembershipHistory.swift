@@ -34,7 +34,7 @@ public struct MembershipEvent: Equatable, Sendable {
     public var author: PersonID?
     /// The author's wall clock, in Unix milliseconds.
     public var time: UInt64
-    /// Where it stands among all, by clock.
+    /// Where it stands among all.
     public var order: OrderKey
     /// Whether it holds; what does not has changed nothing.
     public var holds: Bool
@@ -52,7 +52,7 @@ public enum MembershipHistory {
         var events: [MembershipEvent] = []
         for person in Set(persons).sorted() {
             for reason in judge.graph.reasons(about: person) {
-                if let event = try event(reason, about: person, space, store) {
+                if let event = try event(reason, about: person, judge, space, store) {
                     events.append(event)
                 }
             }
@@ -85,16 +85,18 @@ public enum MembershipHistory {
     }
 
     private static func event(
-        _ reason: ControlReason, about person: PersonID, _ space: SpaceRecord,
+        _ reason: ControlReason, about person: PersonID, _ judge: Judge, _ space: SpaceRecord,
         _ store: some LogStore
     ) throws(StoreError) -> MembershipEvent? {
         guard let log = try store.log(reason.place.tag, in: space.number),
             let stored = try store.operation(at: reason.place.sequence, in: log.number),
-            let change = change(stored.operation)
+            let change = change(stored.operation),
+            let stand = judge.graph.stand(at: reason.place)
         else { return nil }
         return MembershipEvent(
             change: change, person: person, author: reason.author, time: reason.wallClock,
-            order: VerifiedOperation(stored: stored, tag: log.tag).orderKey,
+            order: OrderKey(
+                stand: stand, tag: log.tag, sequence: stored.sequence, id: stored.id),
             holds: reason.outcome == .holds)
     }
 

@@ -124,7 +124,7 @@ extension NodeCore {
         }
         let whole = StoredOperation(
             number: stored.number, log: stored.log, sequence: stored.sequence, id: stored.id,
-            operation: operation)
+            operation: operation, stand: stored.stand)
         let verified = VerifiedOperation(stored: whole, tag: log.tag)
         try store.restore(verified, in: stored.number)
         let applied = AppliedOperation(

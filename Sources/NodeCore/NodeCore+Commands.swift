@@ -12,6 +12,7 @@ extension NodeCore {
         hasMissingBodies = try !store.values(.missingBody).isEmpty
         if foundBehind != nil { try skipUsedSteps(store) }
         try loadAwaited(store)
+        try placeAll(at: now, store, &effects)
         try loadOwnGaps(store)
         try finishRejoin(store)
         askForBodies(at: now, &effects)
@@ -106,8 +107,8 @@ extension NodeCore {
             return try deleteConversation(space, at: now, store, &effects)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             return try changeMembers(command, at: now, store, &random, &effects)
-        case .markRead(let space):
-            return try markRead(space, at: now, store, &random, &effects)
+        case .markRead(let space, let shown):
+            return try markRead(shown, in: space, at: now, store, &random, &effects)
         case .rename(let space, let name):
             return try rename(space, name, at: now, store, &random, &effects)
         case .mute(let space, let isOn):

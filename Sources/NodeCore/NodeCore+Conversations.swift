@@ -91,21 +91,24 @@ extension NodeCore {
     }
 
     mutating func markRead(
-        _ id: SpaceID, at now: Instant, _ store: some Store,
+        _ shown: ShownMessages, in id: SpaceID, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store), let roster = try roster(of: space, store)
         else { return .failure(.unknownConversation) }
         guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
-        let unread = try Overview.unreadCount(
-            of: space, roster: roster, ownPerson: identity.person, in: store)
-        let progress = try Overview.unreadProgress(
-            of: space, roster: roster, ownPerson: identity.person, in: store)
+        func unreadCount() throws(StoreError) -> Int {
+            try Overview.unreadCount(
+                of: space, roster: roster, ownPerson: identity.person, in: store)
+        }
+        let progress = try Overview.progress(
+            reading: shown, in: space, roster: roster, by: identity.device, store)
         guard !progress.isEmpty else { return .success(.count(0)) }
+        let before = try unreadCount()
         _ = try write(
             [Receipts(read: progress).draft()], in: space, at: now, store, &random, &effects)
         effects.append(.changed([.conversation(space.number)]))
-        return .success(.count(unread))
+        return .success(.count(before - min(before, try unreadCount())))
     }
 
     /// The conversation with this name, or nil. The own space is none.

@@ -161,11 +161,8 @@ extension NodeCore {
         for entry in said.entries {
             guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
             else { continue }
-            try store.raise(
-                Mark(
-                    space: space.number, kind: .acknowledged,
-                    actor: Digest(reinterpreting: device), tag: entry.tag,
-                    sequence: entry.sequence))
+            try store.acknowledge(
+                entry.tag, through: entry.sequence, by: device, in: space.number)
         }
         effects.append(.changed([.receipts(space.number)]))
     }

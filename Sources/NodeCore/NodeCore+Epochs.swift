@@ -263,7 +263,7 @@ extension NodeCore {
     ) throws(StoreError) -> CurrentEpoch? {
         try store.secret(.epochKeys, epoch.id.bytes, in: space.number).flatMap(KeptEpoch.init).map {
             CurrentEpoch(
-                id: epoch.id, author: epoch.author, madeAt: epoch.clock >> 16,
+                id: epoch.id, author: epoch.author, madeAt: epoch.wallClock,
                 openedAt: $0.openedAt, isFaulted: isFaulted, ownEnd: $0.ownEnd)
         }
     }

@@ -40,8 +40,13 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let roster = judges[space.number]?.roster else { return }
         try noteNamings(in: space, instead: former, store)
-        try begin(space, by: roster, instead: former, store)
-        try bound(space, by: roster, store)
+        let isMoved = try begin(space, by: roster, instead: former, store)
+        let isBounded = try bound(space, by: roster, store)
+        let isOwned = try store.logs(in: space.number).contains {
+            former.person(of: $0.device) != roster.person(of: $0.device)
+                && ($0.lane != .control || former.person(of: $0.device) != nil)
+        }
+        if isMoved || isBounded || isOwned { _ = try placeAnew(space, store) }
         try refold(space, store, &effects)
         try share(space, store, &effects)
         let hasCome = !former.takesPart(identity.person)
@@ -60,12 +65,13 @@ extension NodeCore {
         effects.append(.linksChanged)
     }
 
-    /// Sets how far logs count. Of lane 0 all does, but for those whom only a branch let in that
+    /// Sets how far logs count, and says whether any counts otherwise than before. Of lane 0 all does, but for those whom only a branch let in that
     /// does not count: others have never taken their word.
     private func bound(
         _ space: SpaceRecord, by roster: Roster, _ store: some Store
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         let judge = judges[space.number]
+        var isChanged = false
         for var log in try store.logs(in: space.number) {
             var limit = roster.limit(of: log)
             if log.lane == .control, judge?.hasForks == true, judge?.knows(log.device) == false {
@@ -76,7 +82,9 @@ extension NodeCore {
             log.limit = limit
             try store.update(log)
             if wasVouched { try dropUnsigned(log, store) }
+            isChanged = true
         }
+        return isChanged
     }
 
     /// Drops what stood in a log by the word of a cut alone, which does not hold any more: whoever
@@ -98,14 +106,14 @@ extension NodeCore {
         try store.drop(log.number, from: point)
     }
 
-    /// Sets where logs begin for this device, where that is another place than before.
+    /// Sets where logs begin for this device, and says whether that is another place than before.
     private func begin(
         _ space: SpaceRecord, by roster: Roster, instead former: Roster, _ store: some Store
-    ) throws(StoreError) {
+    ) throws(StoreError) -> Bool {
         guard let judge = judges[space.number],
             let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
-        else { return }
+        else { return false }
         for var log in try store.logs(in: space.number) where log.floor != nil {
             guard horizon.place(of: log.device, log.lane) == nil else { continue }
             log.begin(at: nil)
@@ -124,7 +132,9 @@ extension NodeCore {
                     name, device: place.device, lane: place.lane, in: space.number)
                 log.limit = roster.limit(of: log)
             }
-            log.begin(at: LogPoint(sequence: place.sequence + 1, anchor: place.operation))
+            log.begin(
+                at: LogPoint(sequence: place.sequence + 1, anchor: place.operation),
+                below: place.stand)
             try store.update(log)
             if log.lane.carriesAuthority {
                 let tips = judge.tips([], naming: place.view) ?? []
@@ -133,6 +143,7 @@ extension NodeCore {
                 try ViewWalk.again(through: log, judge, store)
             }
         }
+        return true
     }
 
     // MARK: What passes on links

@@ -156,8 +156,8 @@ extension NodeCore {
             let name = OperationHash.log(space: space.id, device: identity.device, lane: lane)
             var log = try store.addLog(
                 name, device: identity.device, lane: lane, in: space.number)
-            log.begin(at: LogPoint(sequence: former.end, anchor: former.tip))
-            log.tipClock = former.clock
+            log.begin(
+                at: LogPoint(sequence: former.end, anchor: former.tip), below: former.stand)
             try store.update(log)
             try store.setValue(nil, .formerLog, name.bytes)
         }

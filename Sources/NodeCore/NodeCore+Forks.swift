@@ -97,7 +97,7 @@ extension NodeCore {
         if log.lane == .control {
             // What stands above is in no past any more: everything that hung on it is judged anew.
             try judgeAnew(space, at: now, store, &effects)
-        } else if log.limit != nil {
+        } else if try placeAnew(space, store) || log.limit != nil {
             // Of who is out nothing counts above it, and it was shown until now.
             try refold(space, store, &effects)
         }

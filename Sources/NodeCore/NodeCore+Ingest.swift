@@ -13,6 +13,8 @@ struct Ingested {
     var isDisconnected = false
     /// What was judged above a hole turned out to be otherwise.
     var isMisjudged = false
+    /// Whether something that is held may stand elsewhere than it does.
+    var isUnplaced = false
     /// Runs that were stored.
     var keptCount = 0
     /// About how many bytes were stored.
@@ -344,6 +346,7 @@ extension NodeCore {
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         if ingested.isMisjudged { try refold(space, store, &effects) }
+        if ingested.isUnplaced { try placeAgain(space.number, at: now, store, &effects) }
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
             if !lines.isEmpty { try remindLater(of: space.number, at: now, store, &effects) }

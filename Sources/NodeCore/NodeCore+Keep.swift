@@ -5,25 +5,30 @@ import ParleyWire
 
 /// Stores operations that are proven and have their causes, and lets them count.
 extension NodeCore {
+    /// Stores a run, all of whose causes are held or not to be waited for.
     mutating func keep(
-        _ run: VerifiedRun, in space: SpaceRecord, _ store: some Store,
+        _ taken: VerifiedRun, in space: SpaceRecord, _ store: some Store,
         _ ingested: inout Ingested
     ) throws(StoreError) {
         try prepare(space, store)
         guard var judge = judges[space.number] else { return }
-        let tag = LogTag(run.log)
+        let tag = LogTag(taken.log)
         var log: LogRecord
         if let known = try store.log(tag, in: space.number) {
             // Both may have waited, and the other one came first.
-            guard known.id == run.log else { return try count(.collidingLog, store) }
+            guard known.id == taken.log else { return try count(.collidingLog, store) }
             log = known
         } else {
-            log = try store.addLog(run.log, device: run.device, lane: run.lane, in: space.number)
+            log = try store.addLog(
+                taken.log, device: taken.device, lane: taken.lane, in: space.number)
             log.limit = judge.roster.limit(of: log)
         }
+        let (run, settledEnd) = try taken.placed(in: log, by: judge.placing, store)
         var walk = try ViewWalk(at: run.first, in: log, store)
         let numbers = try store.insert(run.operations, in: log.number)
         log.hold(run)
+        log.order.settledEnd = settledEnd
+        ingested.isUnplaced = ingested.isUnplaced || log.unsettles(by: run)
         try store.update(log)
         for head in run.heads { try store.addHead(head, in: log.number) }
         let context = try context(of: space, roster: judge.roster, store)
@@ -31,8 +36,8 @@ extension NodeCore {
         judges[space.number] = nil
         defer { judges[space.number] = judge }
         for (operation, number) in zip(run.operations, numbers) {
-            let header = operation.operation.header
-            try Causality.cover(header, lane: run.lane, in: space.number, store: store)
+            try Causality.cover(
+                operation.operation.header, at: operation.sequence, in: log, store: store)
             if run.lane == .control { judge.add(operation, by: run.device) }
             let applied = AppliedOperation(
                 number: number, log: log, operation: operation, isBackfill: run.isBackfill)
@@ -73,6 +78,16 @@ extension NodeCore {
         // A deletion that counts no more has taken its message along: others may have it still.
         for applied in bodyless { try lacksBody(applied, in: space, store) }
         effects.append(.changed([.refolded(space.number)]))
+    }
+}
+
+extension LogRecord {
+    /// Whether what was just held of this log was named before, or lies in a hole: then something that is
+    /// held may stand elsewhere than it does. What stands above holes goes by the clocks of lane 0.
+    fileprivate func unsettles(by run: VerifiedRun) -> Bool {
+        guard lane.carriesAuthority else { return lane == .control }
+        // Of a log that nobody knew is not noted how far it was named.
+        return run.isBackfill || run.first < coveredEnd || run.first == 0
     }
 }
 

@@ -223,17 +223,19 @@ extension NodeCore {
         }
     }
 
-    /// The same place with what the log had seen of lane 0 there; above a hole as far as it is known.
+    /// The same place with what the log had seen of lane 0 there, and where it stands; above a hole as far as it
+    /// is known.
     private func viewed(
         _ place: LogPlace, of log: LogRecord, _ store: some Store
     ) throws(StoreError) -> LogPlace {
-        guard log.lane.carriesAuthority,
-            let row = try store.view(at: place.sequence, in: log.number)
-        else { return place }
-        let known = row.claimed.flatMap { judges[log.space]?.graph.tips(underAuthority: $0) }
+        guard log.lane.carriesAuthority else { return place }
+        let row = try store.view(at: place.sequence, in: log.number)
+        let known = row?.claimed.flatMap { judges[log.space]?.graph.tips(underAuthority: $0) }
+        let held = try store.header(at: place.sequence, in: log.number)
         return LogPlace(
             device: place.device, lane: place.lane, sequence: place.sequence,
-            operation: place.operation, view: known?.places ?? row.tips)
+            operation: place.operation, view: known?.places ?? row?.tips ?? [],
+            stand: held?.stand ?? log.order.floor ?? Stand())
     }
 }
 
@@ -243,13 +245,13 @@ extension LogPlaces {
     fileprivate static func most(of places: [LogPlace], _ logs: [LogRecord]) -> LogPlaces {
         func order(_ place: LogPlace) -> (Int, UInt64) {
             let log = logs.first { $0.device == place.device && $0.lane == place.lane }
-            return (place.lane == .receipts ? 1 : 0, UInt64.max - (log?.tipClock ?? 0))
+            return (place.lane == .receipts ? 1 : 0, UInt64.max - (log?.order.tip.value ?? 0))
         }
         var room = countMax * 75
         let sorted = places.map { (order($0), $0) }.sorted { $0.0 < $1.0 }
         return LogPlaces(
             sorted.prefix(countMax).map(\.1).prefix { place in
-                room -= 80 + 20 * place.view.count
+                room -= 104 + 20 * place.view.count
                 return room >= 0
             })
     }
@@ -266,13 +268,13 @@ extension LogRecord {
     fileprivate func last(
         before time: UInt64, _ store: some LogStore
     ) throws(StoreError) -> LogPlace? {
-        // Clocks ascend within a log. What lies in a hole is taken for older.
+        // Stands ascend within a log, clocks need not. What lies in a hole is taken for older.
         var low = base
         var high = end
         while low < high {
             let middle = low + (high - low) / 2
-            let operation = try store.operation(at: middle, in: number)?.operation
-            if operation.map({ $0.header.clock >> 16 < time }) ?? true {
+            let stored = try store.header(at: middle, in: number)
+            if stored.map({ $0.stand.value >> 16 < time }) ?? true {
                 low = middle + 1
             } else {
                 high = middle

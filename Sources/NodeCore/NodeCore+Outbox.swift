@@ -144,16 +144,21 @@ extension NodeCore {
         return found
     }
 
-    /// The place after the last that a device said it holds of own logs, by device and log.
+    /// The place after the last of those that a device said it holds of own logs from the first that
+    /// is for it, by device and log.
     func acknowledgedEnds(
         in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [DeviceID: [LogTag: UInt64]] {
         var ends: [DeviceID: [LogTag: UInt64]] = [:]
+        let roster = judges[space.number]?.roster
         for kind in [MarkKind.acknowledged, .delivered] {
             for mark in try store.marks(kind, in: space.number) {
                 let device = DeviceID(reinterpreting: mark.actor)
                 let known = ends[device]?[mark.tag] ?? 0
-                ends[device, default: [:]][mark.tag] = max(known, mark.sequence + 1)
+                // A receipt begins where the log does for its author: what is below was given to nobody.
+                let floor = roster?.horizon(of: device).place(of: identity.device, .content)
+                let end = mark.places.end(from: floor.map { $0.sequence + 1 } ?? 0)
+                ends[device, default: [:]][mark.tag] = max(known, end)
             }
         }
         return ends

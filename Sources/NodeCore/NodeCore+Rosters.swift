@@ -38,8 +38,8 @@ extension NodeCore {
     ) throws(StoreError) -> MergeContext {
         MergeContext(
             space: space, roster: roster, ownPerson: identity.person,
-            newestClock: try store.messages(in: space.number, before: nil, limit: 1)
-                .first?.order.clock ?? 0)
+            newestStand: try store.messages(in: space.number, before: nil, limit: 1)
+                .first?.order.stand ?? 0)
     }
 
     /// Whether this device is in the space, and its person has accepted.

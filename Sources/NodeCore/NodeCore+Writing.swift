@@ -32,7 +32,8 @@ extension NodeCore {
         defer { judges[space.number] = judge }
         let context = try context(of: space, roster: roster, store)
         let author = LogAuthor(
-            key: identity.key, space: space, authority: roster.authority, wallClock: now.wall)
+            key: identity.key, space: space, authority: roster.authority,
+            placing: judge.placing, wallClock: now.wall)
         let applied = try append(author)
         var changes: [ViewChange] = []
         for operation in applied {
@@ -47,6 +48,10 @@ extension NodeCore {
         }
         effects.append(.commitFully)
         effects.append(.changed(changes))
+        if applied.contains(where: { $0.log.lane == .control }) {
+            judges[space.number] = judge
+            try placeAgain(space.number, at: now, store, &effects)
+        }
         try grew(
             Set(applied.map(\.log.tag)), in: space, isOwn: true, from: nil, at: now, store,
             &effects)
@@ -71,8 +76,10 @@ extension NodeCore {
                     log.holds(place)
                 else { continue }
                 let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
-                if said.map({ $0 < place }) ?? true {
-                    delivered.append(.init(tag: log.tag, sequence: place))
+                var places = said?.places ?? PlaceSet()
+                places.tell(PlaceSet(log.base..<place + 1))
+                if places != said?.places {
+                    delivered.append(.init(tag: log.tag, places: places))
                 }
             }
             guard !delivered.isEmpty else { continue }

@@ -210,6 +210,7 @@ public struct NodeCore: Sendable {
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
         case .bodies: try wantBodies(at: now, store, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
+        case .placing(let space): try place(space, store, &effects)
         case .devices: try lookAtDevices(at: now, store, &random, &effects)
         case .card(let space): try writeCard(in: space, at: now, store, &random, &effects)
         case .keys: try tendKeys(at: now, store, &random, &effects)

@@ -62,6 +62,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case keptDraft = 31
     /// Epochs whose keys were erased, which are not opened again, by space and epoch.
     case droppedEpoch = 32
+    /// Spaces whose operations are to be placed again, by name: one byte.
+    case unplaced = 33
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

@@ -28,19 +28,22 @@ public enum StoredSpace {
             for span in log.spans {
                 _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
                     try Causality.cover(
-                        stored.operation.header, lane: log.lane, in: log.space, store: store)
+                        stored.operation.header, at: stored.sequence, in: log, store: store)
                     return true
                 }
             }
         }
         let horizon = roster.horizon(of: device)
-        for log in try store.logs(in: space.number) where log.base > 0 {
+        for var log in try store.logs(in: space.number) where log.base > 0 {
             guard let place = horizon.place(of: log.device, log.lane) else { continue }
+            log.begin(at: log.floor, below: place.stand)
+            try store.update(log)
             try store.setView(LogView(first: place.sequence, tips: place.view), in: log.number)
         }
         try ViewWalk.again(through: space, judge, store)
+        _ = try StandSettling.again(space.number, by: judge.placing, in: store)
         let context = MergeContext(
-            space: space, roster: roster, ownPerson: person, newestClock: 0)
+            space: space, roster: roster, ownPerson: person, newestStand: 0)
         try Merge.rebuild(context, judging: &judge, in: store)
         return true
     }

@@ -113,11 +113,12 @@ extension Views {
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson,
                 relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
-            guard counts.saved + counts.relayed > 0 else { continue }
+            guard counts.total > 0 else { continue }
             waiting.append(
                 OutboxView(
                     conversation: space.id.description, name: try title(of: space, roster),
-                    savedCount: counts.saved, relayedCount: counts.relayed))
+                    savedCount: counts.saved, relayedCount: counts.relayed,
+                    changeCount: counts.changes))
         }
         return waiting
     }

@@ -68,13 +68,6 @@ extension Node: NodeService {
         _ = try await running.perform(.mute(try await space(conversation), isOn: on))
     }
 
-    /// Marks everything in a conversation as read. Returns how many messages that were.
-    public func markRead(conversation: String) async throws -> Int {
-        let reply = try await running.perform(.markRead(try await space(conversation)))
-        guard case .count(let count) = reply else { return 0 }
-        return count
-    }
-
     func space(_ argument: String) async throws -> SpaceID {
         try await read { try $0.conversation(argument).id }
     }
@@ -139,9 +132,7 @@ extension Node: NodeService {
     public func messages(
         conversation: String, before: String?, limit: Int
     ) async throws -> MessagePage {
-        guard (1...1000).contains(limit) else {
-            throw NodeError("bad-limit", "A page holds from 1 to 1000 messages.")
-        }
+        try Self.check(limit: limit)
         return try await read { views in
             try views.page(of: views.conversation(conversation), before: before, limit: limit)
         }
@@ -171,7 +162,27 @@ extension Node: NodeService {
         return ImportResult(stored: stored, known: known)
     }
 
-    /// How many lines of this file are in, or 0.
+    /// Writes a part of something longer, in one transaction with the note of how far it got.
+    public func sendLines(
+        conversation: String, texts: [String], key: String, firstLine: Int
+    ) async throws -> ImportResult {
+        let (space, hash) = (try await space(conversation), try Self.hash(key))
+        guard firstLine > 0, firstLine < 1 << 32, !texts.isEmpty else {
+            throw NodeError("bad-line", "Lines are counted from 1, and there must be one.")
+        }
+        let rows = texts.enumerated().map {
+            ImportedRow(line: firstLine + $0, message: TextMessage(text: $1))
+        }
+        let reply = try await running.perform(
+            .importMessages(
+                space, fileHash: hash, rows: rows, throughLine: firstLine + texts.count - 1))
+        guard case .imported(let stored, let known) = reply else {
+            return ImportResult(stored: 0, known: 0)
+        }
+        return ImportResult(stored: stored, known: known)
+    }
+
+    /// How many lines of this file, or of what was sent under this key, are in, or 0.
     public func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
         let hash = try Self.hash(fileHash)
         return try await read { views in

@@ -225,7 +225,7 @@ extension NodeError {
         switch error.code {
         case .full:
             self.init(
-                "disk-full", "The disk is full: nothing was saved.",
+                "disk-full", "The disk is full: this was not saved.",
                 hint: "Free some room, and say it again. Reading goes on.")
         case .readOnly:
             self.init(

@@ -73,14 +73,34 @@ public protocol NodeService: RelayService, SearchService, CallService {
     /// Writes messages, in order; all are saved when it returns.
     func send(conversation: String, texts: [String], replyTo: MessageReference?) async throws
         -> [MessageView]
+    /// Writes a part of something longer, in one transaction with the note of how far it got: lines that
+    /// are in already are passed over, so that the same part can be said again. `importedLineCount`
+    /// tells how far it got.
+    ///
+    /// - Parameters:
+    ///   - key: 64 hex digits that name the whole in this conversation.
+    ///   - firstLine: the place of the first text in the whole, from 1.
+    func sendLines(
+        conversation: String, texts: [String], key: String, firstLine: Int
+    ) async throws -> ImportResult
     /// Gives an own message a new text.
     func edit(message: MessageReference, text: String) async throws -> MessageView
     /// Takes a message back for everyone.
     func delete(message: MessageReference) async throws -> MessageView
     /// Adds a reaction to a message, or takes it back.
     func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView
-    /// Marks everything in a conversation as read. Returns how many messages that were.
-    func markRead(conversation: String) async throws -> Int
+    /// Marks messages of a conversation as read, and nothing else: those that a screen showed. Returns
+    /// how many were unread.
+    ///
+    /// - Parameter last: the `last` of the page that showed them: an edit that came later was not
+    ///   seen. Nil for as they are now.
+    func markRead(conversation: String, messages: [MessageReference], last: Int64?) async throws
+        -> Int
+    /// The page that begins at the first message that is not read; the newest page where all are.
+    func unread(conversation: String, limit: Int) async throws -> MessagePage
+    /// Texts that a message had, from the one with this number on, counted from 0, oldest first; at
+    /// most ``HistoryPage/versionCountMax``.
+    func history(message: MessageReference, from: Int) async throws -> HistoryPage
     /// A page of messages, oldest first within the page, that ends below `before` (a `cursor` of
     /// an earlier page) or at the newest.
     func messages(
@@ -221,65 +241,6 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var newest: UInt64?
     /// What must come before anything is written in it: "waiting for …"; nil where nothing must.
     public var waitingFor: String?
-}
-
-/// A message.
-public struct MessageView: Codable, Equatable, Sendable {
-    /// An emoji and who reacted with it.
-    public struct Reaction: Codable, Equatable, Sendable {
-        /// The emoji.
-        public var emoji: String
-        /// Their names.
-        public var names: [String]
-    }
-    /// Its number on this node.
-    public var number: Int64
-    /// Its name, which is the same on every device; empty where it is kept and not written yet.
-    public var id = ""
-    /// The conversation, in hex.
-    public var conversation: String
-    /// The name of who wrote it; for an imported one the name it had.
-    public var author: String
-    /// The person who wrote it or brought it in, in hex.
-    public var person: String
-    /// Whether it is one's own.
-    public var isOwn: Bool
-    /// The text; nil where it was deleted or has not arrived.
-    public var text: String?
-    /// When it was written, in Unix milliseconds.
-    public var time: UInt64
-    /// The number of the message that it replies to, where that is held.
-    public var replyTo: Int64?
-    /// The name of the message that it replies to, held or not.
-    public var replyToID: String?
-    /// Earlier texts, oldest first.
-    public var history: [String]
-    /// Reactions.
-    public var reactions: [Reaction]
-    /// `saved`, `relayed`, `delivered`, `read`; "waiting for …" where it is kept and not written yet,
-    /// and then its number is 0; nil for messages of others.
-    public var state: String?
-    /// Whether it was deleted for everyone.
-    public var isDeleted: Bool
-    /// Whether it was imported.
-    public var isImported: Bool
-    /// Whether an imported one was an action.
-    public var isAction: Bool
-    /// Whether it came long after newer ones.
-    public var isLate: Bool
-    /// Whether its text has not arrived.
-    public var isMissing: Bool
-    /// The name of the member who brought it in, where it was imported: nobody else vouches for its
-    /// author and its time.
-    public var importedBy: String?
-}
-
-/// A page of a timeline.
-public struct MessagePage: Codable, Equatable, Sendable {
-    /// Oldest first.
-    public var messages: [MessageView]
-    /// What `before` takes for the page above this one; nil where there is none.
-    public var cursor: String?
 }
 
 /// What a conversation looks like here.

@@ -41,6 +41,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var savedCount: Int
     /// Messages that a relay has, and no device of another person.
     public var relayedCount: Int
+    /// Edits, deletions and reactions that no device of another person has.
+    public var changeCount: Int
 }
 
 extension RelayService {

@@ -151,8 +151,9 @@ extension Views {
             guard let roster = try roster(of: space), roster.participants.count > 1 else {
                 continue
             }
-            count += try Overview.undeliveredCount(
-                of: space, roster: roster, ownPerson: ownPerson, in: store)
+            count += try Overview.waitingCounts(
+                of: space, roster: roster, ownPerson: ownPerson, in: store
+            ).total
         }
         return count
     }
@@ -248,7 +249,7 @@ extension Views {
             try store.begin(.normal)
             defer { store.rollback() }
             let context = MergeContext(
-                space: space, roster: roster, ownPerson: ownPerson, newestClock: 0)
+                space: space, roster: roster, ownPerson: ownPerson, newestStand: 0)
             try Merge.rebuild(context, judging: &judge, in: store)
             let after = try ViewDigest.digest(of: space, roster: roster, in: store)
             if before != after { different.append(space.id.short) }

@@ -20,7 +20,7 @@ extension Views {
             MessageView(
                 number: 0, conversation: space.id.description, author: author,
                 person: ownPerson.description, isOwn: true, text: kept.text, time: kept.time,
-                replyTo: nil, history: [], reactions: [], state: waiting, isDeleted: false,
+                replyTo: nil, editCount: 0, reactions: [], state: waiting, isDeleted: false,
                 isImported: false, isAction: false, isLate: false, isMissing: false)
         }
     }

@@ -121,7 +121,26 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
+        for change in found.changes { facts += try self.facts(of: change, roster) }
         return ExplanationView(title: title, facts: facts)
+    }
+
+    /// What is shown is the newest change: who has that.
+    private func facts(of change: ChangeExplanation, _ roster: Roster?) throws -> [Fact] {
+        let subject = change.subject.rawValue
+        var facts = [
+            Fact(
+                about: subject, what: "by you", source: "signed by your device",
+                since: change.time)
+        ]
+        for device in change.devices where device.state != .saved && device.state != .wrote {
+            let (what, source) = Self.words(device.state, isMember: device.isMember)
+            facts.append(
+                Fact(
+                    about: "\(subject): \(try name(ofDevice: device.device, roster))",
+                    what: what, source: source, since: device.since))
+        }
+        return facts
     }
 
     private static func words(_ reason: VoidReason) -> String {

@@ -96,7 +96,7 @@ struct Views {
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
-            newest: summary.newest.map { $0.clock >> 16 },
+            newest: summary.newest.map { $0.stand >> 16 },
             waitingFor: try waiting(in: summary.space))
     }
 
@@ -111,17 +111,6 @@ struct Views {
 
     // MARK: Messages
 
-    func page(of space: SpaceRecord, before: String?, limit: Int) throws -> MessagePage {
-        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
-        let timeline = try timeline(of: space, roster)
-        let order = try before.map { try Cursor.order($0) }
-        let messages = try timeline.page(before: order, limit: limit, in: store)
-        let kept = before == nil ? try self.kept(in: space, roster) : []
-        return MessagePage(
-            messages: try messages.reversed().map { try view($0, in: space, roster) } + kept,
-            cursor: messages.count == limit ? messages.last.map { Cursor.text($0.order) } : nil)
-    }
-
     func message(_ number: OperationNumber) throws -> MessageView? {
         guard let stored = try store.operation(number), let log = try store.log(stored.log),
             let space = try store.space(log.space), let roster = try roster(of: space),
@@ -130,13 +119,14 @@ struct Views {
         return try view(message, in: space, roster)
     }
 
-    private func timeline(of space: SpaceRecord, _ roster: Roster) throws -> Timeline {
+    func timeline(of space: SpaceRecord, _ roster: Roster) throws -> Timeline {
         Timeline(
             of: space, roster: roster, ownPerson: ownPerson,
-            relayed: try Outbox.relayed(of: space, by: core.node.device, in: store))
+            relayed: try Outbox.relayed(of: space, by: core.node.device, in: store),
+            includesHistory: false)
     }
 
-    private func view(
+    func view(
         _ message: Message, in space: SpaceRecord, _ roster: Roster
     ) throws -> MessageView {
         var (replyTo, replyToID): (Int64?, String?)
@@ -154,18 +144,30 @@ struct Views {
                 ?? name(of: message.author, in: roster),
             person: message.author.description, isOwn: message.author == ownPerson,
             text: message.text, time: message.time, replyTo: replyTo, replyToID: replyToID,
-            history: message.history,
-            reactions: try message.reactions.map { reaction in
-                MessageView.Reaction(
-                    emoji: reaction.emoji,
-                    names: try reaction.persons.map { try name(of: $0, in: roster) })
-            },
+            editCount: message.editCount, reactions: try reactions(message.reactions, roster),
             state: message.state?.rawValue, isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
             isMissing: message.flags.contains(.bodyless),
             importedBy: message.flags.contains(.imported)
-                ? try name(of: message.author, in: roster) : nil)
+                ? try name(of: message.author, in: roster) : nil,
+            waiting: message.waiting.map {
+                MessageView.Waiting(change: $0.subject.rawValue, state: $0.state.rawValue)
+            })
+    }
+
+    /// As many as a screen can show: whoever reacts a thousand times hides no message by it.
+    private func reactions(
+        _ reactions: [Message.Reactions], _ roster: Roster
+    ) throws -> [MessageView.Reaction] {
+        var room = MessageView.reactionNameCountMax
+        return try reactions.prefix(room).map { reaction in
+            let shown = reaction.persons.prefix(room)
+            room -= shown.count
+            return MessageView.Reaction(
+                emoji: reaction.emoji, names: try shown.map { try name(of: $0, in: roster) },
+                count: reaction.persons.count)
+        }
     }
 }
 
@@ -173,7 +175,7 @@ struct Views {
 enum Cursor {
     static func text(_ order: OrderKey) -> String {
         var writer = ByteWriter(capacity: 56)
-        writer.uint64(order.clock)
+        writer.uint64(order.stand)
         writer.uint64(order.tag.value)
         writer.uint64(order.sequence)
         writer.identifier(order.id)
@@ -184,7 +186,7 @@ enum Cursor {
         var reader = ByteReader(bytes(hex: text) ?? [])
         do {
             let order = OrderKey(
-                clock: try reader.uint64(), tag: LogTag(try reader.uint64()),
+                stand: try reader.uint64(), tag: LogTag(try reader.uint64()),
                 sequence: try reader.uint64(), id: try reader.identifier())
             try reader.finish()
             return order

@@ -45,6 +45,14 @@ public nonisolated struct PayloadLogPlace: Sendable {
   /// In a horizon: the view of the log there, ascending by tag.
   public var view: [PayloadControlTip] = []
 
+  /// In a horizon: where the operation there stands, the greatest wall clock of another person that its
+  /// log had named, and its own wall clock.
+  public var stand: UInt64 = 0
+
+  public var witness: UInt64 = 0
+
+  public var wallClock: UInt64 = 0
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -281,7 +289,7 @@ fileprivate nonisolated let _protobuf_package = "parley.v1"
 
 nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".LogPlace"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}lane\0\u{1}sequence\0\u{1}operation\0\u{1}view\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}device\0\u{1}lane\0\u{1}sequence\0\u{1}operation\0\u{1}view\0\u{1}stand\0\u{1}witness\0\u{1}wallClock\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -294,6 +302,9 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
       case 3: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
       case 4: try { try decoder.decodeSingularBytesField(value: &self.operation) }()
       case 5: try { try decoder.decodeRepeatedMessageField(value: &self.view) }()
+      case 6: try { try decoder.decodeSingularUInt64Field(value: &self.stand) }()
+      case 7: try { try decoder.decodeSingularUInt64Field(value: &self.witness) }()
+      case 8: try { try decoder.decodeSingularUInt64Field(value: &self.wallClock) }()
       default: break
       }
     }
@@ -315,6 +326,15 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if !self.view.isEmpty {
       try visitor.visitRepeatedMessageField(value: self.view, fieldNumber: 5)
     }
+    if self.stand != 0 {
+      try visitor.visitSingularUInt64Field(value: self.stand, fieldNumber: 6)
+    }
+    if self.witness != 0 {
+      try visitor.visitSingularUInt64Field(value: self.witness, fieldNumber: 7)
+    }
+    if self.wallClock != 0 {
+      try visitor.visitSingularUInt64Field(value: self.wallClock, fieldNumber: 8)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -324,6 +344,9 @@ nonisolated extension PayloadLogPlace: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.sequence != rhs.sequence {return false}
     if lhs.operation != rhs.operation {return false}
     if lhs.view != rhs.view {return false}
+    if lhs.stand != rhs.stand {return false}
+    if lhs.witness != rhs.witness {return false}
+    if lhs.wallClock != rhs.wallClock {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

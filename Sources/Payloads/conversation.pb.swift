@@ -204,7 +204,7 @@ public nonisolated struct PayloadCall: Sendable {
   public init() {}
 }
 
-/// Kind 112, lane 2. Only what grew since the last one.
+/// Kind 112, lane 2. Only the logs of which the author can say more than before.
 public nonisolated struct PayloadReceipts: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -219,7 +219,7 @@ public nonisolated struct PayloadReceipts: Sendable {
   public init() {}
 }
 
-/// How far its author is with one log.
+/// All places of one log that its author has read, or received.
 public nonisolated struct PayloadReceiptMark: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -227,7 +227,9 @@ public nonisolated struct PayloadReceiptMark: Sendable {
 
   public var tag: UInt64 = 0
 
-  public var sequence: UInt64 = 0
+  /// How many places from 0 on are among them, how many after those are not, and so on in turn; ends
+  /// with some that are. Of all but the first none is 0.
+  public var counts: [UInt64] = []
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -735,7 +737,7 @@ nonisolated extension PayloadReceipts: SwiftProtobuf.Message, SwiftProtobuf._Mes
 
 nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ReceiptMark"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}sequence\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}tag\0\u{1}counts\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -744,7 +746,7 @@ nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._
       // enabled. https://github.com/apple/swift-protobuf/issues/1034
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularFixed64Field(value: &self.tag) }()
-      case 2: try { try decoder.decodeSingularUInt64Field(value: &self.sequence) }()
+      case 2: try { try decoder.decodeRepeatedUInt64Field(value: &self.counts) }()
       default: break
       }
     }
@@ -754,15 +756,15 @@ nonisolated extension PayloadReceiptMark: SwiftProtobuf.Message, SwiftProtobuf._
     if self.tag != 0 {
       try visitor.visitSingularFixed64Field(value: self.tag, fieldNumber: 1)
     }
-    if self.sequence != 0 {
-      try visitor.visitSingularUInt64Field(value: self.sequence, fieldNumber: 2)
+    if !self.counts.isEmpty {
+      try visitor.visitRepeatedUInt64Field(value: self.counts, fieldNumber: 2)
     }
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadReceiptMark, rhs: PayloadReceiptMark) -> Bool {
     if lhs.tag != rhs.tag {return false}
-    if lhs.sequence != rhs.sequence {return false}
+    if lhs.counts != rhs.counts {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

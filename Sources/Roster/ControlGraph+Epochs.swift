@@ -12,8 +12,10 @@ public struct ControlEpoch: Hashable, Sendable {
     public let place: LogTip
     /// The roster that it is for.
     public let rosterDigest: Digest
-    /// Its clock: of several for one roster the greatest is used.
-    public let clock: UInt64
+    /// Where it stands in lane 0, in 2^-16 milliseconds: of several for one roster the last is used.
+    public let stand: UInt64
+    /// Its author's wall clock, in Unix milliseconds.
+    public let wallClock: UInt64
     /// Whether it is sealed to exactly the devices of the roster that its author saw, as its
     /// author saw them. Everybody judges it alike, and leaves out what is not.
     public let isSound: Bool
@@ -57,7 +59,7 @@ extension ControlGraph {
     public func newest(of epochs: [ControlEpoch]) -> ControlEpoch? { heads(of: epochs).first }
 
     /// Of several epochs those that the author of no other had seen, so that no clock that ran ahead
-    /// holds on to an old one: the one with the greatest clock first, of equals the one with the
+    /// holds on to an old one: the one with the greatest stand first, of equals the one with the
     /// smallest name.
     ///
     /// - Parameter epochs: causes before effects, as ``epochs`` has them.
@@ -66,14 +68,14 @@ extension ControlGraph {
         for epoch in epochs.reversed() where !heads.contains(where: { saw(epoch.id, in: $0.id) }) {
             heads.append(epoch)
         }
-        return heads.sorted { ($1.clock, $0.id) < ($0.clock, $1.id) }
+        return heads.sorted { ($1.stand, $0.id) < ($0.stand, $1.id) }
     }
 
     /// Whether an epoch takes the place of another: its author had seen that, or neither's had seen
-    /// the other and its clock is greater.
+    /// the other and its stand is greater.
     public func isNewer(_ epoch: ControlEpoch, than other: ControlEpoch) -> Bool {
         if saw(other.id, in: epoch.id) { return epoch.id != other.id }
-        return !saw(epoch.id, in: other.id) && (epoch.clock, other.id) > (other.clock, epoch.id)
+        return !saw(epoch.id, in: other.id) && (epoch.stand, other.id) > (other.stand, epoch.id)
     }
 
     private func isInPast(_ operation: OperationID, of later: Int) -> Bool {
@@ -193,7 +195,8 @@ extension ControlGraph {
             ControlEpoch(
                 id: operation.id, author: nodes[number].device,
                 place: LogTip(tag: operation.tag, sequence: operation.sequence),
-                rosterDigest: body.rosterDigest, clock: operation.operation.header.clock,
+                rosterDigest: body.rosterDigest, stand: nodes[number].stand,
+                wallClock: operation.operation.header.wallClock,
                 isSound: isSound, node: number))
         guard isSound else { return }
         add(body.newLeaf, number)

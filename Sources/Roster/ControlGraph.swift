@@ -52,6 +52,8 @@ public struct ControlGraph: Sendable {
             var past = union(operation.operation.header)
         else { return false }
         let log = known ?? logs.count
+        let stand = stand(
+            of: operation.operation.header, after: known.flatMap { logs[$0].nodes.last })
         if let last = known.flatMap({ logs[$0].nodes.last }) {
             past.formUnion(nodes[last].past)
             past.raise(log, to: logs[log].nodes.count)
@@ -63,7 +65,8 @@ public struct ControlGraph: Sendable {
         let number = nodes.count
         logs[log].nodes.append(number)
         numbers[operation.id] = number
-        nodes.append(ControlNode(operation, log: log, device: device, past: past))
+        nodes.append(
+            ControlNode(operation, log: log, device: device, past: past, stand: stand))
         cover(operation.operation.header)
         read(operation, number)
         return true
@@ -89,6 +92,29 @@ public struct ControlGraph: Sendable {
             include(log, Int(place.sequence), in: &set)
         }
         return set
+    }
+
+    /// Where an operation stands in lane 0: below all that it names.
+    private func stand(of header: OperationHeader, after last: Int?) -> UInt64 {
+        var past = last.map { nodes[$0].stand }
+        for named in header.dependencies + header.references {
+            guard let place = below(LogTip(named)), let stand = stand(at: place) else { continue }
+            past = max(past ?? 0, stand)
+        }
+        return max(past.map { $0 + 1 } ?? 0, header.wallClock << 16)
+    }
+
+    /// Where the operation at a place stands among those of lane 0, in 2^-16 milliseconds; nil where
+    /// it is not in the graph.
+    public func stand(at place: LogTip) -> UInt64? {
+        guard let log = logNumbers[place.tag], place.sequence < UInt64(logs[log].nodes.count)
+        else { return nil }
+        return nodes[logs[log].nodes[Int(place.sequence)]].stand
+    }
+
+    /// When the space began, by the wall clock of who made it, in Unix milliseconds.
+    public var beganAt: UInt64? {
+        nodes.first { $0.kind == .genesis && $0.rejection == nil }?.wallClock
     }
 
     private func isAboveFork(_ place: LogTip) -> Bool {

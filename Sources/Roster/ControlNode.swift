@@ -31,7 +31,8 @@ struct ControlNode: Sendable {
     let sequence: UInt64
     let kind: OperationKind
     let device: DeviceID
-    let clock: UInt64
+    /// Where it stands in lane 0: above nothing that it follows from.
+    let stand: UInt64
     let wallClock: UInt64
     /// All that it follows from.
     let past: ClosedSet
@@ -42,13 +43,15 @@ struct ControlNode: Sendable {
     /// Whom it is about.
     var subject: PersonID?
 
-    init(_ operation: VerifiedOperation, log: Int, device: DeviceID, past: ClosedSet) {
+    init(
+        _ operation: VerifiedOperation, log: Int, device: DeviceID, past: ClosedSet, stand: UInt64
+    ) {
         id = operation.id
         self.log = log
         sequence = operation.sequence
         kind = operation.operation.header.kind
         self.device = device
-        clock = operation.operation.header.clock
+        self.stand = stand
         wallClock = operation.operation.header.wallClock
         self.past = past
     }

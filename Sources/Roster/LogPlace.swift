@@ -15,17 +15,20 @@ public struct LogPlace: Hashable, Sendable {
     /// In a horizon: what of lane 0 the log had named up to there, ascending. Who is given the rest
     /// of the log alone could not know it.
     public let view: [LogTip]
+    /// In a horizon: where that operation stands, which follows from what the newcomer is not given.
+    public let stand: Stand
 
     /// A place with these coordinates.
     public init(
         device: DeviceID, lane: Lane, sequence: UInt64, operation: OperationID,
-        view: [LogTip] = []
+        view: [LogTip] = [], stand: Stand = Stand()
     ) {
         self.device = device
         self.lane = lane
         self.sequence = sequence
         self.operation = operation
         self.view = view
+        self.stand = stand
     }
 }
 
@@ -44,8 +47,8 @@ public struct LogPlaces: Hashable, Sendable {
     public init(_ places: [LogPlace] = []) {
         var kept: [LogPlace] = []
         let sorted = places.filter { $0.lane != .control }.sorted {
-            ($0.device, $0.lane, $0.sequence, $0.operation)
-                < ($1.device, $1.lane, $1.sequence, $1.operation)
+            ($0.device, $0.lane, $0.sequence, $0.operation, $0.stand.value)
+                < ($1.device, $1.lane, $1.sequence, $1.operation, $1.stand.value)
         }
         for place in sorted {
             if let last = kept.last, last.device == place.device, last.lane == place.lane {
@@ -107,6 +110,9 @@ extension LogPlaces {
             message.lane = UInt32(place.lane.rawValue)
             message.sequence = place.sequence
             message.operation = field(place.operation.bytes)
+            message.stand = place.stand.value
+            message.witness = place.stand.witness
+            message.wallClock = place.stand.wallClock
             message.view = place.view.map { tip in
                 var message = PayloadControlTip()
                 message.tag = tip.tag.value
@@ -136,10 +142,13 @@ extension LogPlaces {
             else {
                 throw .malformed
             }
+            let stand = Stand(
+                value: each.stand, witness: each.witness, wallClock: each.wallClock)
+            guard stand.isPossible else { throw .malformed }
             places.append(
                 LogPlace(
                     device: device, lane: lane, sequence: each.sequence, operation: operation,
-                    view: view))
+                    view: view, stand: stand))
         }
         self.places = places
     }

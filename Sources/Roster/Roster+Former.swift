@@ -21,6 +21,11 @@ extension Roster {
             ?? standings.former.filter { $0.value.person == person }.map(\.key).sorted()
     }
 
+    /// Every device of a person that is in the space or was, ascending.
+    public func everyDevice(of person: PersonID) -> [DeviceID] {
+        everyDevice.filter { self.person(of: $0) == person }
+    }
+
     /// Devices of a person that are out by the word of their identity log alone, ascending: nothing
     /// that holds says how much of what they wrote counts, so all of it does.
     public func uncutDevices(of person: PersonID) -> [DeviceID] {

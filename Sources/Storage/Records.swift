@@ -152,7 +152,7 @@ extension SQLiteStore {
         }
         let logs = try connection.prepare(
             """
-            SELECT number, space, lane, definition, spans, tipClock, coveredEnd,
+            SELECT number, space, lane, definition, spans, standing, coveredEnd,
             controlCoveredEnd, floor, bound FROM log ORDER BY number
             """)
         while try logs.step("reading logs") { records.add(try log(logs)) }
@@ -172,9 +172,9 @@ extension SQLiteStore {
             var log = LogRecord(
                 number: LogNumber(number), space: SpaceNumber(row.integer(1)), id: id,
                 device: device, lane: lane, spans: try Span.list(row.array(4)),
-                tipClock: UInt64(bitPattern: row.integer(5)),
                 coveredEnd: UInt64(bitPattern: row.integer(6)),
                 controlCoveredEnd: UInt64(bitPattern: row.integer(7)))
+            if !row.isNull(5) { log.order = try LogOrder(bytes: row.array(5)) }
             log.floor = row.isNull(8) ? nil : try LogPoint(bytes: row.array(8))
             log.limit = row.isNull(9) ? nil : try LogPoint(bytes: row.array(9))
             return log
@@ -190,7 +190,7 @@ extension SQLiteStore {
             let statement = statements.updateLog
             statement.bind(1, number.rawValue)
             statement.bind(2, copying: Span.bytes(log.spans))
-            statement.bind(3, Int64(bitPattern: log.tipClock))
+            statement.bind(3, copying: log.order.bytes)
             statement.bind(4, Int64(bitPattern: log.coveredEnd))
             statement.bind(5, Int64(bitPattern: log.controlCoveredEnd))
             bind(log.floor, 6, statement)

@@ -83,7 +83,7 @@ extension SQLiteStore {
 
     private func bind(_ order: OrderKey, in space: SpaceNumber, _ statement: Statement) {
         statement.bind(1, space.rawValue)
-        statement.bind(2, Int64(clamping: order.clock))
+        statement.bind(2, Int64(clamping: order.stand))
         statement.bind(3, Int64(ordered: order.tag.value))
         statement.bind(4, Int64(clamping: order.sequence))
     }
@@ -93,7 +93,7 @@ extension SQLiteStore {
     ) throws(StoreError) -> MessageRow {
         guard let id = OperationID(row.bytes(6)) else { throw Self.damaged("reading messages") }
         let order = OrderKey(
-            clock: UInt64(bitPattern: row.integer(0)),
+            stand: UInt64(bitPattern: row.integer(0)),
             tag: LogTag(UInt64(ordered: row.integer(1))),
             sequence: UInt64(bitPattern: row.integer(2)), id: id)
         return MessageRow(
@@ -109,7 +109,7 @@ extension SQLiteStore {
         writes()
         let statement = statements.putEntry
         bind(entry, statement)
-        statement.bind(7, Int64(clamping: entry.order.clock))
+        statement.bind(7, Int64(clamping: entry.order.stand))
         statement.bind(8, entry.isOn ? 1 : 0)
         try statement.run("storing an entry")
     }
@@ -164,7 +164,7 @@ extension SQLiteStore {
         guard let id = OperationID(row.bytes(7)), let log = records.log(LogNumber(row.integer(5)))
         else { throw Self.damaged("reading entries") }
         let order = OrderKey(
-            clock: UInt64(bitPattern: row.integer(3)), tag: log.tag,
+            stand: UInt64(bitPattern: row.integer(3)), tag: log.tag,
             sequence: UInt64(bitPattern: row.integer(6)), id: id)
         return Entry(
             space: space, object: object,
@@ -175,32 +175,50 @@ extension SQLiteStore {
 
     // MARK: Marks
 
-    /// Raises a mark; a lower one changes nothing. Returns the place that it stood at before.
-    @discardableResult
-    public func raise(_ mark: Mark) throws(StoreError) -> UInt64? {
+    /// Keeps a mark in place of the one of the same kind, actor and log.
+    public func put(_ mark: Mark) throws(StoreError) {
         writes()
-        let old = try self.mark(mark.kind, of: mark.actor, on: mark.tag, in: mark.space)
-        if let old, old >= mark.sequence { return old }
         let actor = try number(of: mark.actor)
-        let statement = statements.raiseMark
+        let statement = statements.putMark
         bind(mark.kind, mark.tag, mark.space, statement)
         statement.bind(4, actor)
-        statement.bind(5, Int64(clamping: mark.sequence))
-        try statement.run("raising a mark")
-        return old
+        statement.bind(5, Int64(clamping: mark.said))
+        statement.bind(6, copying: Self.bytes(mark.places))
+        try statement.run("storing a mark")
     }
 
     /// The mark of one actor on one log, or nil.
     public func mark(
         _ kind: MarkKind, of actor: Digest, on tag: LogTag, in space: SpaceNumber
-    ) throws(StoreError) -> UInt64? {
-        guard let actor = actors.numbers[actor] else { return nil }
+    ) throws(StoreError) -> Mark? {
+        guard let number = actors.numbers[actor] else { return nil }
         let statement = statements.mark
         bind(kind, tag, space, statement)
-        statement.bind(4, actor)
+        statement.bind(4, number)
         defer { statement.reset() }
         guard try statement.step("reading a mark") else { return nil }
-        return UInt64(bitPattern: statement.integer(0))
+        return Mark(
+            space: space, kind: kind, actor: actor, tag: tag,
+            places: try Self.places(statement.bytes(1)),
+            said: UInt64(bitPattern: statement.integer(0)))
+    }
+
+    private static func bytes(_ places: PlaceSet) -> [UInt8] {
+        var writer = ByteWriter(capacity: 16)
+        for count in places.counts { writer.number(count) }
+        return writer.bytes
+    }
+
+    private static func places(_ bytes: UnsafeRawBufferPointer) throws(StoreError) -> PlaceSet {
+        var reader = ByteReader(Array(bytes))
+        var counts: [UInt64] = []
+        do {
+            while reader.remaining > 0 { counts.append(try reader.number()) }
+        } catch {
+            throw damaged("reading a mark")
+        }
+        guard let places = PlaceSet(counts: counts) else { throw damaged("reading a mark") }
+        return places
     }
 
     private func bind(
@@ -226,7 +244,8 @@ extension SQLiteStore {
                 Mark(
                     space: space, kind: kind, actor: actor,
                     tag: LogTag(UInt64(ordered: statement.integer(0))),
-                    sequence: UInt64(bitPattern: statement.integer(2))))
+                    places: try Self.places(statement.bytes(3)),
+                    said: UInt64(bitPattern: statement.integer(2))))
         }
         return found.sorted { ($0.tag, $0.actor) < ($1.tag, $1.actor) }
     }

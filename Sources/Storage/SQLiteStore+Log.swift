@@ -169,7 +169,7 @@ extension SQLiteStore {
             statement.bind(2, Int64(clamping: point.sequence))
             try statement.run("dropping the end of a log")
         }
-        records.update(record.below(point))
+        records.update(try record.dropped(from: point, self))
     }
 
     /// All proof of forks, ascending by log.

@@ -30,6 +30,8 @@ extension SQLiteStore {
         statement.bind(1, number)
         statement.bind(2, log.rawValue)
         statement.bind(3, Int64(clamping: verified.sequence))
+        statement.bind(7, Int64(clamping: verified.stand.value))
+        statement.bind(8, Int64(clamping: verified.stand.witness))
         try verified.id.withUnsafeBytes { id throws(StoreError) in
             statement.bind(4, id)
             try operation.head.lent { head throws(StoreError) in
@@ -94,6 +96,44 @@ extension SQLiteStore {
         return found
     }
 
+    /// The same without their payloads.
+    public func headers(
+        in log: LogNumber, _ range: ClosedRange<UInt64>, limit: Int
+    ) throws(StoreError) -> [StoredHeader] {
+        let statement = statements.headersByPlace
+        statement.bind(1, log.rawValue)
+        statement.bind(2, Int64(clamping: range.lowerBound))
+        statement.bind(3, Int64(clamping: range.upperBound))
+        statement.bind(4, Int64(limit))
+        defer { statement.reset() }
+        var found: [StoredHeader] = []
+        while try statement.step("reading headers") {
+            guard let id = OperationID(statement.bytes(2)),
+                // A row that does not read is damage, whatever is wrong with it.
+                let header = try? OperationHeader(head: statement.array(3))
+            else { throw Self.damaged("reading headers") }
+            found.append(
+                StoredHeader(
+                    number: OperationNumber(statement.integer(0)),
+                    sequence: UInt64(bitPattern: statement.integer(1)), id: id, header: header,
+                    stand: Stand(
+                        value: UInt64(bitPattern: statement.integer(4)),
+                        witness: UInt64(bitPattern: statement.integer(5)),
+                        wallClock: header.wallClock)))
+        }
+        return found
+    }
+
+    /// Replaces where an operation stands.
+    public func setStand(_ stand: Stand, of number: OperationNumber) throws(StoreError) {
+        writes()
+        let statement = statements.updateStand
+        statement.bind(1, number.rawValue)
+        statement.bind(2, Int64(clamping: stand.value))
+        statement.bind(3, Int64(clamping: stand.witness))
+        try statement.run("placing an operation")
+    }
+
     /// The operation of a row whose columns are `SQL.operationColumns`.
     func row(_ row: Statement) throws(StoreError) -> StoredOperation {
         let number = row.integer(0)
@@ -111,10 +151,14 @@ extension SQLiteStore {
             tail = opened
         }
         do {
+            let operation = try Operation(head: row.array(4), tail: tail, isErased: isErased)
             return StoredOperation(
                 number: OperationNumber(number), log: LogNumber(row.integer(1)),
-                sequence: UInt64(bitPattern: row.integer(2)), id: id,
-                operation: try Operation(head: row.array(4), tail: tail, isErased: isErased))
+                sequence: UInt64(bitPattern: row.integer(2)), id: id, operation: operation,
+                stand: Stand(
+                    value: UInt64(bitPattern: row.integer(6)),
+                    witness: UInt64(bitPattern: row.integer(7)),
+                    wallClock: operation.header.wallClock))
         } catch {
             throw Self.damaged("reading operations")
         }
@@ -170,14 +214,14 @@ extension SQLiteStore {
 
     /// For each log with content among the newest of its space: the lowest place among those.
     ///
-    /// From the end of each log downwards, always the log with the highest clock next: there is
-    /// no index by clock, and none is needed, since clocks ascend within a log.
+    /// From the end of each log downwards, always the log whose next one stands lowest on a screen:
+    /// no index is needed, since stands ascend within a log.
     public func newestPlaces(
         in space: SpaceNumber, count: Int
     ) throws(StoreError) -> [(log: LogNumber, first: UInt64)] {
         var open = (records.logs[space] ?? [])
             .filter { $0.lane.carriesAuthority && !$0.spans.isEmpty }
-            .map { Descent(log: $0.number, tag: $0.tag, clock: $0.tipClock) }
+            .map { Descent(log: $0.number, tag: $0.tag, stand: $0.order.tip.value) }
         for _ in 0..<count {
             guard let best = open.indices.max(by: { open[$0].isOlder(than: open[$1]) }),
                 !open[best].isOver
@@ -193,38 +237,25 @@ extension SQLiteStore {
         if log.lowest == nil { try fetch(&log) }
         log.lowest = log.ahead.popLast()?.sequence ?? log.lowest
         if log.ahead.isEmpty { try fetch(&log) }
-        if let next = log.ahead.last { log.clock = next.clock } else { log.isOver = true }
+        if let next = log.ahead.last { log.stand = next.stand } else { log.isOver = true }
     }
 
     private func fetch(_ log: inout Descent) throws(StoreError) {
         let end = log.lowest.map { Int64(clamping: $0) - 1 } ?? Int64.max
-        let statement = statements.headsBelow
+        let statement = statements.standsBelow
         statement.bind(1, log.log.rawValue)
         statement.bind(2, end)
         statement.bind(3, Int64(Self.newestStride))
         defer { statement.reset() }
-        var ahead: [(sequence: UInt64, clock: UInt64)] = []
+        var ahead: [(sequence: UInt64, stand: UInt64)] = []
         while try statement.step("reading the newest places") {
-            guard let clock = Self.clock(head: statement.bytes(1)) else {
-                throw Self.damaged("reading the newest places")
-            }
-            ahead.append((UInt64(bitPattern: statement.integer(0)), clock))
+            ahead.append(
+                (
+                    UInt64(bitPattern: statement.integer(0)),
+                    UInt64(bitPattern: statement.integer(1))
+                ))
         }
         log.ahead = ahead.reversed()
-    }
-
-    /// The hybrid clock in the bytes of a header, without the rest of it.
-    private static func clock(head: UnsafeRawBufferPointer) -> UInt64? {
-        var reader = ByteReader(Array(head.prefix(40)))
-        do {
-            _ = try reader.byte()
-            _ = try reader.number()
-            let flags = try reader.byte()
-            let wallClock = try reader.number()
-            return wallClock << 16 + (flags & 4 != 0 ? try reader.number() : 0)
-        } catch {
-            return nil
-        }
     }
 }
 
@@ -232,22 +263,22 @@ extension SQLiteStore {
 private struct Descent {
     let log: LogNumber
     let tag: LogTag
-    /// The clock of the next operation to be taken.
-    var clock: UInt64
+    /// Where the next operation to be taken stands.
+    var stand: UInt64
     /// The lowest place that was taken.
     var lowest: UInt64?
     /// What was read and not taken yet, ascending.
-    var ahead: [(sequence: UInt64, clock: UInt64)] = []
+    var ahead: [(sequence: UInt64, stand: UInt64)] = []
     var isOver = false
 
-    init(log: LogNumber, tag: LogTag, clock: UInt64) {
+    init(log: LogNumber, tag: LogTag, stand: UInt64) {
         self.log = log
         self.tag = tag
-        self.clock = clock
+        self.stand = stand
     }
 
     func isOlder(than other: Descent) -> Bool {
         if isOver != other.isOver { return isOver }
-        return (clock, tag) < (other.clock, other.tag)
+        return (stand, tag) < (other.stand, other.tag)
     }
 }

@@ -39,7 +39,7 @@ enum Schema {
             lane INTEGER NOT NULL,
             definition BLOB NOT NULL,
             spans BLOB NOT NULL DEFAULT x'',
-            tipClock INTEGER NOT NULL DEFAULT 0,
+            standing BLOB,
             coveredEnd INTEGER NOT NULL DEFAULT 0,
             controlCoveredEnd INTEGER NOT NULL DEFAULT 0,
             floor BLOB,
@@ -51,7 +51,9 @@ enum Schema {
             sequence INTEGER NOT NULL,
             id BLOB NOT NULL,
             head BLOB NOT NULL,
-            tail BLOB
+            tail BLOB,
+            stand INTEGER NOT NULL,
+            witness INTEGER NOT NULL
         ) STRICT;
         CREATE UNIQUE INDEX operationPlace ON operation (log, sequence);
         CREATE TABLE head (
@@ -77,12 +79,12 @@ enum Schema {
     private static let views = """
         CREATE TABLE message (
             space INTEGER NOT NULL,
-            clock INTEGER NOT NULL,
+            stand INTEGER NOT NULL,
             tag INTEGER NOT NULL,
             sequence INTEGER NOT NULL,
             operation INTEGER NOT NULL,
             flags INTEGER NOT NULL,
-            PRIMARY KEY (space, clock, tag, sequence)
+            PRIMARY KEY (space, stand, tag, sequence)
         ) STRICT, WITHOUT ROWID;
         CREATE TABLE tally (
             log INTEGER NOT NULL,
@@ -97,7 +99,7 @@ enum Schema {
             field INTEGER NOT NULL,
             element INTEGER NOT NULL,
             operation INTEGER NOT NULL,
-            clock INTEGER NOT NULL,
+            stand INTEGER NOT NULL,
             isOn INTEGER NOT NULL,
             PRIMARY KEY (space, tag, sequence, field, element, operation)
         ) STRICT, WITHOUT ROWID;
@@ -110,7 +112,8 @@ enum Schema {
             kind INTEGER NOT NULL,
             tag INTEGER NOT NULL,
             actor INTEGER NOT NULL,
-            sequence INTEGER NOT NULL,
+            said INTEGER NOT NULL,
+            places BLOB NOT NULL,
             PRIMARY KEY (space, kind, tag, actor)
         ) STRICT, WITHOUT ROWID;
         """

@@ -8,7 +8,7 @@ struct Statements {
 
     let insertSpace, insertLog, updateLog: Statement
     let insertOperation, operationByNumber, operationByPlace, operationsByPlace: Statement
-    let headsBelow, updateTail: Statement
+    let standsBelow, updateTail, updateStand, headersByPlace: Statement
     let insertHead, headAfter, headsInRange: Statement
     let insertFork, forks, deleteOperationsFrom, deleteHeadsFrom: Statement
     let views: ViewStatements
@@ -17,7 +17,7 @@ struct Statements {
         newestMessages: Statement
     let replaceTally, tally, talliesInRange: Statement
     let putEntry, removeEntry, entries, entriesOfField: Statement
-    let insertActor, raiseMark, mark, marks: Statement
+    let insertActor, putMark, mark, marks: Statement
     let clearing, removal: [Statement]
 
     let keys: KeyStatements
@@ -40,7 +40,10 @@ struct Statements {
         operationByNumber = try prepare(SQL.operationByNumber)
         operationByPlace = try prepare(SQL.operationByPlace)
         operationsByPlace = try prepare(SQL.operationsByPlace)
-        headsBelow = try prepare(SQL.headsBelow)
+        standsBelow = try prepare(SQL.standsBelow)
+        headersByPlace = try prepare(SQL.headersByPlace)
+        updateStand = try prepare(
+            "UPDATE operation SET stand = ?2, witness = ?3 WHERE number = ?1")
         updateTail = try prepare("UPDATE operation SET tail = ?2 WHERE number = ?1")
         insertHead = try prepare(SQL.insertHead)
         headAfter = try prepare(SQL.headAfter)
@@ -67,7 +70,7 @@ struct Statements {
         entries = try prepare(SQL.entries)
         entriesOfField = try prepare(SQL.entriesOfField)
         insertActor = try prepare("INSERT INTO actor (number, content) VALUES (?, ?)")
-        raiseMark = try prepare(SQL.raiseMark)
+        putMark = try prepare(SQL.putMark)
         mark = try prepare(SQL.mark)
         marks = try prepare(SQL.marks)
         var clearing: [Statement] = []
@@ -128,15 +131,16 @@ enum SQL {
     static let insertLog =
         "INSERT INTO log (number, space, lane, definition) VALUES (?, ?, ?, ?)"
     static let updateLog = """
-        UPDATE log SET spans = ?2, tipClock = ?3, coveredEnd = ?4, controlCoveredEnd = ?5,
+        UPDATE log SET spans = ?2, standing = ?3, coveredEnd = ?4, controlCoveredEnd = ?5,
         floor = ?6, bound = ?7
         WHERE number = ?1
         """
 
     static let insertOperation = """
-        INSERT INTO operation (number, log, sequence, id, head, tail) VALUES (?, ?, ?, ?, ?, ?)
+        INSERT INTO operation (number, log, sequence, id, head, tail, stand, witness)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
-    static let operationColumns = "number, log, sequence, id, head, tail"
+    static let operationColumns = "number, log, sequence, id, head, tail, stand, witness"
     static let operationByNumber = "SELECT \(operationColumns) FROM operation WHERE number = ?1"
     static let operationByPlace = """
         SELECT \(operationColumns) FROM operation WHERE log = ?1 AND sequence = ?2
@@ -145,8 +149,12 @@ enum SQL {
         SELECT \(operationColumns) FROM operation
         WHERE log = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
         """
-    static let headsBelow = """
-        SELECT sequence, head FROM operation
+    static let headersByPlace = """
+        SELECT number, sequence, id, head, stand, witness FROM operation
+        WHERE log = ?1 AND sequence BETWEEN ?2 AND ?3 ORDER BY sequence LIMIT ?4
+        """
+    static let standsBelow = """
+        SELECT sequence, stand FROM operation
         WHERE log = ?1 AND sequence <= ?2 ORDER BY sequence DESC LIMIT ?3
         """
 
@@ -177,33 +185,33 @@ enum SQL {
         """
 
     static let insertMessage = """
-        INSERT OR REPLACE INTO message (space, clock, tag, sequence, operation, flags)
+        INSERT OR REPLACE INTO message (space, stand, tag, sequence, operation, flags)
         VALUES (?, ?, ?, ?, ?, ?)
         """
     static let updateMessage = """
         UPDATE message SET flags = ?5
-        WHERE space = ?1 AND clock = ?2 AND tag = ?3 AND sequence = ?4
+        WHERE space = ?1 AND stand = ?2 AND tag = ?3 AND sequence = ?4
         """
     static let removeMessage = """
-        DELETE FROM message WHERE space = ?1 AND clock = ?2 AND tag = ?3 AND sequence = ?4
+        DELETE FROM message WHERE space = ?1 AND stand = ?2 AND tag = ?3 AND sequence = ?4
         """
     // The operation's row has the identifier: the timeline does not hold it a second time.
     private static let messageColumns = """
-        SELECT m.clock, m.tag, m.sequence, m.operation, m.flags, o.log, o.id
+        SELECT m.stand, m.tag, m.sequence, m.operation, m.flags, o.log, o.id
         FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
         """
     static let message = """
         \(messageColumns)
-        WHERE m.space = ?1 AND m.clock = ?2 AND m.tag = ?3 AND m.sequence = ?4
+        WHERE m.space = ?1 AND m.stand = ?2 AND m.tag = ?3 AND m.sequence = ?4
         """
     static let messagesBefore = """
         \(messageColumns)
-        WHERE m.space = ?1 AND (m.clock, m.tag, m.sequence) < (?2, ?3, ?4)
-        ORDER BY m.clock DESC, m.tag DESC, m.sequence DESC LIMIT ?5
+        WHERE m.space = ?1 AND (m.stand, m.tag, m.sequence) < (?2, ?3, ?4)
+        ORDER BY m.stand DESC, m.tag DESC, m.sequence DESC LIMIT ?5
         """
     static let newestMessages = """
         \(messageColumns) WHERE m.space = ?1
-        ORDER BY m.clock DESC, m.tag DESC, m.sequence DESC LIMIT ?2
+        ORDER BY m.stand DESC, m.tag DESC, m.sequence DESC LIMIT ?2
         """
     static let talliesInRange = """
         SELECT chunk, bits FROM tally WHERE log = ?1 AND chunk BETWEEN ?2 AND ?3 ORDER BY chunk
@@ -211,7 +219,7 @@ enum SQL {
 
     static let putEntry = """
         INSERT OR REPLACE INTO entry
-        (space, tag, sequence, field, element, operation, clock, isOn)
+        (space, tag, sequence, field, element, operation, stand, isOn)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
     static let removeEntry = """
@@ -219,7 +227,7 @@ enum SQL {
         AND element = ?5 AND operation = ?6
         """
     private static let entryColumns = """
-        SELECT e.field, e.element, e.operation, e.clock, e.isOn, o.log, o.sequence, o.id
+        SELECT e.field, e.element, e.operation, e.stand, e.isOn, o.log, o.sequence, o.id
         FROM entry AS e CROSS JOIN operation AS o ON o.number = e.operation
         WHERE e.space = ?1 AND e.tag = ?2 AND e.sequence = ?3
         """
@@ -227,14 +235,15 @@ enum SQL {
     static let entries = "\(entryColumns) \(entryOrder)"
     static let entriesOfField = "\(entryColumns) AND e.field = ?4 \(entryOrder)"
 
-    static let raiseMark = """
-        INSERT OR REPLACE INTO mark (space, kind, tag, actor, sequence) VALUES (?, ?, ?, ?, ?)
+    static let putMark = """
+        INSERT OR REPLACE INTO mark (space, kind, tag, actor, said, places)
+        VALUES (?, ?, ?, ?, ?, ?)
         """
     static let mark = """
-        SELECT sequence FROM mark WHERE space = ?1 AND kind = ?2 AND tag = ?3 AND actor = ?4
+        SELECT said, places FROM mark WHERE space = ?1 AND kind = ?2 AND tag = ?3 AND actor = ?4
         """
     static let marks = """
-        SELECT tag, actor, sequence FROM mark WHERE space = ?1 AND kind = ?2 ORDER BY tag
+        SELECT tag, actor, said, places FROM mark WHERE space = ?1 AND kind = ?2 ORDER BY tag
         """
 
     /// One parameter each: the space.

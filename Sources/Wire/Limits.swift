@@ -13,9 +13,9 @@ public enum Limits {
     /// The salt of a payload commitment.
     public static let saltByteCount = 16
     /// A wall clock in Unix milliseconds stays below 2^43 (the year 2248), so that
-    /// `wallClock << 16` fits the hybrid clock.
+    /// `wallClock << 16` stays below 2^59.
     public static let wallClockMax: UInt64 = 1 << 43
-    /// Hybrid clocks stay below 2^62.
+    /// What an older author adds to its clock stays below 2^62.
     public static let clockMax: UInt64 = 1 << 62
 
     /// One frame on a link, type byte included.

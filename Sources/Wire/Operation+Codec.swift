@@ -106,7 +106,8 @@ extension Operation {
         }
     }
 
-    private static func header(
+    /// A header in its bytes, without what follows it.
+    fileprivate static func header(
         _ reader: inout ByteReader
     ) throws(DecodingFailure) -> (OperationHeader, flags: UInt8) {
         let version = try reader.byte()
@@ -165,5 +166,13 @@ extension ByteReader {
                     tag: LogTag(try uint64()), sequence: try place(), check: try check()))
         }
         return list
+    }
+}
+
+extension OperationHeader {
+    /// The header in the bytes of an operation's head, as they were kept.
+    public init(head: [UInt8]) throws(DecodingFailure) {
+        var reader = ByteReader(head)
+        self = try Operation.header(&reader).0
     }
 }

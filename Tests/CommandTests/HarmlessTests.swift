@@ -33,7 +33,9 @@ struct HarmlessTests {
     func everywhere() async {
         let node = FakeNode()
         var message = FakeNode.message(1, Self.hostile, author: Self.hostile, isOwn: false)
-        message.reactions = [MessageView.Reaction(emoji: Self.hostile, names: [Self.hostile])]
+        message.reactions = [
+            MessageView.Reaction(emoji: Self.hostile, names: [Self.hostile], count: 1)
+        ]
         var action = message
         (action.number, action.isAction, action.state) = (2, true, Self.hostile)
         let messages = [message, action]

@@ -36,7 +36,6 @@ struct SessionTests {
 
                 """)
         #expect(read.talk.isEmpty)
-        #expect(terminal.node.state.withLock { $0.readCount } == 1)
     }
 
     @Test("what others sent shows where it came from and what became of it")
@@ -67,16 +66,56 @@ struct SessionTests {
                 """)
     }
 
-    @Test("an earlier page is offered, and marks nothing as read")
+    @Test("reading begins at the first unread message, and marks what was shown alone")
     func paging() async {
-        let terminal = Terminal()
-        for text in ["a", "b", "c"] { _ = await terminal.run("send", "home", text) }
-        let newest = await terminal.run("read", "home", "--limit", "2", "--keep-unread")
-        #expect(newest.talk == "earlier: parley read home --before 1\n")
+        let node = FakeNode()
+        let names = ["a", "b", "c", "d"]
+        node.state.withLock { state in
+            state.messages = names.enumerated().map {
+                FakeNode.message(Int64($0 + 1), $1, author: "ben", isOwn: false)
+            }
+            state.read = [1]
+        }
+        func read() -> [Int64] { node.state.withLock { $0.read } }
+        let terminal = Terminal(node: node)
+        let kept = await terminal.run("read", "home", "--limit", "1", "--keep-unread")
+        #expect(kept.output.contains("#2") && !kept.output.contains("#3"))
+        #expect(read() == [1])
+        let one = await terminal.run("read", "home", "--limit", "1")
+        #expect(one.output == kept.output)
+        #expect(
+            one.talk
+                == "1 above: parley read home --before 1\n2 below: parley read home\n")
+        #expect(read() == [1, 2])
+        let newest = await terminal.run("read", "home", "--limit", "1", "--newest")
+        #expect(newest.output.contains("#4"))
+        #expect(read() == [1, 2, 4], "and nothing above it")
         let earlier = await terminal.run("read", "home", "--before", "1")
-        #expect(earlier.output.contains("#1"))
-        #expect(!earlier.output.contains("#2"))
-        #expect(terminal.node.state.withLock { $0.readCount } == 0)
+        #expect(earlier.output.contains("#1") && !earlier.output.contains("#2"))
+        let rest = await terminal.run("read", "home")
+        #expect(rest.output.contains("#3"))
+        #expect(Set(read()) == [1, 2, 3, 4])
+    }
+
+    @Test("a change that nobody has yet is shown as such")
+    func waiting() async {
+        let node = FakeNode()
+        var edited = FakeNode.message(7, "new")
+        (edited.editCount, edited.waiting) = (1, [.init(change: "edit", state: "saved")])
+        var deleted = FakeNode.message(8, nil)
+        (deleted.isDeleted, deleted.waiting) = (true, [.init(change: "deletion", state: "relayed")])
+        var liked = FakeNode.message(9, "hi", author: "ben", isOwn: false)
+        liked.waiting = [.init(change: "reaction", state: "saved")]
+        node.state.withLock { $0.messages = [edited, deleted, liked] }
+        let read = await Terminal(node: node).run("read", "home", "--newest")
+        #expect(
+            read.output == """
+                Tue 14 Nov 2023
+                  #7  23:13  ada  new  (edited, not yet delivered) ✓
+                  #8  23:13  ada  (deleted)  (deleted, on a relay) ✓
+                  #9  23:13  ben  hi  (reaction not yet delivered)
+
+                """)
     }
 
     @Test("standard input is one message, or one a line")
@@ -90,6 +129,31 @@ struct SessionTests {
             terminal.node.calls == [
                 #"send home ["one\n\ntwo"] -"#, #"send home ["one", "two"] -"#,
             ])
+    }
+
+    @Test("many lines that stop half-way say how many are saved, and go on when said again")
+    func halfWay() async {
+        let terminal = Terminal()
+        let lines = (1...600).map { "line \($0)" }
+        let input = Array(lines.joined(separator: "\n").utf8)
+        terminal.node.state.withLock {
+            $0.linesLeft = 300
+            $0.linesRefused = NodeError("disk-full", "The disk is full: this was not saved.")
+        }
+        let stopped = await terminal.run("send", "home", "--lines", input: input)
+        #expect(stopped.status == 1 && stopped.output.isEmpty)
+        #expect(stopped.talk.contains("256 of 600 messages are saved, the others are not"))
+        #expect(stopped.talk.contains("goes on with message 257"))
+        terminal.node.state.withLock { $0.linesLeft = .max }
+        let rest = await terminal.run("send", "home", "--lines", input: input)
+        #expect(rest.talk == "256 of 600 messages were saved before; going on\n")
+        #expect(rest.output == "saved 344 messages\n")
+        let texts = terminal.node.state.withLock { $0.batches.flatMap(\.rows).map(\.text) }
+        #expect(texts == lines, "each once, in order")
+        let twice = await terminal.run("send", "home", "--lines", input: input)
+        #expect(twice.status == 1 && twice.talk.contains("were all sent before"))
+        let again = await terminal.run("send", "home", "--lines", "--again", input: input)
+        #expect(again.output == "saved 600 messages\n")
     }
 
     @Test(
@@ -232,8 +296,10 @@ struct SessionTests {
         arguments: [("not-a-member", 0), ("revoked", 0), ("storage", 1)])
     func reading(code: String, status: Int32) async {
         let terminal = Terminal()
-        _ = await terminal.run("send", "home", "hi")
-        terminal.node.state.withLock { $0.marksRefused = NodeError(code, "no") }
+        terminal.node.state.withLock {
+            $0.messages = [FakeNode.message(1, "hi", author: "ben", isOwn: false)]
+            $0.marksRefused = NodeError(code, "no")
+        }
         let result = await terminal.run("read", "home")
         #expect(result.output.contains("hi"))
         #expect(result.status == status)

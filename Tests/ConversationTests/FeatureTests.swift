@@ -159,36 +159,70 @@ struct FeatureTests {
         try cast.ann.write(MessageDeletion.draft(of: second))
         try cast.meet()
         #expect(try cast.dan.replica.unreadCount() == 2)
-        let progress = Receipts.Progress(tag: first.tag, sequence: first.sequence)
-        try cast.dan.write(Receipts(read: [progress]).draft())
+        try cast.dan.reads([first])
         #expect(try cast.dan.replica.unreadCount() == 1)
-        let rest = try Overview.unreadProgress(
-            of: cast.dan.replica.space, roster: cast.roster, ownPerson: cast.dan.replica.person,
-            in: cast.dan.replica.store)
-        try cast.dan.write(Receipts(read: rest).draft())
+        try cast.dan.reads(try cast.dan.replica.messages().map(\.reference))
         #expect(try cast.dan.replica.unreadCount() == 0)
     }
 
-    @Test("who reads the newest has read what they hold below it, and nothing else")
+    @Test("who reads the newest has not read what stands above it")
     func readAboveAHole() throws {
         func states() throws -> [MessageState?] {
             try cast.ann.replica.messages().sorted { $0.order < $1.order }.map(\.state)
         }
-        let first = try cast.ann.say("one")
+        _ = try cast.ann.say("one")
         let second = try cast.ann.say("two")
-        func progress(_ message: OperationReference) -> Receipts.Progress {
-            Receipts.Progress(tag: message.tag, sequence: message.sequence)
+        try cast.meet()
+        try cast.dan.reads([second])
+        try cast.meet()
+        #expect(try states() == [.saved, .read])
+        #expect(try cast.dan.replica.unreadCount() == 1)
+        let first = try Overview.firstUnread(
+            of: cast.dan.replica.space, roster: cast.roster, ownPerson: cast.dan.replica.person,
+            in: cast.dan.replica.store)
+        #expect(try first == cast.dan.replica.messages().map(\.order).min())
+    }
+
+    @Test("nothing at or above a fork or a cut is shown as delivered, whatever was said")
+    func stateAboveABound() throws {
+        let messages = try ["one", "two", "three"].map { try cast.ann.say($0) }
+        try cast.meet()
+        try cast.dan.reads(messages)
+        try cast.meet()
+        let replica = cast.ann.replica
+        func states() throws -> [MessageState?] {
+            try replica.messages().sorted { $0.order < $1.order }.map(\.state)
         }
+        #expect(try states() == [.read, .read, .read])
+        let tag = messages[0].tag
+        for bound in [\LogRecord.proven, \LogRecord.limit] {
+            var log = try #require(try replica.store.log(tag, in: replica.space.number))
+            let stored = try #require(try replica.store.operation(at: 1, in: log.number))
+            log[keyPath: bound] = LogPoint(sequence: 2, anchor: stored.id)
+            try replica.store.begin(.normal)
+            try replica.store.update(log)
+            #expect(try states() == [.read, .read, .saved])
+            log[keyPath: bound] = nil
+            try replica.store.update(log)
+            try replica.store.commit()
+        }
+    }
+
+    @Test("reactions and deletions between two messages part no ranges, unread edits do")
+    func betweenTwoMessages() throws {
+        let first = try cast.ann.say("one")
+        try cast.ann.write(Reaction(emoji: "+", isOn: true).draft(to: first))
+        let second = try cast.ann.say("two")
+        try cast.ann.write(MessageEdit(text: "none").draft(of: first))
+        let third = try cast.ann.say("three")
         try cast.meet()
-        try cast.dan.write(Receipts(read: [progress(second)]).draft())
-        try cast.meet()
-        #expect(try states() == [.saved, .saved])
-        try cast.dan.write(Receipts(delivered: [progress(first)]).draft())
-        try cast.meet()
-        #expect(try states() == [.read, .saved])
-        try cast.dan.write(Receipts(delivered: [progress(second)]).draft())
-        try cast.meet()
-        #expect(try states() == [.read, .read])
+        func progress(_ messages: [OperationReference]) throws -> [[Range<UInt64>]] {
+            try cast.dan.progress(reading: messages).map(\.places.ranges)
+        }
+        let places = [first, second, third].map(\.sequence)
+        #expect(try progress([first, second]) == [[places[0]..<places[2]]], "with the edit seen")
+        try cast.dan.reads([second])
+        #expect(try progress([third]) == [[places[1]..<places[1] + 1, places[2]..<places[2] + 1]])
     }
 
     @Test("operations under another authority, in another lane, or that nobody knows, do nothing")

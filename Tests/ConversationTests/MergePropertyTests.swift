@@ -102,7 +102,8 @@ extension Writer {
                 of: replica.space.number, in: replica.store)
             try write(ConversationName(name: "name \(step)").draft(replacing: previous))
         default:
-            let progress = Receipts.Progress(tag: target.tag, sequence: target.sequence)
+            let places = PlaceSet(target.sequence / 2..<target.sequence + 1)
+            let progress = Receipts.Progress(tag: target.tag, places: places)
             try write(Receipts(read: [progress], delivered: [progress]).draft())
         }
         return nil

@@ -33,7 +33,7 @@ final class Replica {
         let newest = try store.messages(in: space.number, before: nil, limit: 1).first
         return MergeContext(
             space: space, roster: roster, ownPerson: person,
-            newestClock: newest?.order.clock ?? 0)
+            newestStand: newest?.order.stand ?? 0)
     }
 
     /// Takes a parcel. Returns whether it was taken; it is not while its causes are missing.
@@ -57,22 +57,27 @@ final class Replica {
         return true
     }
 
-    private func keep(_ run: VerifiedRun, named id: LogID) throws {
+    private func keep(_ taken: VerifiedRun, named id: LogID) throws {
         try store.begin(.normal)
         var log =
             try store.log(LogTag(id), in: space.number)
-            ?? store.addLog(id, device: run.device, lane: run.lane, in: space.number)
+            ?? store.addLog(id, device: taken.device, lane: taken.lane, in: space.number)
+        let (run, settledEnd) = try taken.placed(in: log, by: StandRule(), store)
         let numbers = try store.insert(run.operations, in: log.number)
         log.hold(run)
+        log.order.settledEnd = settledEnd
         try store.update(log)
         for head in run.heads { try store.addHead(head, in: log.number) }
         for (operation, number) in zip(run.operations, numbers) {
             try Causality.cover(
-                operation.operation.header, lane: run.lane, in: space.number, store: store)
+                operation.operation.header, at: operation.sequence, in: log, store: store)
             let applied = AppliedOperation(
                 number: number, log: log, operation: operation, isBackfill: run.isBackfill)
             try look(at: applied.log)
             _ = try Merge.apply(applied, try context(), judging: &judge, in: store)
+        }
+        if try StandSettling.settle(space.number, by: StandRule(), in: store) {
+            try Merge.rebuild(try context(), judging: &judge, in: store)
         }
         try store.commit()
     }
@@ -147,6 +152,27 @@ final class Writer {
         _ text: String, replyingTo parent: OperationReference? = nil
     ) throws -> OperationReference {
         try write(TextMessage(text: text).draft(replyingTo: parent))
+    }
+
+    /// What a receipt says once these messages were read as they are now.
+    func progress(reading messages: [OperationReference]) throws -> [Receipts.Progress] {
+        let (space, store) = (replica.space, replica.store)
+        var numbers: [OperationNumber] = []
+        for message in messages {
+            guard let log = try store.log(message.tag, in: space.number),
+                let stored = try store.operation(at: message.sequence, in: log.number)
+            else { continue }
+            numbers.append(stored.number)
+        }
+        return try Overview.progress(
+            reading: ShownMessages(numbers), in: space, roster: replica.roster, by: key.device,
+            store)
+    }
+
+    /// Reads these messages as they are now.
+    func reads(_ messages: [OperationReference]) throws {
+        let progress = try progress(reading: messages)
+        if !progress.isEmpty { try write(Receipts(read: progress).draft()) }
     }
 
     /// Everything that this device wrote, log by log, ascending.

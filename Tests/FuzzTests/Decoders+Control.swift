@@ -73,12 +73,12 @@ private struct Deeds: Sendable {
     ) throws -> OperationID {
         let log = OperationHash.log(space: graph.space, device: device, lane: .control)
         let operation = try Operation.make(
-            OperationHeader(kind: kind, wallClock: 0, clock: place + 1), payload: payload)
+            OperationHeader(kind: kind, wallClock: 0, clock: place), payload: payload)
         let id = OperationHash.operation(
             operation, after: previous ?? OperationID(reinterpreting: log))
         let stored = StoredOperation(
             number: OperationNumber(0), log: LogNumber(0), sequence: place, id: id,
-            operation: operation)
+            operation: operation, stand: Stand(wallClock: operation.header.wallClock))
         graph.add(VerifiedOperation(stored: stored, tag: LogTag(log)), by: device)
         return id
     }

@@ -52,8 +52,8 @@ extension Decoder {
         payload(
             "receipts", in: ["Sources/Conversation/Features/Receipts.swift": 1],
             Receipts(
-                read: [.init(tag: LogTag(1), sequence: 9)],
-                delivered: [.init(tag: LogTag(2), sequence: 1 << 40)]
+                read: [.init(tag: LogTag(1), places: PlaceSet(3..<9))],
+                delivered: [.init(tag: LogTag(2), places: PlaceSet(0..<1 << 40))]
             ).draft()
         ) { Receipts(payload: $0) != nil },
         own,

@@ -50,7 +50,12 @@ extension HostileWorld {
         case 3: .edit(number, text: "e")
         case 4: .delete(number)
         case 5: .react(number, Reaction(emoji: "👍", isOn: random.flip()))
-        case 6: .markRead(space)
+        case 6:
+            .markRead(
+                space,
+                ShownMessages(
+                    (0..<9).map { _ in OperationNumber(Int64(truncatingIfNeeded: random.hostile()))
+                    }))
         case 7: .addMember(space, person(), .member)
         case 8: .rename(space, "n")
         case 9: .mute(space, isOn: random.flip())

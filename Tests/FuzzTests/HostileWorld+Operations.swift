@@ -73,6 +73,11 @@ extension HostileWorld {
             isErasable: !isControl && random.flip())
     }
 
+    private func places() -> PlaceSet {
+        let last = place()
+        return PlaceSet((last & 1 == 0 ? 0 : last / 2)..<last &+ (last == .max ? 0 : 1))
+    }
+
     private func draft() -> Draft {
         let reference = OperationReference(
             tag: LogTag(random.next()), sequence: place(), check: random.check())
@@ -85,8 +90,8 @@ extension HostileWorld {
             ).draft()
         case 2, 3, 4:
             Receipts(
-                read: [.init(tag: (try? tag(in: group)) ?? LogTag(1), sequence: place())],
-                delivered: [.init(tag: (try? tag(in: group)) ?? LogTag(1), sequence: place())]
+                read: [.init(tag: (try? tag(in: group)) ?? LogTag(1), places: places())],
+                delivered: [.init(tag: (try? tag(in: group)) ?? LogTag(1), places: places())]
             ).draft()
         case 5, 6:
             CallRecord(

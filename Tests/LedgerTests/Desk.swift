@@ -40,9 +40,11 @@ final class Desk {
 
     @discardableResult
     func write(
-        _ drafts: [Draft], by key: DeviceSigningKey, at wallClock: UInt64 = now
+        _ drafts: [Draft], by key: DeviceSigningKey, placing rule: StandRule = StandRule(),
+        at wallClock: UInt64 = now
     ) throws -> [AppliedOperation] {
-        let author = LogAuthor(key: key, space: space, authority: 42, wallClock: wallClock)
+        let author = LogAuthor(
+            key: key, space: space, authority: 42, placing: rule, wallClock: wallClock)
         try store.begin(.full)
         let applied = try author.append(drafts, to: store, using: &random)
         try store.commit()

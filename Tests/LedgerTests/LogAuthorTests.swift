@@ -100,56 +100,45 @@ struct LogAuthorTests {
         #expect(try heads(of: ann) == [2])
     }
 
-    @Test("a clock never runs back, and is drawn forward by what was seen")
-    func clocks() throws {
+    @Test("what only a log has named that was cut is named, and what counts of that log")
+    func cut() throws {
+        let (ben, cara) = (desk.key(), desk.key())
+        let seen = try desk.write([Desk.draft()], by: ann)[0]
+        try desk.write(2, by: cara)
+        let tag = try #require(try desk.log(of: cara)).tag
+        for (count, expected) in [(1, [tag]), (0, [seen.operation.tag])] as [(UInt64, [LogTag])] {
+            try desk.store.begin(.normal)
+            var log = try #require(try desk.log(of: cara))
+            let anchor = count == 0 ? OperationID(reinterpreting: log.id) : try desk.id(0, of: cara)
+            log.limit = LogPoint(sequence: count, anchor: anchor)
+            try desk.store.update(log)
+            _ = try StandSettling.again(desk.space.number, by: StandRule(), in: desk.store)
+            try desk.store.commit()
+            let written = try desk.write([Desk.draft()], by: ben)[0]
+            #expect(written.operation.operation.header.dependencies.map(\.tag) == expected)
+            let next = try desk.write([Desk.draft()], by: ben)[0]
+            #expect(next.operation.operation.header.dependencies.isEmpty)
+        }
+    }
+
+    @Test("what was seen stands above, whatever its clock, and is named")
+    func seen() throws {
         let ben = desk.key()
-        let ahead = try desk.write([Desk.draft()], by: ann, at: Desk.now + 5000)[0]
+        let ahead = try desk.write([Desk.draft()], by: ann, at: Desk.now + 400 * 86_400_000)[0]
         let seen = try desk.write([Desk.draft()], by: ben, at: Desk.now)[0]
-        let clock = { (applied: AppliedOperation) in applied.operation.operation.header.clock }
-        #expect(clock(seen) == clock(ahead) + 1)
-        #expect(seen.operation.operation.header.wallClock == Desk.now)
+        #expect(seen.operation.operation.header.dependencies.count == 1)
+        #expect(seen.operation.operation.header.clock == Desk.now << 16)
+        #expect(seen.orderKey > ahead.orderKey)
         let later = try desk.write([Desk.draft()], by: ben, at: Desk.now - 60_000)[0]
-        #expect(clock(later) == clock(seen) + 1)
-    }
-
-    @Test("a clock from the far future draws nobody along and is not named")
-    func farFuture() throws {
-        let ben = desk.key()
-        try desk.write([Desk.draft()], by: ann, at: Desk.now + HybridClock.futureMax + 60_000)
-        let written = try desk.write([Desk.draft()], by: ben, at: Desk.now)[0]
-        #expect(written.operation.operation.header.clock == Desk.now << 16)
-        #expect(written.operation.operation.header.dependencies.isEmpty)
-        let reply = try desk.write(
-            [
-                Desk.draft(about: [
-                    .init(
-                        tag: try #require(try desk.log(of: ann)).tag, sequence: 0,
-                        check: try desk.id(0, of: ann).check)
-                ])
-            ], by: ben, at: Desk.now)[0]
-        #expect(reply.operation.operation.header.clock == Desk.now << 16 + 1)
-    }
-
-    /// Its clock went wrong later: a reaction to what it wrote before stood above that.
-    @Test("what is referred to draws the clock along, however far its log has run ahead since")
-    func belowFarFuture() throws {
-        let ben = desk.key()
-        let early = try desk.write([Desk.draft()], by: ann, at: Desk.now + 60_000)[0]
-        try desk.write([Desk.draft()], by: ann, at: Desk.now + HybridClock.futureMax + 60_000)
-        let reference = OperationReference(
-            tag: try #require(try desk.log(of: ann)).tag, sequence: 0,
-            check: try desk.id(0, of: ann).check)
-        let reply = try desk.write([Desk.draft(about: [reference])], by: ben, at: Desk.now)[0]
-        #expect(
-            reply.operation.operation.header.clock
-                == early.operation.operation.header.clock + 1)
+        #expect(later.operation.operation.header.wallClock == Desk.now - 60_000)
+        #expect(later.orderKey > seen.orderKey)
     }
 
     @Test("a device whose own clock is wrong still writes an ascending log")
     func wrongClock() throws {
-        let clocks = try [Limits.wallClockMax + 5, 3, 0].map {
-            try desk.write([Desk.draft()], by: ann, at: $0)[0].operation.operation.header.clock
+        let keys = try [Limits.wallClockMax + 5, 3, 0].map {
+            try desk.write([Desk.draft()], by: ann, at: $0)[0].orderKey
         }
-        #expect(clocks == clocks.sorted() && Set(clocks).count == 3)
+        #expect(keys == keys.sorted() && Set(keys).count == 3)
     }
 }

@@ -23,7 +23,10 @@ extension FakeNode {
     }
 
     func outbox() async throws -> [OutboxView] {
-        [OutboxView(conversation: "ab", name: "home", savedCount: 2, relayedCount: 1)]
+        [
+            OutboxView(
+                conversation: "ab", name: "home", savedCount: 2, relayedCount: 1, changeCount: 0)
+        ]
     }
 
     func setOffline(_ isOffline: Bool) async throws {

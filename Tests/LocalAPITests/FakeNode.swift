@@ -9,7 +9,10 @@ final class FakeNode: NodeService {
         var messages: [MessageView] = []
         var imported: [String: Int] = [:]
         var batches: [ImportBatch] = []
-        var readCount = 0
+        var read: [Int64] = []
+        /// After so many lines `sendLines` refuses.
+        var linesLeft = Int.max
+        var linesRefused: NodeError?
         /// What is indexed the next time that somebody asks.
         var indexedCount = 4
         /// Why nothing may be marked as read, where that is so.
@@ -45,7 +48,7 @@ final class FakeNode: NodeService {
         MessageView(
             number: number, conversation: String(repeating: "ab", count: 32), author: author,
             person: "aa", isOwn: isOwn, text: text, time: 1_700_000_000_000, replyTo: nil,
-            history: [], reactions: [], state: isOwn ? "saved" : nil, isDeleted: false,
+            editCount: 0, reactions: [], state: isOwn ? "saved" : nil, isDeleted: false,
             isImported: false, isAction: false, isLate: false, isMissing: false)
     }
 
@@ -180,9 +183,28 @@ final class FakeNode: NodeService {
         }
     }
 
+    func sendLines(
+        conversation: String, texts: [String], key: String, firstLine: Int
+    ) async throws -> ImportResult {
+        if let error = state.withLock({ state in
+            state.linesLeft -= texts.count
+            return state.linesLeft < 0 ? state.linesRefused : nil
+        }) {
+            throw error
+        }
+        let rows = texts.enumerated().map {
+            ImportBatch.Row(
+                line: firstLine + $0, author: "", time: 0, text: $1, isAction: false)
+        }
+        return try await importMessages(
+            ImportBatch(
+                conversation: conversation, fileHash: key,
+                throughLine: firstLine + texts.count - 1, rows: rows))
+    }
+
     func edit(message: MessageReference, text: String) async throws -> MessageView {
         try change(message) {
-            $0.history.append($0.text ?? "")
+            $0.editCount += 1
             $0.text = text
         }
     }
@@ -195,16 +217,38 @@ final class FakeNode: NodeService {
     }
 
     func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView {
-        try change(message) { $0.reactions = on ? [.init(emoji: emoji, names: ["ada"])] : [] }
+        try change(message) {
+            $0.reactions = on ? [.init(emoji: emoji, names: ["ada"], count: 1)] : []
+        }
     }
 
-    func markRead(conversation: String) async throws -> Int {
+    func markRead(
+        conversation: String, messages: [MessageReference], last: Int64?
+    ) async throws -> Int {
         try known(conversation)
         return try state.withLock { state in
             if let error = state.marksRefused { throw error }
-            state.readCount += 1
-            return state.messages.count
+            state.read += messages.compactMap { Int64($0.text) }
+            return messages.count
         }
+    }
+
+    func unread(conversation: String, limit: Int) async throws -> MessagePage {
+        try known(conversation)
+        let all = state.withLock { $0.messages }
+        let first = state.withLock { state in
+            all.firstIndex { !$0.isOwn && !state.read.contains($0.number) }
+        }
+        guard let first else {
+            return try await messages(conversation: conversation, before: nil, limit: limit)
+        }
+        let end = min(all.count, first + limit)
+        return try await messages(
+            conversation: conversation, before: "\(end)", limit: end - first)
+    }
+
+    func history(message: MessageReference, from: Int) async throws -> HistoryPage {
+        HistoryPage(versions: [.init(text: "once", time: 1)], count: 1, next: nil)
     }
 
     func messages(
@@ -215,7 +259,8 @@ final class FakeNode: NodeService {
         let end = before.flatMap { Int($0) } ?? all.count
         let start = max(0, end - limit)
         return MessagePage(
-            messages: Array(all[start..<end]), cursor: start > 0 ? "\(start)" : nil)
+            messages: Array(all[start..<end]), cursor: start > 0 ? "\(start)" : nil,
+            aboveCount: start, belowCount: all.count - end, last: 9)
     }
 
     func safetyNumber(person: String) async throws -> SafetyNumberView {

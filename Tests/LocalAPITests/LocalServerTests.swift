@@ -53,7 +53,7 @@ struct LocalServerTests {
     func order() async throws {
         let found = try await Self.answers(
             to: [
-                #"{"jsonrpc":"2.0","id":1,"method":"markRead","params":{"conversation":"home"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"markRead","params":{"conversation":"home","messages":[]}}"#,
                 #"{"jsonrpc":"2.0","method":"mute","params":{"conversation":"home","on":true}}"#,
                 #"{"jsonrpc":"2.0","id":"two","method":"mute","#
                     + #""params":{"conversation":"home","on":false}}"#,
@@ -90,7 +90,7 @@ struct LocalServerTests {
                 -32602, "invalid-parameters"
             ),
             (
-                #"{"jsonrpc":"2.0","id":1,"method":"markRead","params":{"conversation":"x"}}"#,
+                #"{"jsonrpc":"2.0","id":1,"method":"markRead","params":{"conversation":"x","messages":[]}}"#,
                 -32000, "unknown-conversation"
             ),
         ])

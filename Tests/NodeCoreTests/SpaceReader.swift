@@ -41,9 +41,10 @@ struct SpaceReader {
             try store.update(log)
             if log.lane.carriesAuthority { try ViewWalk.again(through: log, judge, store) }
         }
+        _ = try StandSettling.again(space.number, by: judge.placing, in: store)
         let context = MergeContext(
             space: space, roster: judge.roster, ownPerson: PersonID(reinterpreting: id),
-            newestClock: 0)
+            newestStand: 0)
         try Merge.rebuild(context, judging: &judge, in: store)
         try store.commit()
     }

@@ -1,4 +1,6 @@
+import ParleyCheckers
 import ParleyConversation
+import ParleyLedger
 import ParleyNodeCore
 import ParleySimulation
 import ParleyWire
@@ -33,5 +35,72 @@ struct WrongClockTests {
         #expect(try ann.texts(in: space).sorted() == ben.texts(in: space).sorted())
         #expect(try ann.texts(in: space).count == 14)
         #expect(try ann.digest(of: space) == ben.digest(of: space))
+    }
+
+    /// Finding: one hour ahead, as by a wrong time zone; and right again in the middle.
+    @Test("Attack 125: an hour ahead, answers stand below and what comes later comes after")
+    func hourAhead() throws {
+        let world = World(seed: 120)
+        let (ann, ben, cara) = (
+            try world.addNode("ann"), try world.addNode("ben"), try world.addNode("cara")
+        )
+        let space = try world.group("trip", [ann, ben, cara])
+        let jury = Jury(of: world, only: ["I1", "I2", "I14", "I28", "I36"])
+        func say(_ text: String, by node: SimulatedNode, answering: String? = nil) throws {
+            if let answering {
+                try node.reply(text, to: answering, in: space)
+            } else {
+                try node.type(text, in: space)
+            }
+            world.run(for: 1_000)
+        }
+        ann.clock.skew = 3_600_000
+        try say("1 when?", by: ann)
+        try say("2 at nine", by: ben, answering: "1 when?")
+        try say("3 good", by: ann)
+        try say("4 I come too", by: cara)
+        ann.clock.skew = 0
+        try say("5 right again", by: ann)
+        try say("6 see you", by: ben)
+        try say("7 thanks", by: ann, answering: "2 at nine")
+        for node in [ann, ben, cara] {
+            let texts = try node.texts(in: space)
+            #expect(texts == texts.sorted() || texts == texts.sorted().reversed())
+            #expect(texts.count == 7)
+        }
+        try jury.verify(isSettled: true)
+    }
+
+    @Test(
+        "Attack 125: 400 days and two centuries ahead, the newest page shows the others' new messages",
+        arguments: [400 * 86_400_000, 200 * 365 * 86_400_000] as [Int64])
+    func centuryAhead(skew: Int64) throws {
+        let world = World(seed: 121)
+        let (ann, ben, cara) = (
+            try world.addNode("ann"), try world.addNode("ben"), try world.addNode("cara")
+        )
+        let space = try world.group("trip", [ann, ben, cara])
+        let jury = Jury(of: world, only: ["I1", "I2", "I14", "I28", "I36"])
+        ann.clock.skew = skew
+        for count in 0..<30 { try ann.type("far \(count)", in: space) }
+        world.run(for: 2_000)
+        for count in 0..<4 {
+            try ben.type("ben \(count)", in: space)
+            world.run(for: 1_000)
+            try cara.type("cara \(count)", in: space)
+            world.run(for: 1_000)
+        }
+        for node in [ann, ben, cara] {
+            let record = try #require(try node.store.space(space))
+            let roster = try #require(try node.roster(of: record))
+            let page = try Timeline(
+                of: record, roster: roster, ownPerson: node.identity.person
+            ).page(limit: 8, in: node.store)
+            let texts = page.compactMap(\.text)
+            #expect(texts.allSatisfy { $0.starts(with: "ben") || $0.starts(with: "cara") })
+            let bound = (World.epoch + world.now + 35 * 86_400_000) << 16 + 1_000
+            #expect(page.allSatisfy { $0.order.stand <= bound })
+        }
+        try jury.verify(isSettled: true)
     }
 }

@@ -269,7 +269,9 @@ struct SecrecyTests {
         _ = try await ben.send(
             conversation: group, texts: [Canary.reply.rawValue],
             replyTo: MessageReference(heard.number))
-        _ = try await ben.markRead(conversation: group)
+        _ = try await ben.markRead(
+            conversation: group, messages: page.messages.map { MessageReference($0.number) },
+            last: page.last)
         try await eventually("ann has the reply", on: [ann]) {
             try await ann.messages(conversation: group, before: nil, limit: 300).messages
                 .contains { $0.text == Canary.reply.rawValue }

@@ -24,14 +24,13 @@ struct JudgingTests {
             ])
     }
 
-    static func message(_ text: String?, history: [String] = []) -> MessageView {
-        let earlier = history.map { "\"\($0)\"" }.joined(separator: ",")
+    static func message(_ text: String?, number: Int64 = 1) -> MessageView {
         let words = text.map { "\"text\":\"\($0)\"," } ?? ""
         return Sample.decoded(
             """
-            {"number":1,"id":"0000000000000001-1","conversation":"c1","author":"ann","person":"aa",
-             "isOwn":true,\(words)"time":1,"history":[\(earlier)],"reactions":[],
-             "isDeleted":\(text == nil),
+            {"number":\(number),"id":"0000000000000001-\(number)","conversation":"c1","author":"ann",
+             "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
+             "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false}
             """)
     }
@@ -52,8 +51,9 @@ struct JudgingTests {
         saved.add("hi", in: "c1")
         saved.add("hi", in: "c1")
         #expect(saved.missing([Self.message("hi")], in: "c1") != nil)
-        let both = [Self.message("hi"), Self.message("ho", history: ["hi"])]
-        #expect(saved.missing(both, in: "c1") == nil)
+        let both = [Self.message("hi"), Self.message("ho", number: 2)]
+        #expect(saved.missing(both, in: "c1") != nil)
+        #expect(saved.missing(both, originals: [2: "hi"], in: "c1") == nil)
         #expect(saved.missing([], in: "c2") == nil)
         saved.forgive("hi", in: "c1")
         #expect(saved.missing([Self.message("hi"), Self.message(nil)], in: "c1") == nil)

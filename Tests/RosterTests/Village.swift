@@ -106,7 +106,7 @@ struct Village {
         let named = heads.sorted { written[$0].operation.tag < written[$1].operation.tag }
         let log = OperationHash.log(space: space, device: device, lane: .control)
         let header = OperationHeader(
-            kind: draft.kind, wallClock: 0, clock: UInt64(written.count) + 1,
+            kind: draft.kind, wallClock: 0, clock: UInt64(written.count),
             dependencies: named.prefix(16).map {
                 let one = written[$0].operation
                 return OperationReference(
@@ -119,7 +119,8 @@ struct Village {
             own.last.map { written[$0].operation.id } ?? OperationID(reinterpreting: log)
         let stored = StoredOperation(
             number: OperationNumber(0), log: LogNumber(0), sequence: UInt64(own.count),
-            id: OperationHash.operation(operation, after: previous), operation: operation)
+            id: OperationHash.operation(operation, after: previous), operation: operation,
+            stand: Stand(wallClock: operation.header.wallClock))
         let place = written.count
         written.append(
             Written(

@@ -212,7 +212,7 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
-    @Test("AnswersStandBelow: an answer is dated before its question")
+    @Test("AnswersStandBelow: an answer is shown above its question")
     func answerAbove() throws {
         let trial = try Trial(of: "I28")
         try trial.ben.reply("at ten", to: "the train leaves at nine", in: trial.trip)
@@ -222,38 +222,30 @@ extension CheckersCanFailTests {
         try trial.meddle(with: trial.ann) { store, space in
             var row = try #require(try store.messages(in: space.number, before: nil, limit: 1).last)
             try store.remove(row)
-            row.order.clock = 1
+            row.order.stand = 1
             try store.insert(row)
         }
         trial.isBroken()
     }
 
-    @Test("AnswersStandBelow: an answer is written under a clock that its question is ahead of")
-    func answerDatedBefore() throws {
-        for isFar in [true, false] {
-            let trial = try Trial(of: "I28")
-            let (ann, ben) = (trial.ann, trial.ben)
-            // What others say of clocks binds, however wrong the own one is.
-            ann.clock.skew = isFar ? 700_000 : 500_000
-            try ann.type("what time is it?", in: trial.trip)
-            trial.world.run(for: 5_000)
-            let number = try trial.number(of: "what time is it?", at: ben)
-            let stored = try #require(try ben.store.operation(number))
-            let log = try #require(try ben.store.log(stored.log))
-            let question = OperationReference(
-                tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-            let forgery = try #require(try Forgery(ben, in: trial.trip))
-            let run = try #require(
-                try forgery.run(
-                    TextMessage(text: "noon").draft(replyingTo: question),
-                    at: World.epoch + trial.world.now, naming: []))
-            try forgery.keep(run)
-            if isFar {
-                try trial.jury.verify(isSettled: true)
-            } else {
-                trial.isBroken()
-            }
-        }
+    @Test("SeenStandsAbove: what answers something that was seen stands above it")
+    func aboveWhatWasSeen() throws {
+        let trial = try Trial(of: "I36")
+        try trial.ann.type("it is late", in: trial.trip)
+        trial.world.run(for: 5_000)
+        try trial.ben.type("it is", in: trial.trip)
+        trial.world.run(for: 5_000)
+        try trial.jury.verify(isSettled: true)
+        #expect(trial.jury.checkCounts["I36"] ?? 0 > 0)
+        try trial.place(at: 1, of: trial.ben, seenBy: trial.ann)
+        trial.isBroken()
+    }
+
+    @Test("SeenStandsAbove: somebody stands years ahead of everybody's clock")
+    func ahead() throws {
+        let trial = try Trial(of: "I36")
+        try trial.place(at: 1 << 58, of: trial.ben, seenBy: trial.ann)
+        trial.isBroken()
     }
 
     @Test("IdleIsQuiet: two who have nothing to say ask each other again and again")
@@ -269,5 +261,23 @@ extension CheckersCanFailTests {
             trial.world.run(for: 60_000)
         }
         trial.isBroken(isSettled: false)
+    }
+}
+
+extension Trial {
+    /// Puts the last message of one elsewhere, as another has it.
+    fileprivate func place(
+        at value: UInt64, of author: SimulatedNode, seenBy node: SimulatedNode
+    ) throws {
+        try meddle(with: node) { store, space in
+            let log = try #require(
+                try store.logs(in: space.number).first {
+                    $0.lane == .content && $0.device == author.identity.device
+                })
+            let tip = try #require(try store.header(at: log.end - 1, in: log.number))
+            var stand = tip.stand
+            stand.value = value
+            try store.setStand(stand, of: tip.number)
+        }
     }
 }

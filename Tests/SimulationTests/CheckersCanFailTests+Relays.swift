@@ -21,18 +21,49 @@ extension CheckersCanFailTests {
         try trial.meddle(with: trial.ann) { store, space in
             let log = try #require(try store.log(tag, in: space.number))
             let ben = trial.ben.identity
-            let marks: [(MarkKind, Digest)] = [
-                (.delivered, Digest(reinterpreting: ben.device)),
-                (.read, Digest(reinterpreting: ben.person)),
-            ]
-            for (kind, actor) in marks {
-                try store.raise(
+            for kind in [MarkKind.delivered, .read] {
+                try store.put(
                     Mark(
-                        space: space.number, kind: kind, actor: actor, tag: tag,
-                        sequence: log.end - 1))
+                        space: space.number, kind: kind,
+                        actor: Digest(reinterpreting: ben.device), tag: tag,
+                        places: PlaceSet(0..<log.end)))
             }
         }
         trial.isBroken(isSettled: false)
+    }
+
+    @Test("DeliveredIsHeld: an edit, or a deletion, is shown as read that nobody else has")
+    func changesAreHeld() throws {
+        for isDeletion in [false, true] {
+            let trial = try Trial(of: "I17")
+            try trial.ann.type("at eight", in: trial.trip)
+            trial.world.run(for: 5_000)
+            try trial.ben.read(trial.trip)
+            trial.world.run(for: 5_000)
+            #expect(try trial.ann.shown(in: trial.trip).last?.state == .read)
+            trial.world.cut(trial.ann, trial.ben)
+            if isDeletion {
+                try trial.ann.delete("at eight", in: trial.trip)
+            } else {
+                try trial.ann.edit("at eight", to: "at nine", in: trial.trip)
+            }
+            #expect(try trial.ann.shown(in: trial.trip).last?.state == .saved)
+            try trial.jury.verify()
+            try trial.meddle(with: trial.ann) { store, space in
+                let tag = LogTag(
+                    OperationHash.log(
+                        space: trial.trip, device: trial.ann.identity.device, lane: .content))
+                let log = try #require(try store.log(tag, in: space.number))
+                for kind in [MarkKind.delivered, .read] {
+                    try store.put(
+                        Mark(
+                            space: space.number, kind: kind,
+                            actor: Digest(reinterpreting: trial.ben.identity.device), tag: tag,
+                            places: PlaceSet(0..<log.end)))
+                }
+            }
+            trial.isBroken(isSettled: false)
+        }
     }
 
     /// What a relay is asked to keep, as a step that nobody made.

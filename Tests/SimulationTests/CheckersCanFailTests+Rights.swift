@@ -206,15 +206,12 @@ extension CheckersCanFailTests {
                 try store.logs(in: space.number).first {
                     $0.lane == .content && $0.device == ann.identity.device
                 })
-            let actors: [(MarkKind, Digest)] = [
-                (.read, Digest(reinterpreting: cara.identity.person)),
-                (.delivered, Digest(reinterpreting: cara.identity.device)),
-            ]
-            for (kind, actor) in actors {
-                try store.raise(
+            for kind in [MarkKind.read, .delivered] {
+                try store.put(
                     Mark(
-                        space: space.number, kind: kind, actor: actor, tag: log.tag,
-                        sequence: log.end - 1))
+                        space: space.number, kind: kind,
+                        actor: Digest(reinterpreting: cara.identity.device), tag: log.tag,
+                        places: PlaceSet(0..<log.end)))
             }
         }
         trial.isBroken(isSettled: false)

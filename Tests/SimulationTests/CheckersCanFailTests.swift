@@ -83,27 +83,6 @@ struct CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
-    @Test("CausesPresent: a clock runs backwards in a log")
-    func clockBackwards() throws {
-        let trial = try Trial(of: "I4")
-        try trial.meddle(with: trial.ann) { store, space in
-            var log = try #require(try store.logs(in: space.number).first { $0.lane == .content })
-            let tip = try #require(try store.operation(at: log.end - 1, in: log.number))
-            var header = tip.operation.header
-            (header.wallClock, header.clock) = (header.wallClock - 1, (header.wallClock - 1) << 16)
-            let operation = try Operation.make(header, salt: [], payload: [1])
-            let next = VerifiedOperation(
-                id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
-                sequence: log.end, operation: operation)
-            _ = try store.insert([next], in: log.number)
-            log.spans[0].last += 1
-            log.spans[0].tip = next.id
-            try store.update(log)
-        }
-        try trial.ann.perform(.setProfile(name: "ann", addresses: nil))
-        trial.isBroken(isSettled: false)
-    }
-
     @Test("RedeliveryHarmless: views lack what an operation says that comes again")
     func redeliveryHarmless() throws {
         let trial = try Trial(of: "I5")

@@ -54,12 +54,11 @@ struct Trial {
     func inventReceipt(_ kind: MarkKind = .read, at node: SimulatedNode) throws {
         try meddle(with: node) { store, space in
             let tag = try #require(try store.logs(in: space.number).first).tag
-            let actor =
-                kind == .read
-                ? Digest(reinterpreting: ben.identity.person)
-                : Digest(reinterpreting: ben.identity.device)
-            try store.raise(
-                Mark(space: space.number, kind: kind, actor: actor, tag: tag, sequence: 1_000))
+            try store.put(
+                Mark(
+                    space: space.number, kind: kind,
+                    actor: Digest(reinterpreting: ben.identity.device), tag: tag,
+                    places: PlaceSet(0..<1_001)))
         }
     }
 

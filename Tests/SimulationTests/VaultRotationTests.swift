@@ -129,7 +129,7 @@ struct VaultRotationTests {
             _ = try store.vault.keyOrNew(of: 1)
             _ = try store.vault.keyOrNew(of: 2)
             let insert = try store.connection.prepare(
-                "INSERT INTO operation VALUES (?1, 1, ?1, x'00', x'00', ?2)")
+                "INSERT INTO operation VALUES (?1, 1, ?1, x'00', x'00', ?2, 0, 0)")
             for number in Int64(16_380)..<16_390 {
                 insert.bind(1, number)
                 insert.bind(2, copying: [UInt8](repeating: 1, count: number == 16_384 ? 60 : 32))

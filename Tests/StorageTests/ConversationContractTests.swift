@@ -74,7 +74,7 @@ struct ConversationContractTests {
                 let made = try Sample.operations(log, 0..<3)
                 let numbers = try store.insert(made, in: log.number)
                 var row = Sample.message(made[2], numbers[2], log, flags: .imported)
-                row.order.clock = 55
+                row.order.stand = 55
                 try store.insert(row)
                 try store.insert(Sample.message(made[0], numbers[0], log))
                 let page = try store.messages(in: log.space, before: nil, limit: 9)
@@ -141,7 +141,7 @@ struct ConversationContractTests {
                     var entry = Entry(
                         space: log.space, object: object, field: EntryField(rawValue: 3),
                         operation: numbers[1], order: made[1].orderKey, isOn: false)
-                    entry.order.clock = 12
+                    entry.order.stand = 12
                     try store.put(entry)
                     #expect(
                         try store.entries(about: object, in: log.space, field: nil) == [entry])
@@ -150,29 +150,33 @@ struct ConversationContractTests {
         }
     }
 
-    @Test("marks only grow", arguments: StoreKind.allCases)
+    @Test("a mark takes the place of the one before it", arguments: StoreKind.allCases)
     func marks(kind: StoreKind) throws {
         try kind.withStore { store in
             let log = try store.transaction { try store.sampleLog() }
             let actors: [Digest] = [Sample.id(.max), Sample.id(1)]
-            func mark(_ kind: MarkKind, _ actor: Int, _ sequence: UInt64) -> Mark {
+            func mark(_ kind: MarkKind, _ actor: Int, _ places: PlaceSet) -> Mark {
                 Mark(
                     space: log.space, kind: kind, actor: actors[actor], tag: log.tag,
-                    sequence: sequence)
+                    places: places, said: 7)
             }
+            var parted = PlaceSet(3..<9)
+            parted.insert(1 << 40..<Limits.placeMax)
             try store.transaction {
-                #expect(try store.raise(mark(.read, 0, 5)) == nil)
-                #expect(try store.raise(mark(.read, 0, 9)) == 5)
-                #expect(try store.raise(mark(.read, 0, 7)) == 9)
-                #expect(try store.raise(mark(.read, 1, 0)) == nil)
-                try store.raise(mark(.acknowledged, 1, 3))
+                try store.put(mark(.read, 0, PlaceSet(0..<5)))
+                try store.put(mark(.read, 0, parted))
+                try store.put(mark(.read, 1, PlaceSet(0..<1)))
+                try store.put(mark(.acknowledged, 1, PlaceSet(0..<4)))
             }
-            #expect(try store.mark(.read, of: actors[0], on: log.tag, in: log.space) == 9)
+            #expect(
+                try store.mark(.read, of: actors[0], on: log.tag, in: log.space)
+                    == mark(.read, 0, parted))
             #expect(try store.mark(.delivered, of: actors[0], on: log.tag, in: log.space) == nil)
             #expect(
-                try store.marks(.read, in: log.space) == [mark(.read, 1, 0), mark(.read, 0, 9)])
+                try store.marks(.read, in: log.space)
+                    == [mark(.read, 1, PlaceSet(0..<1)), mark(.read, 0, parted)])
             try store.begin(.normal)
-            try store.raise(mark(.delivered, 0, 11))
+            try store.put(mark(.delivered, 0, PlaceSet(0..<11)))
             store.rollback()
             #expect(try store.marks(.delivered, in: log.space).isEmpty)
         }
@@ -193,10 +197,10 @@ struct ConversationContractTests {
                                 space: log.space, object: .space, field: EntryField(rawValue: 1),
                                 operation: OperationNumber(1), order: made.orderKey))
                         for kind in MarkKind.allCases {
-                            try store.raise(
+                            try store.put(
                                 Mark(
                                     space: log.space, kind: kind, actor: Sample.id(1),
-                                    tag: log.tag, sequence: 2))
+                                    tag: log.tag, places: PlaceSet(0..<3)))
                         }
                     }
                     return (log, other)

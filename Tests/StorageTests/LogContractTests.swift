@@ -45,14 +45,16 @@ struct LogContractTests {
                     Span(first: 0, last: 4, anchor: Sample.id(1), tip: Sample.id(2)),
                     Span(first: 9, last: 1 << 40, anchor: Sample.id(3), tip: Sample.id(4)),
                 ]
-                log.tipClock = 1 << 61
+                log.order.tip = Stand(value: 1 << 61, witness: 5, wallClock: 6)
+                log.order.floor = Stand(value: 7)
+                log.order.settledEnd = 3
                 log.coveredEnd = 7
                 log.controlCoveredEnd = 3
                 try store.transaction { try store.update(log) }
                 #expect(try store.log(log.number) == log)
                 #expect(try store.logs(in: log.space) == [log])
                 var other = log
-                other.tipClock += 1
+                other.order.tip.value += 1
                 try store.begin(.normal)
                 try store.update(other)
                 #expect(try store.log(log.tag, in: log.space) == other)

@@ -42,7 +42,7 @@ struct Plan: CustomTestStringConvertible, Sendable {
         Plan(testDescription: "entries of a field", sql: SQL.entriesOfField),
         Plan(testDescription: "operations of a range", sql: SQL.operationsByPlace),
         Plan(testDescription: "operation at a place", sql: SQL.operationByPlace),
-        Plan(testDescription: "newest places", sql: SQL.headsBelow),
+        Plan(testDescription: "newest places", sql: SQL.standsBelow),
         Plan(testDescription: "head", sql: SQL.headAfter),
         Plan(testDescription: "heads of a range", sql: SQL.headsInRange),
         Plan(testDescription: "tallies", sql: SQL.talliesInRange),

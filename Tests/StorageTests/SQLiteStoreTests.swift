@@ -20,10 +20,10 @@ struct SQLiteStoreTests {
                     try store.store(try Sample.operations(made, 0..<100), made)
                     try store.setValue([4, 5], .card, [1])
                     try store.setSecret(Secret([1, 2, 3]), "signing seed")
-                    try store.raise(
+                    try store.put(
                         Mark(
                             space: made.space, kind: .read, actor: Sample.id(3), tag: made.tag,
-                            sequence: 7))
+                            places: PlaceSet(0..<8)))
                     log = try store.log(made.number)
                 }
                 try store.writeGuard(heads: store.heads(of: Sample.device))
@@ -40,7 +40,8 @@ struct SQLiteStoreTests {
             #expect(try store.secret("signing seed") == Secret([1, 2, 3]))
             #expect(try store.secret("noise key") == nil)
             #expect(
-                try store.mark(.read, of: Sample.id(3), on: before.tag, in: before.space) == 7)
+                try store.mark(.read, of: Sample.id(3), on: before.tag, in: before.space)?.places
+                    == PlaceSet(0..<8))
             #expect(try store.check().isEmpty)
         }
     }
@@ -102,9 +103,10 @@ struct SQLiteStoreTests {
                 try store.store([try Sample.operation(log, 0, text: canaries[0])], log)
                 try store.setValue(Array(canaries[1].utf8), .card, person.bytes)
                 try store.setSecret(Secret(Array(canaries[2].utf8)), "signing seed")
-                try store.raise(
+                try store.put(
                     Mark(
-                        space: log.space, kind: .read, actor: person, tag: log.tag, sequence: 0))
+                        space: log.space, kind: .read, actor: person, tag: log.tag,
+                        places: PlaceSet(0..<1)))
                 try store.addFork(
                     try Sample.evidence(log, space, parting: 0), in: log.number)
             }

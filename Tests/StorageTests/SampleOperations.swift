@@ -112,7 +112,7 @@ extension TransactionalStore {
                 first: record.spans.first?.first ?? first.sequence, last: last.sequence,
                 anchor: OperationID(reinterpreting: log.id), tip: last.id)
         ]
-        record.tipClock = last.operation.header.clock
+        record.order.tip = last.stand
         try update(record)
         return numbers
     }

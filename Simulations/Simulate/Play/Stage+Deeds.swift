@@ -273,7 +273,12 @@ extension Stage {
             return try message(rank, in: place).map {
                 .react($0, Reaction(emoji: emoji, isOn: isOn))
             }
-        case .read(let place): return try space(place).map { .markRead($0.id) }
+        case .read(let place):
+            return try space(place).map { space in
+                let page = try node.store.messages(
+                    in: space.number, before: nil, limit: Self.pageMessageCount)
+                return .markRead(space.id, ShownMessages(page.map(\.operation)))
+            }
         case .rename(let place, let name): return try space(place).map { .rename($0.id, name) }
         case .mute(let place, let isOn): return try space(place).map { .mute($0.id, isOn: isOn) }
         case .bringIn(let place, let firstLine, let texts):

@@ -9,6 +9,8 @@ import ParleyWire
 
 /// The people of a scenario in their world: begins phases and carries out acts.
 struct Stage {
+    /// So many messages a person reads at once: what is above them stays unread.
+    static let pageMessageCount = 20
     let scenario: Scenario
     let world: World
     /// Commands that were carried out.

@@ -64,8 +64,9 @@ extension Scenario {
             let (drift, isFrozen) = (
                 Int64.random(in: -500...500, using: &random), random.next() % 8 == 0
             )
+            let skew = Int64.random(in: -86_400...86_400, using: &random)
             let clock = Clock(
-                skewSeconds: Int64.random(in: -86_400...86_400, using: &random),
+                skewSeconds: wrongness(of: place, seed: seed, skew),
                 // A clock that runs a million parts in a million too slow stands still.
                 driftPpm: isFrozen ? -1_000_000 : drift)
             if hasWrongClocks { nodes[place].clock = clock }
@@ -77,6 +78,16 @@ extension Scenario {
             nodes[nodes.count - 1].malicious = drawn[0] == drawn[1] ? [drawn[0]] : drawn
         }
         return nodes
+    }
+
+    /// A wrong clock is off by seconds, by hours, or by years, from a stream of its own.
+    private static func wrongness(of place: Int, seed: UInt64, _ skew: Int64) -> Int64 {
+        var random = SeededRandom(seed: seed, purpose: "clock \(place)")
+        switch random.next() % 3 {
+        case 0: return skew / 2_880
+        case 1: return skew
+        default: return skew * 3_653
+        }
     }
 
     /// From the seed 100 on people call in half of all worlds, from a stream of their own; of those

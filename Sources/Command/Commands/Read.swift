@@ -5,12 +5,15 @@ import ParleyLocalAPI
 struct Read: NodeCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
-        abstract: "show the newest messages, and mark them as read",
+        abstract: "show what is new, and mark it as read",
         discussion: """
-            Others in the conversation learn that you have read it, unless --keep-unread is given. \
-            What stands above the page is shown with --before.
+            Begins at the first message that you have not read, or shows the newest where you have \
+            read all. What is shown is marked as read, and nothing else: others in the \
+            conversation learn that, unless --keep-unread is given. --newest begins at the end; what \
+            stands above a page is shown with --before.
 
-            ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person.
+            ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person. They stand \
+            for the newest change: an edit that nobody has yet says so.
 
             Example:
               parley read home --limit 20
@@ -30,6 +33,8 @@ struct Read: NodeCommand {
         name: .long,
         help: ArgumentHelp("the page around a message, and its thread", valueName: "message"))
     var around: MessageArgument?
+    @Flag(name: .long, help: "the newest page, also where something above it is not read")
+    var newest = false
     @Flag(name: .long, help: "do not mark them as read")
     var keepUnread = false
 
@@ -41,7 +46,9 @@ struct Read: NodeCommand {
         if let before, before.isEmpty || before.utf8.count > 256 {
             throw ValidationError("--before takes what an earlier page said")
         }
-        if before != nil, around != nil { throw ValidationError("--before or --around, not both") }
+        if [before != nil, around != nil, newest].count(where: { $0 }) > 1 {
+            throw ValidationError("one of --before, --around and --newest")
+        }
     }
 
     /// Why something may not be marked as read, and can be read all the same.
@@ -53,7 +60,7 @@ struct Read: NodeCommand {
     /// The page, and who came and went while it was written.
     private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
         let first = page.cursor == nil ? 0 : page.messages.first?.time ?? 0
-        let last = before == nil ? UInt64.max : page.messages.last?.time ?? 0
+        let last = page.belowCount == 0 ? UInt64.max : page.messages.last?.time ?? 0
         let events = try await node.events(conversation: conversation).filter {
             ($0.time >= first && $0.time <= last)
         }
@@ -74,24 +81,36 @@ struct Read: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         if let around { return try await show(around: around.reference, on: node) }
-        let page = try await node.messages(
-            conversation: conversation, before: before, limit: limit)
+        let page =
+            newest || before != nil
+            ? try await node.messages(conversation: conversation, before: before, limit: limit)
+            : try await node.unread(conversation: conversation, limit: limit)
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
-        if !output.json {
-            if page.messages.isEmpty { World.current.say("no messages yet") }
-            if let cursor = page.cursor {
-                let name = conversation.contains(" ") ? "\"\(conversation)\"" : conversation
-                World.current.say("earlier: parley read \(harmless(name)) --before \(cursor)")
-            }
+        if !output.json { sayWhatIsLeft(page) }
+        // After it was shown: what nobody saw is not read.
+        let shown = page.messages.filter { !$0.isOwn && $0.number > 0 }.map {
+            MessageReference($0.number)
         }
-        // After it was shown: what nobody saw is not read. An earlier page marks nothing.
-        if !keepUnread, before == nil {
+        if !keepUnread, !shown.isEmpty {
             do {
-                _ = try await node.markRead(conversation: conversation)
+                _ = try await node.markRead(
+                    conversation: conversation, messages: shown, last: page.last)
             } catch let error as NodeError where Self.silent.contains(error.code) {
                 // Who may write nothing, marks included, still reads what is here.
             }
         }
+    }
+
+    private func sayWhatIsLeft(_ page: MessagePage) {
+        if page.messages.isEmpty { World.current.say("no messages yet") }
+        let name = harmless(conversation.contains(" ") ? "\"\(conversation)\"" : conversation)
+        if let cursor = page.cursor {
+            World.current.say(
+                "\(page.aboveCount) above: parley read \(name) --before \(cursor)")
+        }
+        guard page.belowCount > 0 else { return }
+        let way = keepUnread || before != nil ? " --newest" : ""
+        World.current.say("\(page.belowCount) below: parley read \(name)\(way)")
     }
 }

@@ -125,7 +125,7 @@ struct OutboxCommand: NodeCommand {
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
-            alone, and those that a relay has.
+            alone, and those that a relay has; and edits, deletions and reactions.
 
             Example:
               parley outbox
@@ -138,7 +138,10 @@ struct OutboxCommand: NodeCommand {
         let waiting = try await node.outbox()
         let table = Table(
             waiting.map {
-                [$0.name, "\($0.savedCount) saved here", "\($0.relayedCount) on a relay"]
+                [
+                    $0.name, "\($0.savedCount) saved here", "\($0.relayedCount) on a relay",
+                    "\($0.changeCount) changed",
+                ]
             })
         try Output.show(waiting, json: output.json, as: table.text)
         guard !output.json, waiting.isEmpty else { return }

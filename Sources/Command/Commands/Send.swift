@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Parley
+import ParleySealing
 import ParleyWire
 
 struct Send: AsyncParsableCommand {
@@ -9,7 +10,8 @@ struct Send: AsyncParsableCommand {
         abstract: "write a message",
         discussion: """
             Without a text, standard input is the message; with --lines, each line is one. When it \
-            returns, everything is saved, and leaves as soon as somebody can be reached.
+            returns, everything is saved, and leaves as soon as somebody can be reached. Where very \
+            many lines stop half-way, saying the same again goes on where it stopped.
 
             Example:
               parley send home "dinner at eight?"
@@ -24,6 +26,8 @@ struct Send: AsyncParsableCommand {
     var text: String?
     @Flag(name: .long, help: "each line of standard input is a message")
     var lines = false
+    @Flag(name: .long, help: "send very many lines once more that were all sent before")
+    var again = false
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
@@ -38,14 +42,76 @@ struct Send: AsyncParsableCommand {
     }
 
     private func send(_ texts: [String], with node: any NodeService) async throws {
-        var sent: [MessageView] = []
-        for batch in Composition.batches(texts) {
-            sent += try await node.send(conversation: conversation, texts: batch, replyTo: nil)
-        }
+        let batches = Composition.batches(texts)
+        if batches.count > 1 { return try await send(batches, count: texts.count, with: node) }
+        let sent = try await node.send(conversation: conversation, texts: texts, replyTo: nil)
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
         } else {
             try Output.show(sent, json: output.json, as: MessageLines.text(sent))
+        }
+    }
+}
+
+extension Send {
+    /// What `--json` says of very many lines.
+    private struct Sent: Encodable {
+        /// Messages saved now.
+        var saved: Int
+        /// Messages that were saved before.
+        var known: Int
+    }
+
+    /// Sends more than the node saves at once: each batch with the note of how far it got, so that
+    /// the same lines, said again after they stopped half-way, go on there.
+    private func send(
+        _ batches: [[String]], count: Int, with node: any NodeService
+    ) async throws {
+        let (key, known) = try await whole(batches, count, on: node)
+        if known > 0 {
+            World.current.say("\(known) of \(count) messages were saved before; going on")
+        }
+        var (saved, line) = (0, 1)
+        for batch in batches {
+            if line + batch.count - 1 > known {
+                do {
+                    saved += try await node.sendLines(
+                        conversation: conversation, texts: batch, key: key, firstLine: line
+                    ).stored
+                } catch let error as NodeError {
+                    throw NodeError(
+                        error.code,
+                        "\(known + saved) of \(count) messages are saved, the others are not: "
+                            + error.message,
+                        hint: "say the same again once that is mended: it goes on with message "
+                            + "\(known + saved + 1)")
+                }
+            }
+            line += batch.count
+        }
+        try Output.show(
+            Sent(saved: saved, known: known), json: output.json,
+            as: "saved \(counted(saved, "message"))")
+    }
+
+    /// The name of these lines in the conversation, and how many of them are saved under it. Those that
+    /// were all sent have another name when they are sent again.
+    private func whole(
+        _ batches: [[String]], _ count: Int, on node: any NodeService
+    ) async throws -> (key: String, known: Int) {
+        let content = batches.joined().joined(separator: "\u{0}")
+        var round = 0
+        while true {
+            let key: Digest = digest(.file, Array("parley send \(round)\u{0}\(content)".utf8))
+            let known = try await node.importedLineCount(
+                conversation: conversation, fileHash: key.description)
+            if known < count, known > 0 || round == 0 || again { return (key.description, known) }
+            guard known >= count else {
+                throw NodeError(
+                    "sent-before", "these \(count) messages were all sent before",
+                    hint: "--again sends them once more")
+            }
+            round += 1
         }
     }
 }

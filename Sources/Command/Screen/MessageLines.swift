@@ -101,7 +101,9 @@ struct MessageLines {
 
     private func marks(_ message: MessageView) -> String {
         var marks: [String] = []
-        if !message.isDeleted, !message.history.isEmpty { marks.append("(edited)") }
+        func waits(_ change: String) -> Bool { message.waiting.contains { $0.change == change } }
+        if !message.isDeleted, message.editCount > 0, !waits("edit") { marks.append("(edited)") }
+        for change in message.waiting { marks.append("(\(Self.text(change)))") }
         if message.isImported {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
@@ -118,9 +120,21 @@ struct MessageLines {
         return marks.isEmpty ? "" : "  " + marks.joined(separator: " ")
     }
 
+    private static func text(_ change: MessageView.Waiting) -> String {
+        let subject =
+            switch change.change {
+            case "edit": "edited,"
+            case "deletion": "deleted,"
+            default: "reaction"
+            }
+        return subject + (change.state == "relayed" ? " on a relay" : " not yet delivered")
+    }
+
     private func reactions(_ message: MessageView) -> String {
         message.reactions.map { reaction in
-            harmless(reaction.emoji) + " " + harmless(reaction.names.joined(separator: ", "))
+            let more = reaction.count - reaction.names.count
+            return harmless(reaction.emoji) + " " + harmless(reaction.names.joined(separator: ", "))
+                + (more > 0 ? " and \(more) more" : "")
         }.joined(separator: "  ")
     }
 }

@@ -80,7 +80,7 @@ enum LastWriter {
         let entry = Entry(
             space: context.space.number, object: object, field: field,
             element: try element.map { bytes throws(StoreError) in try store.locator(bytes) } ?? 0,
-            operation: applied.number, order: applied.operation.orderKey, isOn: isOn)
+            operation: applied.number, order: applied.orderKey, isOn: isOn)
         let rivals = try store.entries(
             about: entry.object, in: entry.space, field: entry.field
         ).filter { $0.element == entry.element }

@@ -8,26 +8,26 @@ extension OperationKind {
     public static let receipts = OperationKind(rawValue: 112)
 }
 
-/// The payload of receipts: only what grew.
+/// The payload of receipts: of each log that it names, all that the author can say.
 public struct Receipts: Equatable, Sendable {
     /// Nobody says in larger spaces what they received: such receipts would grow with its square.
     public static let deliveryMemberCountMax = 64
 
-    /// How far the author is with one log.
+    /// What the author has of one log.
     public struct Progress: Equatable, Sendable {
         /// The log.
         public var tag: LogTag
-        /// The last place.
-        public var sequence: UInt64
+        /// The places.
+        public var places: PlaceSet
 
-        /// Progress up to this place.
-        public init(tag: LogTag, sequence: UInt64) {
+        /// Progress at these places.
+        public init(tag: LogTag, places: PlaceSet) {
             self.tag = tag
-            self.sequence = sequence
+            self.places = places
         }
     }
 
-    /// What the person has read.
+    /// What the person has read on this device.
     public var read: [Progress]
     /// What the device has received.
     public var delivered: [Progress]
@@ -38,11 +38,15 @@ public struct Receipts: Equatable, Sendable {
         self.delivered = delivered
     }
 
-    /// The receipts in a payload, or nil.
+    /// The receipts in a payload, or nil. A mark that can tell nothing is left out.
     public init?(payload: [UInt8]) {
         guard let message = Payload.decode(PayloadReceipts.self, payload) else { return nil }
-        read = message.read.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }
-        delivered = message.delivered.map { Progress(tag: LogTag($0.tag), sequence: $0.sequence) }
+        read = message.read.compactMap(Self.progress)
+        delivered = message.delivered.compactMap(Self.progress)
+    }
+
+    private static func progress(_ mark: PayloadReceiptMark) -> Progress? {
+        PlaceSet(counts: mark.counts).map { Progress(tag: LogTag(mark.tag), places: $0) }
     }
 
     /// The operation that says this.
@@ -58,12 +62,13 @@ public struct Receipts: Equatable, Sendable {
     private static func mark(_ progress: Progress) -> PayloadReceiptMark {
         var mark = PayloadReceiptMark()
         mark.tag = progress.tag.value
-        mark.sequence = progress.sequence
+        mark.counts = progress.places.counts
         return mark
     }
 }
 
-/// Marks only grow, so order and repetition do not matter.
+/// Of what a device says of a log the last in its own log of receipts holds, whatever came first: each
+/// says all that the one before said, so that a device's marks are bounded by one receipt.
 enum ReceiptsRule: MergeRule {
     static let kind = OperationKind.receipts
     static let lane = Lane.receipts
@@ -75,31 +80,26 @@ enum ReceiptsRule: MergeRule {
         guard let payload = applied.operation.operation.payload,
             let receipts = Receipts(payload: payload)
         else { return [] }
-        for progress in try possible(receipts.read, context, in: store) {
-            try store.raise(
-                Mark(
-                    space: context.space.number, kind: .read,
-                    actor: Digest(reinterpreting: context.author.person), tag: progress.tag,
-                    sequence: progress.sequence))
-        }
-        for progress in try possible(receipts.delivered, context, in: store) {
-            try store.raise(
-                Mark(
-                    space: context.space.number, kind: .delivered,
-                    actor: Digest(reinterpreting: applied.log.device), tag: progress.tag,
-                    sequence: progress.sequence))
+        for (kind, list) in [(MarkKind.read, receipts.read), (.delivered, receipts.delivered)] {
+            for progress in try possible(list, context, in: store) {
+                try store.replace(
+                    Mark(
+                        space: context.space.number, kind: kind,
+                        actor: Digest(reinterpreting: applied.log.device), tag: progress.tag,
+                        places: progress.places, said: applied.operation.sequence))
+            }
         }
         return [.receipts(context.space.number)]
     }
 
-    /// What can be true: a place that a log can have, of a log of content that a member can write.
+    /// What can be true: of a log of content that a member can write.
     /// Marks of logs that nobody will ever write would fill the disk.
     private static func possible(
         _ list: [Receipts.Progress], _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) -> [Receipts.Progress] {
         var tags: Set<LogTag>?
         var kept: [Receipts.Progress] = []
-        for progress in list where progress.sequence < Limits.placeMax {
+        for progress in list {
             if let log = try store.log(progress.tag, in: context.space.number) {
                 // Of whom nothing counts, no mark does either, whoever happens to hold the log.
                 if log.lane == .content, context.roster.person(of: log.device) != nil {

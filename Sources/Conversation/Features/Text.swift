@@ -78,7 +78,7 @@ extension StoredOperation {
 }
 
 /// A message is a row of the timeline. It never changes place but for one case: an imported one
-/// that was deleted has lost its original time with its payload and moves to its clock.
+/// that was deleted has lost its original time with its payload and moves to where it was brought in.
 enum TextRule: MergeRule {
     static let kind = OperationKind.text
     static let lane = Lane.content
@@ -97,7 +97,7 @@ enum TextRule: MergeRule {
             guard let message = TextMessage(payload: payload) else { return [] }
             if let origin = message.origin {
                 flags.insert(.imported)
-                order.clock = origin.time << 16
+                order = order.imported(at: origin.time)
             }
         } else {
             flags.insert(.bodyless)
@@ -121,7 +121,7 @@ enum TextRule: MergeRule {
     static func order(_ operation: VerifiedOperation) -> OrderKey {
         var order = operation.orderKey
         if let origin = operation.operation.payload.flatMap(TextMessage.init)?.origin {
-            order.clock = origin.time << 16
+            order = order.imported(at: origin.time)
         }
         return order
     }
@@ -143,6 +143,15 @@ enum TextRule: MergeRule {
         guard !applied.isBackfill, !flags.contains(.imported),
             context.person(writing: applied.log) != context.ownPerson
         else { return false }
-        return order.clock >> 16 + lateness < context.newestClock >> 16
+        return order.stand >> 16 + lateness < context.newestStand >> 16
+    }
+}
+
+extension OrderKey {
+    /// Where a message stands that was brought in: where it was written, but no later than here.
+    func imported(at time: UInt64) -> OrderKey {
+        var order = self
+        order.stand = min(order.stand, time << 16)
+        return order
     }
 }

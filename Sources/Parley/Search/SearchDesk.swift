@@ -79,8 +79,9 @@ actor SearchDesk {
     ) async throws -> [SearchHit] {
         try await running.read { views in
             var hits: [SearchHit] = []
+            var byteCount = 0
             for entry in found {
-                if hits.count == request.limit { break }
+                if hits.count == request.limit || byteCount > MessagePage.byteCountMax { break }
                 guard
                     let shown = try views.hit(
                         entry.operation, query, filter, isByWords: entry.meaningRank == nil)
@@ -89,6 +90,8 @@ actor SearchDesk {
                     try entry.meaningRank != nil
                     && views.says(shown.message, sources[entry.operation] ?? [])
                 guard isMeant || entry.wordRank != nil else { continue }
+                // Its text stands in it twice.
+                byteCount += 2 * shown.message.lineByteCount
                 hits.append(
                     SearchHit(
                         message: shown.message, conversation: shown.name,

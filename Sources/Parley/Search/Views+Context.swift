@@ -9,7 +9,7 @@ extension OrderKey {
     static var last: OrderKey? {
         OperationID([UInt8](repeating: 0xff, count: 32)).map {
             OrderKey(
-                clock: UInt64(Int64.max), tag: LogTag(.max), sequence: UInt64(Int64.max), id: $0)
+                stand: UInt64(Int64.max), tag: LogTag(.max), sequence: UInt64(Int64.max), id: $0)
         }
     }
 }
@@ -42,11 +42,14 @@ extension Views {
     private func thread(of message: MessageView, in page: MessagePage) throws -> [MessageView] {
         var thread = [message]
         var parent = message.replyTo
+        var byteCount = message.lineByteCount
         while let number = parent, thread.count < Self.threadCountMax,
+            byteCount < MessagePage.byteCountMax,
             !thread.contains(where: { $0.number == number }),
             let view = try self.message(OperationNumber(number))
         {
             thread.insert(view, at: 0)
+            byteCount += view.lineByteCount
             parent = view.replyTo
         }
         var numbers = Set(thread.map(\.number))

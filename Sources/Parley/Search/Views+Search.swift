@@ -73,7 +73,7 @@ extension Views {
     private static func has(_ view: MessageView, _ query: SearchQuery) -> Bool {
         if query.has.contains("reaction"), view.reactions.isEmpty { return false }
         if query.states.contains("reply"), view.replyTo == nil { return false }
-        return !query.states.contains("edited") || !view.history.isEmpty
+        return !query.states.contains("edited") || view.editCount > 0
     }
 
     /// The message whose text an operation says.
@@ -110,7 +110,7 @@ extension Views {
 
     /// Whether one of these operations says what a message shows now, and not what it once said.
     func says(_ view: MessageView, _ operations: [Int64]) throws -> Bool {
-        if view.history.isEmpty, operations.contains(view.number) { return true }
+        if view.editCount == 0, operations.contains(view.number) { return true }
         return try operations.contains { number in
             try store.operation(OperationNumber(number))?.searchableText?.text == view.text
         }

@@ -18,12 +18,12 @@ public struct MessagePlace: Equatable, Sendable {
 /// How far the messages were shown, in the order in which they lie in the store.
 public struct MessageCursor: Equatable, Sendable {
     fileprivate var space: Int64
-    fileprivate var clock: Int64
+    fileprivate var stand: Int64
     fileprivate var tag: Int64
     fileprivate var sequence: Int64
 
     /// Before all of them.
-    public static let start = MessageCursor(space: -1, clock: 0, tag: 0, sequence: 0)
+    public static let start = MessageCursor(space: -1, stand: 0, tag: 0, sequence: 0)
 }
 
 extension SQLiteStore {
@@ -36,7 +36,7 @@ extension SQLiteStore {
     ) throws(StoreError) -> MessageCursor? {
         let statement = try connection.prepare(SearchSQL.messagesFrom)
         statement.bind(1, cursor.space)
-        statement.bind(2, cursor.clock)
+        statement.bind(2, cursor.stand)
         statement.bind(3, cursor.tag)
         statement.bind(4, cursor.sequence)
         statement.bind(5, Int64(limit))
@@ -45,13 +45,13 @@ extension SQLiteStore {
         var count = 0
         while try statement.step("reading messages") {
             last = MessageCursor(
-                space: statement.integer(1), clock: statement.integer(2),
+                space: statement.integer(1), stand: statement.integer(2),
                 tag: statement.integer(3), sequence: statement.integer(4))
             count += 1
             body(
                 MessagePlace(
                     operation: statement.integer(0), space: SpaceNumber(last.space),
-                    time: UInt64(bitPattern: last.clock) >> 16,
+                    time: UInt64(bitPattern: last.stand) >> 16,
                     tag: LogTag(UInt64(ordered: last.tag))))
         }
         return count == limit ? last : nil
@@ -72,7 +72,7 @@ extension SQLiteStore {
             let order = stored.messagePlace(in: log)
             places.append(
                 MessagePlace(
-                    operation: text.number.rawValue, space: log.space, time: order.clock >> 16,
+                    operation: text.number.rawValue, space: log.space, time: order.stand >> 16,
                     tag: order.tag))
         }
         return (pending.through, places)
@@ -86,7 +86,7 @@ extension SQLiteStore {
     ) throws(StoreError) -> OrderKey? {
         let statement = try connection.prepare(SearchSQL.messagesAfter)
         statement.bind(1, space.rawValue)
-        statement.bind(2, Int64(clamping: order.clock))
+        statement.bind(2, Int64(clamping: order.stand))
         statement.bind(3, Int64(ordered: order.tag.value))
         statement.bind(4, Int64(clamping: order.sequence))
         statement.bind(5, Int64(count - 1))
@@ -94,8 +94,39 @@ extension SQLiteStore {
         guard try statement.step("reading messages"), let id = OperationID(statement.bytes(3))
         else { return nil }
         return OrderKey(
-            clock: UInt64(bitPattern: statement.integer(0)),
+            stand: UInt64(bitPattern: statement.integer(0)),
             tag: LogTag(UInt64(ordered: statement.integer(1))),
             sequence: UInt64(bitPattern: statement.integer(2)), id: id)
+    }
+}
+
+extension SQLiteStore {
+    /// The last operation that was stored.
+    public var lastOperation: OperationNumber { OperationNumber(nextOperation - 1) }
+
+    /// How many messages of a conversation stand above one.
+    public func messageCount(
+        before order: OrderKey, in space: SpaceNumber
+    ) throws(StoreError) -> Int {
+        try messageCount(SearchSQL.messageCountBefore, order, space)
+    }
+
+    /// How many messages of a conversation stand below one.
+    public func messageCount(
+        after order: OrderKey, in space: SpaceNumber
+    ) throws(StoreError) -> Int {
+        try messageCount(SearchSQL.messageCountAfter, order, space)
+    }
+
+    private func messageCount(
+        _ sql: String, _ order: OrderKey, _ space: SpaceNumber
+    ) throws(StoreError) -> Int {
+        let statement = try connection.prepare(sql)
+        statement.bind(1, space.rawValue)
+        statement.bind(2, Int64(clamping: order.stand))
+        statement.bind(3, Int64(ordered: order.tag.value))
+        statement.bind(4, Int64(clamping: order.sequence))
+        defer { statement.reset() }
+        return try statement.step("counting messages") ? Int(statement.integer(0)) : 0
     }
 }

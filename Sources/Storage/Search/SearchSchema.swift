@@ -77,15 +77,21 @@ enum SearchSQL {
         SELECT \(SQL.operationColumns) FROM operation WHERE number > ?1 ORDER BY number LIMIT ?2
         """
     static let messagesFrom = """
-        SELECT operation, space, clock, tag, sequence FROM message
-        WHERE (space, clock, tag, sequence) > (?1, ?2, ?3, ?4)
-        ORDER BY space, clock, tag, sequence LIMIT ?5
+        SELECT operation, space, stand, tag, sequence FROM message
+        WHERE (space, stand, tag, sequence) > (?1, ?2, ?3, ?4)
+        ORDER BY space, stand, tag, sequence LIMIT ?5
         """
     static let messagesAfter = """
-        SELECT m.clock, m.tag, m.sequence, o.id
+        SELECT m.stand, m.tag, m.sequence, o.id
         FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
-        WHERE m.space = ?1 AND (m.clock, m.tag, m.sequence) > (?2, ?3, ?4)
-        ORDER BY m.clock, m.tag, m.sequence LIMIT 1 OFFSET ?5
+        WHERE m.space = ?1 AND (m.stand, m.tag, m.sequence) > (?2, ?3, ?4)
+        ORDER BY m.stand, m.tag, m.sequence LIMIT 1 OFFSET ?5
+        """
+    static let messageCountBefore = """
+        SELECT count(*) FROM message WHERE space = ?1 AND (stand, tag, sequence) < (?2, ?3, ?4)
+        """
+    static let messageCountAfter = """
+        SELECT count(*) FROM message WHERE space = ?1 AND (stand, tag, sequence) > (?2, ?3, ?4)
         """
     static let embeddingsAfter = """
         SELECT operation, content FROM embedding

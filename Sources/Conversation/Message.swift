@@ -1,0 +1,93 @@
+public import ParleyLedger
+public import ParleyWire
+
+/// How far a message has come. Only what was observed is ever shown.
+public enum MessageState: String, Comparable, Sendable {
+    /// It is on this device's disk.
+    case saved
+    /// A relay has it on its disk, for others to fetch.
+    case relayed
+    /// A device of another person holds it on its disk.
+    case delivered
+    /// Another person has read it.
+    case read
+
+    private var rank: Int {
+        switch self {
+        case .saved: 0
+        case .relayed: 1
+        case .delivered: 2
+        case .read: 3
+        }
+    }
+
+    /// States order by how far they are.
+    public static func < (left: Self, right: Self) -> Bool { left.rank < right.rank }
+}
+
+/// A message as a screen shows it.
+public struct Message: Equatable, Sendable {
+    /// An emoji, and who reacted with it.
+    public struct Reactions: Equatable, Sendable {
+        /// The emoji.
+        public var emoji: String
+        /// Who reacted, in the order in which they did.
+        public var persons: [PersonID]
+    }
+
+    /// Its row here: how commands of this node name it.
+    public var number: OperationNumber
+    /// How operations of the space name it.
+    public var reference: OperationReference
+    /// Where it stands.
+    public var order: OrderKey
+    /// Who wrote it, or who brought it in.
+    public var author: PersonID
+    /// The text as last edited; nil where it was deleted or has not arrived.
+    public var text: String?
+    /// Where it came from, unless it was written here.
+    public var origin: ImportedOrigin?
+    /// When it was written by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+    /// The message that it replies to.
+    public var parent: OperationReference?
+    /// Earlier texts, oldest first; empty where it was never edited, and where they were not asked for.
+    public var history: [String]
+    /// How often it was edited.
+    public var editCount: Int
+    /// Reactions, in the order in which the first of each came.
+    public var reactions: [Reactions]
+    /// What a screen marks.
+    public var flags: MessageRow.Flags
+    /// How far its newest change has come: the text, the last edit, or the deletion. Nil for messages
+    /// of others.
+    public var state: MessageState?
+    /// What this person changed about it and no device of another person holds yet.
+    public var waiting: [WaitingChange]
+}
+
+/// A text that a message had.
+public struct TextVersion: Equatable, Sendable {
+    /// The text; nil where it has not arrived.
+    public var text: String?
+    /// When it was written by its author's clock, in Unix milliseconds.
+    public var time: UInt64
+}
+
+/// A change of a message that waits.
+public struct WaitingChange: Equatable, Sendable {
+    /// What was changed.
+    public enum Subject: String, CaseIterable, Sendable {
+        /// The text.
+        case edit
+        /// It was taken back.
+        case deletion
+        /// A reaction was added or taken back.
+        case reaction
+    }
+
+    /// What was changed.
+    public var subject: Subject
+    /// How far the change has come: ``MessageState/saved`` or ``MessageState/relayed``.
+    public var state: MessageState
+}

@@ -1,0 +1,67 @@
+public import ParleyLedger
+public import ParleyRoster
+public import ParleyWire
+
+/// What a person wrote in a conversation and no device of another person holds.
+public struct WaitingCounts: Equatable, Sendable {
+    /// Messages that are here alone.
+    public var saved = 0
+    /// Messages that a relay holds.
+    public var relayed = 0
+    /// Edits, deletions and reactions, here or on a relay.
+    public var changes = 0
+
+    /// All of them.
+    public var total: Int { saved + relayed + changes }
+}
+
+extension Overview {
+    /// Kinds that change a message.
+    private static let changingKinds: [OperationKind] = [.edit, .delete, .reaction]
+
+    /// How many own messages, and changes of messages, no device of another person has.
+    ///
+    /// - Parameter relayed: which places of own logs relays have on their disks.
+    public static func waitingCounts(
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        relayed: [LogTag: [Range<UInt64>]] = [:], in store: some MergeStore
+    ) throws(StoreError) -> WaitingCounts {
+        let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
+        var counts = WaitingCounts()
+        for log in try store.logs(in: space.number) where log.lane == .content {
+            guard roster.person(of: log.device) == ownPerson else { continue }
+            for gap in states.waiting(in: log) {
+                let all = try store.messageCount(in: log.number, gap.closed)
+                var onRelay = 0
+                for range in relayed[log.tag] ?? [] {
+                    let places = range.clamped(to: gap)
+                    guard !places.isEmpty else { continue }
+                    onRelay += try store.messageCount(in: log.number, places.closed)
+                }
+                counts.saved += all - onRelay
+                counts.relayed += onRelay
+                // Almost always there are messages alone.
+                if all < gap.count { counts.changes += try changeCount(in: log, gap, store) }
+            }
+        }
+        return counts
+    }
+
+    private static func changeCount(
+        in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
+    ) throws(StoreError) -> Int {
+        var count = 0
+        try store.eachOperation(of: log, in: range) { stored in
+            let operation = stored.operation
+            // An edit whose message is deleted says nothing any more.
+            if changingKinds.contains(operation.header.kind), !operation.isErased { count += 1 }
+            return true
+        }
+        return count
+    }
+}
+
+extension Range<UInt64> {
+    /// The same places; the range must not be empty.
+    var closed: ClosedRange<UInt64> { lowerBound...Swift.max(lowerBound, upperBound - 1) }
+}

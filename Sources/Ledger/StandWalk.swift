@@ -1,0 +1,155 @@
+import ParleyWire
+
+/// Finds out, operation by operation, where those of one log stand.
+///
+/// A stand follows from what the operation names and from the one before it. What is not held, lies
+/// beyond a bound, or is another operation than the one that was named counts as nothing; of these only
+/// what is not held may come one day, so until then the stand is not settled.
+/// Source: `Protocol/03-operations.md`, "Order".
+struct StandWalk {
+    private let log: LogRecord
+    private let rule: StandRule
+    /// Where the operation before the next one stands; nil for none, or where that is not held.
+    private var last: Stand?
+    private var witness: UInt64
+    /// Whether all that was seen so far stands for good.
+    private(set) var isSettled: Bool
+
+    /// A walk that begins at a place.
+    init(
+        at first: UInt64, in log: LogRecord, _ rule: StandRule, _ store: some LogStore
+    ) throws(StoreError) {
+        self.log = log
+        self.rule = rule
+        witness = rule.beganAt ?? 0
+        isSettled = true
+        guard log.lane.carriesAuthority, first > 0 else { return }
+        if first == log.base {
+            follow(log.order.floor ?? Stand())
+        } else if first == log.end {
+            follow(log.order.tip)
+            isSettled = log.order.settledEnd >= first
+        } else if let before = try store.header(at: first - 1, in: log.number) {
+            follow(before.stand)
+            isSettled = first <= max(log.order.settledEnd, log.base)
+        } else {
+            try beginAboveHole(at: first, store)
+        }
+    }
+
+    private mutating func follow(_ stand: Stand) {
+        last = stand
+        witness = max(stand.witness, rule.beganAt ?? 0)
+    }
+
+    /// What its author had seen is not known above a hole. So that its clock counts for the time being,
+    /// what others wrote last in lane 0, which has no holes, stands for that: whoever keeps a hole open
+    /// for ever gains no more than others.
+    mutating func beginAboveHole(at first: UInt64, _ store: some LogStore) throws(StoreError) {
+        last = nil
+        isSettled = first < log.base
+        guard let beganAt = rule.beganAt else { return }
+        witness = beganAt
+        for other in try store.logs(in: log.space)
+        where other.lane == .control && rule.isAnother(other.device, than: log.device) {
+            witness = max(witness, other.order.tip.wallClock)
+        }
+    }
+
+    /// The log begins here for this node.
+    mutating func beginAtFloor() {
+        follow(log.order.floor ?? Stand())
+        isSettled = true
+    }
+
+    /// Where the next operation stands.
+    ///
+    /// - Parameter settling: the logs that are walked through at the same time, and how far each of
+    ///   them is settled: their records do not say it yet.
+    mutating func step(
+        _ header: OperationHeader, besides settling: [LogTag: UInt64] = [:],
+        _ store: some LogStore
+    ) throws(StoreError) -> Stand {
+        guard log.lane.carriesAuthority else { return Stand(unplaced: header) }
+        var past = last?.value
+        for cause in header.dependencies {
+            try look(at: cause, &past, settling, store)
+        }
+        for cause in header.references {
+            try look(at: cause, &past, settling, store)
+        }
+        let stand = rule.stand(wallClock: header.wallClock, past: past, witness: witness)
+        last = stand
+        return stand
+    }
+
+    private mutating func look(
+        at name: OperationReference, _ past: inout UInt64?, _ settling: [LogTag: UInt64],
+        _ store: some LogStore
+    ) throws(StoreError) {
+        // What stands before in the own log goes without saying.
+        guard name.tag != log.tag else { return }
+        guard let named = try store.log(name.tag, in: log.space) else {
+            isSettled = false
+            return
+        }
+        guard named.lane.isCausal, let cause = named.counted(name) else { return }
+        // Of lane 0 only the clocks count: who is in a space says nothing of where a message stands.
+        let isControl = named.lane == .control
+        if isControl, rule.beganAt == nil { return }
+        guard let found = try stand(of: cause, in: named, settling, store) else { return }
+        if rule.beganAt != nil, rule.isAnother(named.device, than: log.device) {
+            witness = max(witness, found.stand.wallClock)
+        }
+        guard !isControl else { return }
+        past = max(past ?? 0, found.stand.value)
+        isSettled = isSettled && found.isSettled
+    }
+
+    /// Where a cause stands; nil where it counts as nothing.
+    private mutating func stand(
+        of cause: OperationReference, in named: LogRecord, _ settling: [LogTag: UInt64],
+        _ store: some LogStore
+    ) throws(StoreError) -> (stand: Stand, isSettled: Bool)? {
+        let settledEnd = max(settling[named.tag] ?? named.order.settledEnd, named.base)
+        let isSettled = cause.sequence < settledEnd
+        // Almost always the tip is named: one look at the record, and none at the disk.
+        if settling[named.tag] == nil, cause.sequence + 1 == named.end {
+            return cause.check == named.tip.check ? (named.order.tip, isSettled) : nil
+        }
+        if let held = try store.header(at: cause.sequence, in: named.number) {
+            return cause.check == held.id.check ? (held.stand, isSettled) : nil
+        }
+        if cause.sequence < named.base {
+            guard cause.sequence + 1 == named.base, cause.check == named.floor?.anchor.check,
+                let floor = named.order.floor
+            else { return nil }
+            return (floor, true)
+        }
+        self.isSettled = false
+        return nil
+    }
+}
+
+extension VerifiedRun {
+    /// The same run with where its operations stand, and up to which place its log is settled once they
+    /// are held.
+    public func placed(
+        in log: LogRecord, by rule: StandRule, _ store: some LogStore
+    ) throws(StoreError) -> (run: VerifiedRun, settledEnd: UInt64) {
+        guard log.lane.carriesAuthority else { return (self, log.order.settledEnd) }
+        var walk = try StandWalk(at: first, in: log, rule, store)
+        var placed = operations
+        var settledEnd = max(log.order.settledEnd, log.base)
+        for index in placed.indices {
+            let sequence = placed[index].sequence
+            placed[index].stand = try walk.step(
+                placed[index].operation.header, store)
+            if walk.isSettled, sequence == settledEnd { settledEnd += 1 }
+        }
+        let run = VerifiedRun(
+            log: self.log, device: device, lane: lane, operations: placed, anchor: anchor,
+            heads: heads, isBackfill: isBackfill)
+        return (run, settledEnd)
+    }
+}

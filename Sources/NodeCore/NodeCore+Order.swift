@@ -1,0 +1,67 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyWire
+
+/// Where operations stand follows from what they name, and that can come after them. Then they are placed
+/// again, and what people see is folded again where anything stands elsewhere.
+///
+/// Source: `Protocol/03-operations.md`, "Order".
+extension NodeCore {
+    /// In a space of so many operations they are placed again at once.
+    static let placedAtOnceMax: UInt64 = 4_096
+    /// In a larger one so long after something came that others had named, in milliseconds, and a tenth
+    /// of a millisecond later for each operation: whoever names what nobody has can keep much unsettled,
+    /// and must not make everything that comes cost as much.
+    static let placingDelay: UInt64 = 100
+
+    /// Places operations of a space again, at once or soon, where some are not settled.
+    mutating func placeAgain(
+        _ space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var heldCount: UInt64 = 0
+        var isPending = false
+        for log in try store.logs(in: space) where log.lane.carriesAuthority {
+            heldCount += UInt64(log.heldCount)
+            isPending = isPending || log.lacksOrder
+        }
+        guard isPending else { return }
+        if heldCount <= Self.placedAtOnceMax { return try place(space, store, &effects) }
+        guard let id = try store.space(space)?.id else { return }
+        try store.setValue([1], .unplaced, id.bytes)
+        set(.placing(space), in: Self.placingDelay + heldCount / 10, at: now, &effects)
+    }
+
+    /// Goes on at the start with what was to be placed again.
+    mutating func placeAll(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (key, _) in try store.values(.unplaced) {
+            guard let id = SpaceID(key), let space = try store.space(id) else { continue }
+            set(.placing(space.number), in: Self.placingDelay, at: now, &effects)
+        }
+    }
+
+    /// Places what is not placed for good.
+    mutating func place(
+        _ number: SpaceNumber, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(number) else { return }
+        try store.setValue(nil, .unplaced, space.id.bytes)
+        try prepare(space, store)
+        guard let rule = judges[number]?.placing,
+            try StandSettling.settle(number, by: rule, in: store)
+        else { return }
+        try refold(space, store, &effects)
+    }
+
+    /// Places all of a space again: another part of a log counts than before, or begins elsewhere.
+    ///
+    /// - Returns: whether anything stands elsewhere.
+    mutating func placeAnew(
+        _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try prepare(space, store)
+        guard let rule = judges[space.number]?.placing else { return false }
+        return try StandSettling.again(space.number, by: rule, in: store)
+    }
+}

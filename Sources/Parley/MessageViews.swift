@@ -1,0 +1,101 @@
+/// A message.
+public struct MessageView: Codable, Equatable, Sendable {
+    /// An emoji and who reacted with it.
+    public struct Reaction: Codable, Equatable, Sendable {
+        /// The emoji.
+        public var emoji: String
+        /// Their names; of very many not all.
+        public var names: [String]
+        /// How many they are.
+        public var count: Int
+    }
+    /// A change of one's own that no device of another person holds yet.
+    public struct Waiting: Codable, Equatable, Sendable {
+        /// `edit`, `deletion` or `reaction`.
+        public var change: String
+        /// `saved` or `relayed`.
+        public var state: String
+        /// A change with these fields.
+        public init(change: String, state: String) { (self.change, self.state) = (change, state) }
+    }
+    /// So many emojis, and so many names, come with a message.
+    public static let reactionNameCountMax = 64
+    /// Its number on this node.
+    public var number: Int64
+    /// Its name, which is the same on every device; empty where it is kept and not written yet.
+    public var id = ""
+    /// The conversation, in hex.
+    public var conversation: String
+    /// The name of who wrote it; for an imported one the name it had.
+    public var author: String
+    /// The person who wrote it or brought it in, in hex.
+    public var person: String
+    /// Whether it is one's own.
+    public var isOwn: Bool
+    /// The text; nil where it was deleted or has not arrived.
+    public var text: String?
+    /// When it was written, in Unix milliseconds.
+    public var time: UInt64
+    /// The number of the message that it replies to, where that is held.
+    public var replyTo: Int64?
+    /// The name of the message that it replies to, held or not.
+    public var replyToID: String?
+    /// How many texts it had before this one; `history` tells them.
+    public var editCount: Int
+    /// Reactions.
+    public var reactions: [Reaction]
+    /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; "waiting for …"
+    /// where it is kept and not written yet, and then its number is 0; nil for messages of others.
+    public var state: String?
+    /// Whether it was deleted for everyone.
+    public var isDeleted: Bool
+    /// Whether it was imported.
+    public var isImported: Bool
+    /// Whether an imported one was an action.
+    public var isAction: Bool
+    /// Whether it came long after newer ones.
+    public var isLate: Bool
+    /// Whether its text has not arrived.
+    public var isMissing: Bool
+    /// The name of the member who brought it in, where it was imported: nobody else vouches for its
+    /// author and its time.
+    public var importedBy: String?
+    /// What one changed about it and waits to be delivered.
+    public var waiting: [Waiting] = []
+}
+
+/// A page of a timeline.
+public struct MessagePage: Codable, Equatable, Sendable {
+    /// Oldest first.
+    public var messages: [MessageView]
+    /// What `before` takes for the page above this one; nil where there is none.
+    public var cursor: String?
+    /// How many messages stand above the page.
+    public var aboveCount: Int
+    /// How many stand below it.
+    public var belowCount: Int
+    /// The last operation that was stored when the page was made, for `markRead`: what came later was
+    /// not shown.
+    public var last: Int64
+    /// A page ends before it would take so many bytes, unless it has one message.
+    static let byteCountMax = 2 << 20
+}
+
+/// Texts that a message had.
+public struct HistoryPage: Codable, Equatable, Sendable {
+    /// How many come at once, at most.
+    public static let versionCountMax = 20
+    /// One of them.
+    public struct Version: Codable, Equatable, Sendable {
+        /// The text; nil where it has not arrived.
+        public var text: String?
+        /// When it was written, in Unix milliseconds.
+        public var time: UInt64
+    }
+    /// Oldest first; the last of all is the one that is shown.
+    public var versions: [Version]
+    /// How many there are in all; 0 of a message that was deleted.
+    public var count: Int
+    /// What `from` takes for those that follow; nil where none do.
+    public var next: Int?
+}

@@ -1,0 +1,83 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Pages of a timeline. Each fits a line of the local API, whatever its messages hold.
+extension Views {
+    /// The page that ends below a cursor, or at the newest message.
+    func page(of space: SpaceRecord, before: String?, limit: Int) throws -> MessagePage {
+        let order = try before.map { try Cursor.order($0) }
+        return try page(of: space, before: order, limit: limit, keepsOldest: false)
+    }
+
+    /// The page that begins at the first message of others that is not read; the newest page where
+    /// all are.
+    func unreadPage(of space: SpaceRecord, limit: Int) throws -> MessagePage {
+        guard let roster = try roster(of: space),
+            let first = try Overview.firstUnread(
+                of: space, roster: roster, ownPerson: ownPerson, in: store)
+        else { return try page(of: space, before: nil, limit: limit, keepsOldest: false) }
+        let end = try store.messageOrder(after: first, in: space.number, count: limit)
+        // Where not so many follow, the page begins above, where they end.
+        let count =
+            end == nil ? 1 + (try store.messageCount(after: first, in: space.number)) : limit
+        return try page(of: space, before: end, limit: min(limit, count), keepsOldest: true)
+    }
+
+    private func page(
+        of space: SpaceRecord, before end: OrderKey?, limit: Int, keepsOldest: Bool
+    ) throws -> MessagePage {
+        guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
+        let found = try timeline(of: space, roster).page(before: end, limit: limit, in: store)
+        var shown: [(order: OrderKey, view: MessageView)] = []
+        var byteCount = 0
+        for message in keepsOldest ? found.reversed() : found {
+            let view = try self.view(message, in: space, roster)
+            byteCount += view.lineByteCount
+            if !shown.isEmpty, byteCount > MessagePage.byteCountMax { break }
+            shown.append((message.order, view))
+        }
+        if !keepsOldest { shown.reverse() }
+        let above =
+            try shown.first.map { try store.messageCount(before: $0.order, in: space.number) } ?? 0
+        let below =
+            try shown.last.map { try store.messageCount(after: $0.order, in: space.number) } ?? 0
+        return MessagePage(
+            messages: shown.map(\.view) + (below == 0 ? try kept(in: space, roster) : []),
+            cursor: above > 0 ? shown.first.map { Cursor.text($0.order) } : nil,
+            aboveCount: above, belowCount: below, last: store.lastOperation.rawValue)
+    }
+
+    /// Earlier texts of a message and the one that is shown, oldest first.
+    func history(of number: OperationNumber, from first: Int, limit: Int) throws -> HistoryPage {
+        guard let stored = try store.operation(number),
+            let log = try store.log(stored.log), let space = try store.space(log.space),
+            space.kind != .own, let roster = try roster(of: space),
+            let found = try timeline(of: space, roster).versions(
+                of: stored.number, from: max(0, first), limit: limit, in: store)
+        else { throw NodeError(.unknownMessage) }
+        let end = max(0, first) + found.texts.count
+        return HistoryPage(
+            versions: found.texts.map { HistoryPage.Version(text: $0.text, time: $0.time) },
+            count: found.count, next: end < found.count ? end : nil)
+    }
+}
+
+extension MessageView {
+    /// About how many bytes it takes in a line of JSON, at most.
+    var lineByteCount: Int {
+        let names = reactions.flatMap { [$0.emoji] + $0.names }
+        return ([text ?? "", author, importedBy ?? ""] + names).reduce(1024) {
+            $0 + 8 + Self.jsonByteCount($1)
+        }
+    }
+
+    private static func jsonByteCount(_ text: String) -> Int {
+        text.utf8.reduce(0) {
+            $0 + ($1 < 0x20 || $1 == 0x7F ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1)
+        }
+    }
+}
