@@ -142,6 +142,7 @@ extension CommandRefusal {
         case .unknownMessage: "it has no such message"
         case .unknownPerson: "the person is no contact"
         case .notAllowed: "it is not allowed to"
+        case .notAuthor: "somebody else wrote it"
         case .notMember: "it is not in the conversation any more"
         case .notMemberYet: "the conversation has not heard of the device yet"
         case .invited: "its person was invited and has not accepted"

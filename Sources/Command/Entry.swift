@@ -24,55 +24,120 @@ enum Entry {
 
     /// Runs a command line. Returns its exit status: 0 done, 1 failed, 64 misused.
     static func run(_ arguments: [String]) async -> Int32 {
-        do {
-            var command = try ParleyCommand.parseAsRoot(arguments)
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+        let words = CommandWords(arguments)
+        return await Advice.$home.withValue(words.home) {
+            await Advice.$isOfRelay.withValue(arguments.first == "relay") {
+                do {
+                    try await execute(words)
+                    try World.current.checkOutput()
+                    return 0
+                } catch {
+                    return report(error, of: words)
+                }
             }
-            return 0
-        } catch {
-            return report(error, of: arguments)
         }
     }
 
-    private static func report(_ error: any Error, of arguments: [String]) -> Int32 {
-        let world = World.current
-        if let error = error as? NodeError {
-            world.say("parley: error: " + harmless(error.message))
-            if let hint = error.hint { world.say("parley: hint: " + harmless(hint)) }
-            return 1
-        }
-        let status = ParleyCommand.exitCode(for: error)
-        if status.isSuccess {
-            // Help was asked for: it is what the person wants to read, and goes to stdout.
-            world.write(ParleyCommand.fullMessage(for: error))
-        } else if error is ExitCode {
-            return status.rawValue
-        } else if status == .validationFailure, let word = unknownCommand(in: arguments) {
-            world.say("parley: error: There is no command “\(harmless(word))”.")
-            world.say(
-                "parley: hint: "
-                    + (Self.command(like: word).map { "Was it parley \($0)?" }
-                        ?? "parley --help lists them all."))
-        } else if status == .validationFailure {
-            world.say("parley: error: " + ParleyCommand.message(for: error))
-            world.say("parley: hint: " + hint(for: error))
+    private static func execute(_ words: CommandWords) async throws {
+        if words.all.first == "help", let word = words.unknownCommand { throw unknown(word) }
+        var command = try ParleyCommand.parseAsRoot(words.all)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
         } else {
-            world.say("parley: error: \(error)")
-            world.say("parley: hint: parley status and parley doctor may say more")
+            try command.run()
         }
-        return status.rawValue
+    }
+
+    /// Tells what went wrong, and returns the exit status.
+    private static func report(_ error: any Error, of words: CommandWords) -> Int32 {
+        let status = ParleyCommand.exitCode(for: error)
+        switch error {
+        case let error as NodeError:
+            return tell(error, status: error.code == usageCode ? misused : 1, words)
+        case let error as OutputError where error.isReaderGone: return 0
+        case let error as OutputError: return tell(error.nodeError, status: 1, words)
+        case is ExitCode: return status.rawValue
+        default: break
+        }
+        if status.isSuccess {
+            guard words.asksForHelp else { return tell(misread(words), status: misused, words) }
+            // Help was asked for: it is what the person wants to read, and goes to stdout.
+            World.current.write(ParleyCommand.fullMessage(for: error))
+            return World.current.output.failure() == nil ? 0 : 1
+        }
+        if status == .validationFailure {
+            let reason = words.unknownCommand.map(unknown) ?? usage(error)
+            return tell(reason, status: misused, words)
+        }
+        let reason = NodeError(
+            "failed", "\(error)", hint: "parley status and parley doctor may say more")
+        return tell(reason, status: status.rawValue, words)
+    }
+
+    /// Source: sysexits.h, `EX_USAGE`.
+    private static let misused: Int32 = 64
+
+    /// The code of a command line that means nothing.
+    private static let usageCode = "usage"
+
+    /// What went wrong, as `--json` tells it.
+    private struct ErrorView: Encodable {
+        struct Reason: Encodable {
+            var code: String
+            var message: String
+            var hint: String?
+        }
+        var error: Reason
+    }
+
+    private static func tell(_ reason: NodeError, status: Int32, _ words: CommandWords) -> Int32 {
+        let world = World.current
+        let hint = reason.hint.map(Advice.complete)
+        let view = ErrorView(
+            error: .init(code: reason.code, message: reason.message, hint: hint))
+        // Three texts can always be written as JSON; were they not, plain words are better than none.
+        if words.asksForJSON, let line = try? Output.json(view) {
+            world.say(line)
+        } else {
+            world.say(
+                "parley: " + world.talk.styled("error:", .alarm) + " " + harmless(reason.message))
+            if let hint { world.say("parley: hint: " + harmless(hint)) }
+        }
+        return status
+    }
+
+    private static func unknown(_ word: String) -> NodeError {
+        NodeError(
+            usageCode, "There is no command “\(word)”.",
+            hint: command(like: word).map { "Was it parley \($0)?" }
+                ?? "parley --help lists them all.")
+    }
+
+    /// Words that were taken for a wish for help, and are none.
+    private static func misread(_ words: CommandWords) -> NodeError {
+        let commands = words.commands
+        let name = commands.map { $0._commandName }.joined(separator: " ")
+        if let bundle = words.bundle {
+            return NodeError(
+                usageCode, "“\(bundle)” begins with a hyphen, as options do. Nothing was done.",
+                hint: "\(behindHyphens): \(name) … -- \(Advice.quoted(bundle))")
+        }
+        let parts = commands.last?.configuration.allSubcommands.map { $0._commandName } ?? []
+        return NodeError(
+            usageCode, "\(name) is several commands: \(parts.joined(separator: ", ")).",
+            hint: "\(name) --help says what each does")
+    }
+
+    private static let behindHyphens = "a text that begins with a hyphen stands behind two of them"
+
+    private static func usage(_ error: any Error) -> NodeError {
+        let message = ParleyCommand.message(for: error)
+        let isOption = message.hasPrefix("Unknown option")
+        return NodeError(
+            usageCode, message, hint: hint(for: error) + (isOption ? "; \(behindHyphens)" : ""))
     }
 
     private static let commands = ParleyCommand.configuration.subcommands.map { $0._commandName }
-
-    /// The first word, where it is no command of the program.
-    private static func unknownCommand(in arguments: [String]) -> String? {
-        guard let word = arguments.first, !word.hasPrefix("-"), word != "help" else { return nil }
-        return commands.contains(word) ? nil : word
-    }
 
     /// The command that a word was most likely meant to be: with at most two letters of another kind,
     /// too many or missing.
@@ -126,7 +191,9 @@ struct ParleyCommand: AsyncParsableCommand {
             """,
         version: "parley 0.1.0",
         groupedSubcommands: [
-            CommandGroup(name: "Node:", subcommands: [Initialise.self, Run.self, Status.self]),
+            CommandGroup(
+                name: "Node:",
+                subcommands: [Initialise.self, NameCommand.self, Run.self, Status.self]),
             CommandGroup(
                 name: "People:",
                 subcommands: [

@@ -42,11 +42,13 @@ enum Passphrase {
     }
 
     /// A new passphrase, typed twice.
-    static func choose() throws -> [UInt8] {
+    ///
+    /// - Parameter option: what names a file instead, where nobody can type.
+    static func choose(option: String = "--passphrase-file") throws -> [UInt8] {
         guard World.current.isInputTerminal else {
             throw NodeError(
                 "no-terminal", "there is no terminal to ask for a passphrase",
-                hint: "name a file with --passphrase-file")
+                hint: "name a file with \(option)")
         }
         guard let first = ask("New passphrase: ") else {
             throw NodeError("no-passphrase", "the passphrase is empty")

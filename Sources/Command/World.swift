@@ -14,18 +14,12 @@ struct World: Sendable {
 
     @TaskLocal static var current = World()
 
-    /// One line, or several, of data.
-    var write: @Sendable (String) -> Void = { Self.put($0 + "\n", to: .standardOutput) }
-    /// A line of talk.
-    var say: @Sendable (String) -> Void = { Self.put($0 + "\n", to: .standardError) }
-    /// Talk that stays on its line, to be written over.
-    var sayInPlace: @Sendable (String) -> Void = { Self.put("\r\u{1B}[K" + $0, to: .standardError) }
+    /// Where data goes.
+    var output = Screen.open(STDOUT_FILENO, environment: ProcessInfo.processInfo.environment)
+    /// Where talk goes.
+    var talk = Screen.open(STDERR_FILENO, environment: ProcessInfo.processInfo.environment)
     /// All of standard input, up to a bound.
     var readInput: @Sendable (_ byteCountMax: Int) throws -> [UInt8] = Self.readStandardInput
-    /// Whether a person reads the talk.
-    var isTalkTerminal = isatty(STDERR_FILENO) == 1
-    /// How wide the terminal of the talk is; where there is none, as wide as anything.
-    var columnCount = Self.columns()
     /// Whether a person types the input.
     var isInputTerminal = isatty(STDIN_FILENO) == 1
     /// Where the person is.
@@ -34,6 +28,24 @@ struct World: Sendable {
     var environment = ProcessInfo.processInfo.environment
     /// Opens what answers for a home.
     var open: @Sendable (HomeOptions) async throws -> Access = Self.openNode
+
+    /// Writes one line, or several, of data.
+    func write(_ text: String) { output.put(text + "\n") }
+
+    /// Says a line of talk.
+    func say(_ text: String) { talk.put(text + "\n") }
+
+    /// Says a line of talk that names commands, which hold for the home that was named.
+    func advise(_ text: String) { say(Advice.complete(text)) }
+
+    /// Says something that stays on its line, to be written over.
+    func sayInPlace(_ text: String) { talk.put("\r\u{1B}[K" + text) }
+
+    /// Throws where what was written did not arrive: nobody has seen it, so nothing may follow from it.
+    func checkOutput() throws {
+        guard let failure = output.failure() else { return }
+        throw OutputError(code: failure)
+    }
 
     /// The running node, else the home.
     static func openNode(_ options: HomeOptions) async throws -> Access {
@@ -80,19 +92,6 @@ struct World: Sendable {
             await access.close()
             throw error
         }
-    }
-
-    private static func columns() -> Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return .max
-        }
-        return Int(size.ws_col)
-    }
-
-    private static func put(_ text: String, to file: FileHandle) {
-        // A reader that has left wants nothing more; the work goes on without it.
-        try? file.write(contentsOf: Data(text.utf8))
     }
 
     private static func readStandardInput(byteCountMax: Int) throws -> [UInt8] {

@@ -59,6 +59,11 @@ extension NodeClient: NodeService {
         try await call("newConversation", ["name": name, "members": members])
     }
 
+    /// See `NodeService.rename(to:)`.
+    public func rename(to name: String) async throws {
+        let _: Nothing = try await call("renameSelf", ["name": name])
+    }
+
     /// See `NodeService.rename(conversation:to:)`.
     public func rename(conversation: String, to name: String) async throws {
         let _: Nothing = try await call("rename", ["conversation": conversation, "name": name])

@@ -93,6 +93,10 @@ struct Route: Sendable {
             Route("why", ["subject", "conversation?"]) { node, a in
                 try await node.why(a("subject"), conversation: a.optional("conversation"))
             },
+            Route("renameSelf", ["name"]) { node, a in
+                try await node.rename(to: a("name"))
+                return Nothing()
+            },
             Route("rename", ["conversation", "name"]) { node, a in
                 try await node.rename(conversation: a("conversation"), to: a("name"))
                 return Nothing()

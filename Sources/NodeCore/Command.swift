@@ -163,6 +163,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case unknownPerson
     /// The person may not do that here.
     case notAllowed
+    /// Only the author of a message may do that, or an admin of the group where one may.
+    case notAuthor(orAdmin: Bool)
     /// This person is not in the conversation any more.
     case notMember
     /// This person is in the conversation, and it has not heard of this device yet.

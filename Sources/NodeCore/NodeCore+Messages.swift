@@ -101,7 +101,7 @@ extension NodeCore {
         let isAuthor = target.author == identity.person
         let isAdmin = target.space.kind == .group && own.map { $0.role >= .admin } ?? false
         guard byAuthor == nil || isAuthor || (byAuthor == false && isAdmin) else {
-            return .failure(.notAllowed)
+            return .failure(.notAuthor(orAdmin: byAuthor == false && target.space.kind == .group))
         }
         _ = try write(
             [draft(target.reference)], in: target.space, at: now, store, &random, &effects)

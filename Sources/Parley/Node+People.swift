@@ -7,6 +7,13 @@ import ParleyWire
 
 /// The part of ``NodeService`` that is about other persons.
 extension Node {
+    // MARK: Oneself
+
+    /// Gives oneself another name.
+    public func rename(to name: String) async throws {
+        _ = try await running.perform(.setProfile(name: name, addresses: nil))
+    }
+
     // MARK: Invites
 
     /// A link that lets so many other persons become contacts.

@@ -89,6 +89,7 @@ extension Views {
                 case let state? where state.lacksTicket: "ticket-needed"
                 case let state? where state.isDrained: "connected"
                 case let state? where state.isConnected: "reading"
+                case let state? where state.failureCount == 0: "connecting"
                 default: "unreachable"
                 }
             return RelayView(

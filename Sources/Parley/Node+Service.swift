@@ -31,6 +31,7 @@ extension Node: NodeService {
                 traffic: traffic, transportRefusals: refused, failure: failure)
         }
         status.isOffline = network.isOffline
+        status.isRunning = network.isRunning
         return status
     }
 

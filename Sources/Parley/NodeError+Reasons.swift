@@ -13,6 +13,11 @@ extension NodeError {
                 hint: "`parley conversations` lists them.")
         case .notAllowed:
             self.init("not-allowed", "You may not do that in this conversation.")
+        case .notAuthor(let orAdmin):
+            self.init(
+                "not-author",
+                "Only who wrote it" + (orAdmin ? " or an admin of the group" : "")
+                    + " may change or delete a message.")
         case .notMember, .notMemberYet, .invited, .notInvited, .stillMember, .untold,
             .noSuchMember, .alreadyMember, .outranked, .lastOwner, .directConversation:
             self.init(gathering: refusal)

@@ -7,6 +7,8 @@ extension NodeNetwork {
     /// Whether links are neither made nor taken.
     var isOffline: Bool { state.withLock { $0.isOffline } }
 
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
     /// Ends all links, connections to relays, and attempts at either, and makes no new ones; or takes
     /// that back.
     func setOffline(_ isOffline: Bool) {

@@ -30,6 +30,8 @@ final class NodeNetwork: LinkOutlet {
         var relays: [NoiseKey: RelayCall] = [:]
         var isClosing = false
         var isOffline = false
+        /// Whether it was told where to listen, if only nowhere.
+        var isRunning = false
         /// What new links show of the person's devices.
         var operations: [[UInt8]]
         /// Where a device is waited for that wants to be linked.
@@ -106,6 +108,7 @@ final class NodeNetwork: LinkOutlet {
     /// Listens on these addresses; returns where others can reach them.
     func listen(on texts: [String]) async throws -> [String] {
         var reachable: [String] = []
+        state.withLock { $0.isRunning = true }
         for text in texts {
             let endpoint: Endpoint
             do {

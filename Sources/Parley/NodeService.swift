@@ -7,6 +7,8 @@
 public protocol NodeService: RelayService, SearchService, CallService {
     /// Who this node is and how it is doing.
     func status() async throws -> NodeStatus
+    /// Gives oneself another name, which contacts see once they hear of it.
+    func rename(to name: String) async throws
     /// A link that lets so many other persons become contacts.
     func invite(uses: Int, hours: Int) async throws -> InviteView
     /// Invites that somebody may still take: those that make contacts, the newest first, and those
@@ -211,6 +213,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
     /// Whether something that others hold is still being fetched.
     public var isCatchingUp = false
+    /// Whether the node runs; else its home was opened for this question alone.
+    public var isRunning = false
     /// Whether the node was cut off, see ``RelayService/setOffline(_:)``: what is written waits.
     public var isOffline = false
     /// Names of those who ask to be a contact and wait for an answer.

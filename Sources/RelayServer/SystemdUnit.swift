@@ -4,13 +4,31 @@ public enum SystemdUnit {
     ///
     /// - Parameters:
     ///   - program: the path of this program.
+    ///   - home: the folder of the relay, and whose it is; nil for one that systemd makes, for a
+    ///     user of its own.
     ///   - arguments: what it is started with, as it stands on the command line.
-    public static func text(program: String, arguments: [String]) -> String {
+    public static func text(
+        program: String, home: (path: String, user: String)? = nil, arguments: [String]
+    ) -> String {
+        let arguments = arguments + (home.map { ["--home", $0.path] } ?? [])
+        // With everything else hidden, a folder of somebody's own has to be shown.
+        let place =
+            home.map {
+                """
+                User=\(quoted($0.user))
+                BindPaths=\(quoted($0.path))
+                ProtectHome=tmpfs
+                """
+            } ?? """
+                DynamicUser=yes
+                StateDirectory=parley-relay
+                StateDirectoryMode=0700
+                ProtectHome=yes
+                """
         let command = ([program, "relay"] + arguments).map(quoted).joined(separator: " ")
         return """
             [Unit]
             Description=Parley relay
-            Documentation=man:parley(1)
             After=network-online.target
             Wants=network-online.target
 
@@ -18,45 +36,47 @@ public enum SystemdUnit {
             ExecStart=\(command)
             Restart=on-failure
             RestartSec=2
-            DynamicUser=yes
-            StateDirectory=parley-relay
-            StateDirectoryMode=0700
+            \(place)
             UMask=0077
             LimitNOFILE=65536
             TimeoutStopSec=20
 
-            NoNewPrivileges=yes
-            CapabilityBoundingSet=
-            AmbientCapabilities=
-            ProtectSystem=strict
-            ProtectHome=yes
-            PrivateTmp=yes
-            PrivateDevices=yes
-            PrivateUsers=yes
-            ProtectHostname=yes
-            ProtectClock=yes
-            ProtectKernelTunables=yes
-            ProtectKernelModules=yes
-            ProtectKernelLogs=yes
-            ProtectControlGroups=yes
-            ProtectProc=invisible
-            ProcSubset=pid
-            RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
-            RestrictNamespaces=yes
-            RestrictRealtime=yes
-            RestrictSUIDSGID=yes
-            LockPersonality=yes
-            MemoryDenyWriteExecute=yes
-            RemoveIPC=yes
-            SystemCallArchitectures=native
-            SystemCallFilter=@system-service
-            SystemCallFilter=~@privileged @resources
+            \(confinement)
             LimitMEMLOCK=infinity
 
             [Install]
             WantedBy=multi-user.target
             """
     }
+
+    /// What keeps a relay from everything but its folder and the network.
+    private static let confinement = """
+        NoNewPrivileges=yes
+        CapabilityBoundingSet=
+        AmbientCapabilities=
+        ProtectSystem=strict
+        PrivateTmp=yes
+        PrivateDevices=yes
+        PrivateUsers=yes
+        ProtectHostname=yes
+        ProtectClock=yes
+        ProtectKernelTunables=yes
+        ProtectKernelModules=yes
+        ProtectKernelLogs=yes
+        ProtectControlGroups=yes
+        ProtectProc=invisible
+        ProcSubset=pid
+        RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX
+        RestrictNamespaces=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        LockPersonality=yes
+        MemoryDenyWriteExecute=yes
+        RemoveIPC=yes
+        SystemCallArchitectures=native
+        SystemCallFilter=@system-service
+        SystemCallFilter=~@privileged @resources
+        """
 
     /// As systemd reads an argument: `%` and `$` mean something to it.
     private static func quoted(_ word: String) -> String {

@@ -334,7 +334,7 @@ struct SessionTests {
         let found = await result
         #expect(found.output.contains(#""text":"hi""#))
         #expect(found.output.split(separator: "\n").count == 1)
-        #expect(found.talk.contains("parley: hint: parley run"))
+        #expect(found.talk.contains(#""hint":"parley run""#))
         #expect(found.status == 1)
         let alone = await Terminal(isRunning: false).run("follow")
         #expect(alone.talk.contains("the node does not run"))

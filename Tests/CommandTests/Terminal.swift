@@ -16,12 +16,19 @@ final class Terminal: Sendable {
     let node: FakeNode
     let openCount = Mutex(0)
     private let isRunning: Bool
+    private let columnCount: Int?
+    private let hasColour: Bool
+    private let failure: Int32?
     private let output = Mutex("")
     private let talk = Mutex("")
 
-    init(node: FakeNode = FakeNode(), isRunning: Bool = true) {
+    init(
+        node: FakeNode = FakeNode(), isRunning: Bool = true, columnCount: Int? = nil,
+        hasColour: Bool = false, failure: Int32? = nil
+    ) {
         self.node = node
         self.isRunning = isRunning
+        (self.columnCount, self.hasColour, self.failure) = (columnCount, hasColour, failure)
     }
 
     /// Runs one command line.
@@ -34,11 +41,12 @@ final class Terminal: Sendable {
         output.withLock { $0 = "" }
         talk.withLock { $0 = "" }
         var world = World()
-        world.write = { text in self.output.withLock { $0 += text + "\n" } }
-        world.say = { text in self.talk.withLock { $0 += text + "\n" } }
-        world.sayInPlace = { text in self.talk.withLock { $0 += text } }
+        world.output = Screen(put: { text in self.output.withLock { $0 += text } })
+        (world.output.columnCount, world.output.hasColour) = (columnCount, hasColour)
+        world.output.failure = { self.failure }
+        world.talk = Screen(put: { text in self.talk.withLock { $0 += text } })
         world.readInput = { _ in input }
-        (world.isTalkTerminal, world.isInputTerminal) = (false, false)
+        world.isInputTerminal = false
         world.timeZone = TimeZone(identifier: "Europe/Berlin") ?? .gmt
         world.environment = ["HOME": "/home/ada", "USER": "ada"]
         world.open = { _ in

@@ -154,6 +154,10 @@ final class FakeNode: NodeService {
         return view(name)
     }
 
+    func rename(to name: String) async throws {
+        state.withLock { $0.calls.append("rename self \(name)") }
+    }
+
     func rename(conversation: String, to name: String) async throws {
         try known(conversation)
         state.withLock { state in

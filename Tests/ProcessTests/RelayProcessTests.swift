@@ -120,8 +120,31 @@ struct RelayProcessTests {
             "relay", "--systemd-unit", "--listen", "*:7448", "--announce", "relay.example:7448",
         ])
         #expect(try await program.ended() == 0)
-        #expect(program.output.contains("ExecStart=/usr/bin/parley relay run --listen *:7448"))
+        #expect(program.output.contains("/parley relay run --listen *:7448"))
+        // The very program that printed it: a unit that names another starts nothing.
+        let start = try #require(
+            program.output.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        let file = start.dropFirst("ExecStart=".count).prefix { $0 != " " }
+        #expect(FileManager.default.isExecutableFile(atPath: String(file)))
         #expect(program.output.contains("DynamicUser=yes"))
+        #expect(!program.output.contains("man:"))
+        let named = try Program(["relay", "--systemd-unit", "--home", "/srv/a relay"])
+        #expect(try await named.ended() == 0)
+        #expect(named.output.contains("--home \"/srv/a relay\""))
+        #expect(named.output.contains("BindPaths=\"/srv/a relay\""))
+        #expect(!named.output.contains("DynamicUser"))
+    }
+
+    @Test("makes no relay for a question about one")
+    func noRelay() async throws {
+        let folder = try ScratchFolder()
+        let home = folder.path + "/none"
+        for words in [["list"], ["revoke", "8c1f20a3b7d94e55"]] {
+            let program = try Program(["relay", "ticket"] + words + ["--home", home])
+            #expect(try await program.ended() == 1)
+            #expect(program.output.contains("parley relay run --home \(home)"))
+            #expect(!FileManager.default.fileExists(atPath: home))
+        }
     }
 
     @Test("issues tickets while it runs, and makes mailboxes for them alone")

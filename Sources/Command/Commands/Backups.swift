@@ -62,7 +62,7 @@ struct BackupCreate: NodeCommand {
         await watch.value
         try Output.show(report, json: output.json, as: report.text)
         if !output.json {
-            World.current.say("only the recovery code opens it: parley backup verify shows that")
+            World.current.advise("only the recovery code opens it: parley backup verify shows that")
         }
     }
 
@@ -179,7 +179,7 @@ final class ByteProgress: Sendable {
     }
 
     func show(_ text: String) {
-        guard World.current.isTalkTerminal else { return }
+        guard World.current.talk.isTerminal else { return }
         let now = ContinuousClock.now
         let isDue = lastShown.withLock { last in
             if let last, now - last < .milliseconds(100) { return false }
@@ -190,7 +190,7 @@ final class ByteProgress: Sendable {
     }
 
     func end() {
-        if World.current.isTalkTerminal, lastShown.withLock({ $0 != nil }) {
+        if World.current.talk.isTerminal, lastShown.withLock({ $0 != nil }) {
             World.current.sayInPlace("")
         }
     }

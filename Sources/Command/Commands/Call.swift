@@ -23,8 +23,7 @@ enum RunningOnly {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
                 throw NodeError(
-                    "not-running", "the node does not run, so there are no calls",
-                    hint: "start it with: parley run")
+                    "not-running", "The node does not run.", hint: "start it with: parley run")
             }
             return try await body(access.node)
         }

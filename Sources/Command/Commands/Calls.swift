@@ -57,7 +57,8 @@ struct CallsMedia: NodeCommand {
         let text = settings.program.map(harmless).joined(separator: " ")
         try Output.show(settings, json: output.json, as: text)
         guard !output.json, settings.program.isEmpty else { return }
-        World.current.say("no program for sound and pictures: parley calls media PROGRAM names one")
+        World.current.advise(
+            "no program for sound and pictures: parley calls media PROGRAM names one")
     }
 
     /// The words with the program's whole path, as a shell would find it.

@@ -20,7 +20,7 @@ struct Conversations: NodeCommand {
         let all = try await node.conversations()
         try Output.show(all, json: output.json, as: Self.text(all))
         if all.isEmpty, !output.json {
-            World.current.say("none yet: parley invite, or parley group create")
+            World.current.advise("none yet: parley invite, or parley group create")
         }
     }
 

@@ -43,7 +43,9 @@ struct DeviceList: NodeCommand {
                 "\(harmless(device.shown)) wrote two histories: "
                     + "parley device revoke \(device.device.prefix(12))")
         }
-        if devices.count == 1 { World.current.say("one device: parley device link adds another") }
+        if devices.count == 1 {
+            World.current.advise("one device: parley device link adds another")
+        }
     }
 
     static func text(_ devices: [DeviceView]) -> String {
@@ -109,7 +111,7 @@ struct DeviceLink: NodeCommand {
             world.write(try Output.json(device))
         } else {
             world.say("\(harmless(device.shown)) is your device now")
-            world.say("Not yours? parley device revoke \(device.device.prefix(12))")
+            world.advise("Not yours? parley device revoke \(device.device.prefix(12))")
         }
     }
 
@@ -204,7 +206,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         if secret == nil {
             world.say("Anybody who can read this folder can read your keys: there is no passphrase")
         }
-        world.say("Next: parley run")
+        world.advise("Next: parley run")
     }
 
     /// Waits until nothing more comes, and tells how far it is. Returns whether all is there.
@@ -217,7 +219,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         var quietCount = 0
         while ContinuousClock.now < deadline {
             let status = try await node.status()
-            if world.isTalkTerminal, status.operationCount != shown {
+            if world.talk.isTerminal, status.operationCount != shown {
                 shown = status.operationCount
                 world.sayInPlace(
                     "\(status.conversationCount) conversations, \(shown) operations")
@@ -225,7 +227,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
             // One space may be done before the next is begun: only a while without anything counts.
             quietCount = status.isCatchingUp ? 0 : quietCount + 1
             if quietCount == 8 {
-                if world.isTalkTerminal { world.sayInPlace("") }
+                if world.talk.isTerminal { world.sayInPlace("") }
                 return true
             }
             // A person watches: often enough to look alive.

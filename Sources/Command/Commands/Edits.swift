@@ -34,7 +34,7 @@ struct Edits: NodeCommand {
         guard !output.json else { return }
         if page.versions.isEmpty { World.current.say("no texts") }
         if let next = page.next {
-            World.current.say(
+            World.current.advise(
                 "\(page.count - next) more: parley edits \(message.reference) --from \(next)")
         }
     }

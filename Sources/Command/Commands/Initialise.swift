@@ -42,6 +42,34 @@ struct Initialise: AsyncParsableCommand {
         if secret == nil {
             world.say("Anybody who can read this folder can read your keys: there is no passphrase")
         }
-        world.say("Next: parley run")
+        world.advise("Next: parley run")
+    }
+}
+
+struct NameCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "name",
+        abstract: "show what you are called, or change it",
+        discussion: """
+            Your contacts see the new name as soon as their nodes hear of it, beside the same \
+            identifier as before.
+
+            Example:
+              parley name "Ada L."
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the new name")
+    var name: String?
+
+    func validate() throws {
+        if let name { try Check.name(name, "a name") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        if let name { try await node.rename(to: name) }
+        let status = try await node.status()
+        try Output.show(["name": status.name], json: output.json, as: harmless(status.name))
     }
 }

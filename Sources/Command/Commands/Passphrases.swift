@@ -27,7 +27,7 @@ struct PassphraseOptions: ParsableArguments {
 
     func choose() throws -> [UInt8] {
         if let newPassphraseFile { return try Passphrase.read(file: newPassphraseFile) }
-        return try Passphrase.choose()
+        return try Passphrase.choose(option: "--new-passphrase-file")
     }
 }
 

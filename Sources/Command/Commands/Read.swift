@@ -104,13 +104,13 @@ struct Read: NodeCommand {
 
     private func sayWhatIsLeft(_ page: MessagePage) {
         if page.messages.isEmpty { World.current.say("no messages yet") }
-        let name = harmless(conversation.contains(" ") ? "\"\(conversation)\"" : conversation)
+        let name = harmless(Advice.quoted(conversation))
         if let cursor = page.cursor {
-            World.current.say(
+            World.current.advise(
                 "\(page.aboveCount) above: parley read \(name) --before \(cursor)")
         }
         guard page.belowCount > 0 else { return }
         let way = keepUnread || before != nil ? " --newest" : ""
-        World.current.say("\(page.belowCount) below: parley read \(name)\(way)")
+        World.current.advise("\(page.belowCount) below: parley read \(name)\(way)")
     }
 }

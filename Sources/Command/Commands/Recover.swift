@@ -76,9 +76,9 @@ struct LostOptions: ParsableArguments {
         await node.shutdown()
         try Output.show(report, json: output.json, as: report.text)
         guard !output.json else { return }
-        World.current.say("next: parley run, so that it catches up")
+        World.current.advise("next: parley run, so that it catches up")
         if settings.passphrase == nil {
-            World.current.say(
+            World.current.advise(
                 "there is no passphrase: parley passphrase set gives this device one")
         }
     }

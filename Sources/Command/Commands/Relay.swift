@@ -36,7 +36,18 @@ struct RelayHomeOptions: ParsableArguments {
         return RelayHome(path: URL(fileURLWithPath: home).standardized.path)
     }
 
-    /// The relay's store, which may be open in a relay that runs.
+    /// The store of a relay that is there.
+    func openStore() throws -> SQLiteRelayStore {
+        let place = place
+        guard FileManager.default.fileExists(atPath: place.storeFile) else {
+            throw NodeError(
+                "no-relay", "There is no relay in \(place.path).",
+                hint: "parley relay run")
+        }
+        return try place.store()
+    }
+
+    /// The relay's store, which may be open in a relay that runs. It is made where there is none.
     func store() throws -> SQLiteRelayStore {
         // The key is made with the folder: a ticket may be the first thing that is wanted.
         _ = try place.key()
@@ -185,6 +196,13 @@ struct RelayRun: AsyncParsableCommand {
         setrlimit(__rlimit_resource_t(7), &limit)
     }
 
+    /// The file of this program, wherever it was started from.
+    private static var program: String {
+        // Where the kernel tells nothing, where a package would put it.
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+            ?? "/usr/bin/parley"
+    }
+
     private func printUnit() {
         var arguments = ["run"]
         for address in listen { arguments += ["--listen", address] }
@@ -194,7 +212,8 @@ struct RelayRun: AsyncParsableCommand {
         if noPipes { arguments.append("--no-pipes") }
         if unbounded { arguments.append("--unbounded") }
         arguments += ["--capacity", "\(capacity)", "--mailbox", "\(mailbox)"]
+        let home = options.home.map { _ in (path: options.place.path, user: NSUserName()) }
         World.current.write(
-            SystemdUnit.text(program: "/usr/bin/parley", arguments: arguments))
+            SystemdUnit.text(program: Self.program, home: home, arguments: arguments))
     }
 }

@@ -74,7 +74,7 @@ struct TicketList: ParsableCommand {
     var json = false
 
     func run() throws {
-        let store = try options.store()
+        let store = try options.openStore()
         let tickets = try store.tickets()
         try store.close()
         var table = Table()
@@ -109,7 +109,7 @@ struct TicketRevoke: ParsableCommand {
     var ticket: String
 
     func run() throws {
-        let store = try options.store()
+        let store = try options.openStore()
         var resolver = Resolver<Digest>(TicketText(text: ticket)?.hash.description ?? ticket)
         for ticket in try store.tickets() {
             resolver.consider(ticket.hash, name: "", identifier: ticket.hash.description)

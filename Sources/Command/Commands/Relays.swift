@@ -32,9 +32,9 @@ struct RelaysList: NodeCommand {
         let relays = try await node.relays()
         try Output.show(relays, json: output.json, as: Self.text(relays))
         guard !output.json else { return }
-        if relays.isEmpty { World.current.say("no relay: parley relays add TEXT uses one") }
+        if relays.isEmpty { World.current.advise("no relay: parley relays add TEXT uses one") }
         if relays.contains(where: { $0.state == "ticket-needed" }) {
-            World.current.say(
+            World.current.advise(
                 "that relay asks for a ticket: parley relays add TEXT --ticket TICKET shows it one")
         }
     }
@@ -154,7 +154,7 @@ enum Switch: String, ExpressibleByArgument, CaseIterable {
     case on, off
 }
 
-struct Offline: NodeCommand {
+struct Offline: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offline", abstract: "cut the running node off, or take that back",
         discussion: """
@@ -170,5 +170,7 @@ struct Offline: NodeCommand {
     @Argument(help: "on or off")
     var to: Switch
 
-    func run(with node: any NodeService) async throws { try await node.setOffline(to == .on) }
+    func run() async throws {
+        try await RunningOnly.lend(place) { try await $0.setOffline(to == .on) }
+    }
 }

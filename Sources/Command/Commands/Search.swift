@@ -96,7 +96,7 @@ struct SearchCheck: NodeCommand {
         }
         try Output.show(report, json: output.json, as: lines.joined(separator: "\n"))
         if report.checks.contains(where: { !$0.isFine }) {
-            World.current.say("parley search rebuild makes the indexes anew")
+            World.current.advise("parley search rebuild makes the indexes anew")
             throw ExitCode.failure
         }
     }
@@ -122,7 +122,7 @@ struct SearchRebuild: NodeCommand {
     func run(with node: any NodeService) async throws {
         try await SearchProgress.during(node, isShown: true) {
             try await node.rebuildSearch()
-            if noWait { return World.current.say("parley search stats shows how far it is") }
+            if noWait { return World.current.advise("parley search stats shows how far it is") }
             try await SearchProgress.follow(node)
         }
     }
@@ -158,7 +158,7 @@ enum SearchProgress {
         while true {
             let indexes = try await node.searchStats().indexes.filter { $0.state == "on" }
             let line = indexes.map { "\($0.name) \(part($0)) %" }.joined(separator: ", ")
-            if world.isTalkTerminal {
+            if world.talk.isTerminal {
                 world.sayInPlace(line)
             } else if line != last {
                 world.say(line)
@@ -167,7 +167,7 @@ enum SearchProgress {
             if indexes.allSatisfy({ $0.indexed >= $0.held }) { break }
             try await Task.sleep(for: pause)
         }
-        if world.isTalkTerminal { world.say("") }
+        if world.talk.isTerminal { world.say("") }
     }
 
     /// How much of what is held is indexed, in per cent.

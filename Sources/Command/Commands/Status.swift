@@ -36,9 +36,12 @@ struct Status: NodeCommand {
             status.isProtectedByPassphrase
                 ? "protected by a passphrase" : "in a file that only you can read, no passphrase")
         let addresses = status.addresses.joined(separator: ", ")
-        table.add("listens", addresses.isEmpty ? "no: the node does not run" : addresses)
+        let isDeaf =
+            status.isRunning ? "nowhere: it only calls others" : "no: the node does not run"
+        table.add("listens", addresses.isEmpty ? isDeaf : addresses)
         if status.isOffline {
-            table.add("offline", "cut off: what you write waits (parley offline off)")
+            table.add(
+                "offline", Advice.complete("cut off: what you write waits (parley offline off)"))
         }
         if status.links.isEmpty { table.add("links", "none") }
         for link in status.links { table.add("link", "\(link.name) at \(link.address)") }
@@ -58,18 +61,19 @@ struct Status: NodeCommand {
         for name in status.requests { table.add("asks you", name) }
         if status.invitationCount > 0 {
             let count = counted(status.invitationCount, "invitation")
-            table.add("invited", "\(count) into groups: parley invitations")
+            table.add(
+                "invited", Advice.complete("\(count) into groups: parley invitations"))
         }
         for epoch in status.epochs.prefix(Self.epochCountMax) {
             table.add("epoch", "\(epoch.name): \(epoch.text)")
         }
         if status.epochs.count > Self.epochCountMax {
             let count = status.epochs.count - Self.epochCountMax
-            table.add("epoch", "\(count) more: parley why CONVERSATION")
+            table.add("epoch", Advice.complete("\(count) more: parley why CONVERSATION"))
         }
-        for notice in status.notices { table.add("notice", notice) }
+        for notice in status.notices { table.add("notice", Advice.complete(notice)) }
         if let reason = status.readOnlyReason { table.add("read only", reason) }
-        for warning in status.warnings { table.add("warning", warning) }
+        for warning in status.warnings { table.add("warning", Advice.complete(warning)) }
         return table.text
     }
 }

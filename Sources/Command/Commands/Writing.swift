@@ -32,7 +32,8 @@ struct Delete: NodeCommand {
         commandName: "delete",
         abstract: "take a message of yours back, for everyone",
         discussion: """
-            Its text goes from every node that hears of it. Who has read it has read it.
+            Its text goes from every node that hears of it. Who has read it has read it. An admin \
+            of a group may take back what others wrote there, too: with --others.
 
             Example:
               parley delete 12
@@ -42,10 +43,24 @@ struct Delete: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the message: its number, or its identifier")
     var message: MessageArgument
+    @Flag(name: .long, help: "also a message of somebody else, as an admin")
+    var others = false
 
     func run(with node: any NodeService) async throws {
+        if !others { try await refuseOfOthers(node) }
         let message = try await node.delete(message: self.message.reference)
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
+    }
+
+    /// A slip of one digit must not take away what somebody else said.
+    private func refuseOfOthers(_ node: any NodeService) async throws {
+        let context = try await node.context(message: message.reference, limit: 1)
+        guard let shown = context.page.messages.first(where: { $0.number == context.message }),
+            !shown.isOwn
+        else { return }
+        throw NodeError(
+            "not-yours", "That message is \(shown.author)'s.",
+            hint: "parley delete \(message.reference) --others takes it back, as an admin may")
     }
 }
 

@@ -11,6 +11,7 @@ import Parley
 struct MessageLines {
     private static let authorColumnsMax = 16
     private let clock = Clock()
+    private let screen = World.current.output
     private var authorColumns = 0
     private var numberColumns = 0
     private var lastDay: String?
@@ -36,7 +37,7 @@ struct MessageLines {
     private mutating func heading(at time: UInt64) -> [String] {
         let day = clock.day(time)
         defer { lastDay = day }
-        return day == lastDay ? [] : [day]
+        return day == lastDay ? [] : [screen.styled(day, .strong)]
     }
 
     /// All of them, and between them who came and went.
@@ -71,19 +72,36 @@ struct MessageLines {
     mutating func add(_ text: String?, at time: UInt64) -> [String] {
         guard let text else { return [] }
         let gap = String(repeating: " ", count: max(numberColumns, 2))
-        return heading(at: time) + ["  \(gap)  \(clock.time(time))  – \(text)"]
+        let start = "  \(gap)  \(clock.time(time))  "
+        let margin = String(repeating: " ", count: start.count + 2)
+        let lines = Columns.wrap("– " + text, to: screen.columnCount.map { $0 - margin.count })
+        return heading(at: time)
+            + lines.enumerated().map { place, line in
+                place == 0 ? screen.styled(start, .faint) + line : margin + line
+            }
     }
 
     private func lines(_ message: MessageView) -> [String] {
         let number = "#\(message.number)"
         let gap = String(repeating: " ", count: max(0, numberColumns - number.count))
-        let author = message.isAction ? "*" : message.author
+        let place = "  \(gap)\(number)  \(clock.time(message.time))  "
+        let author = column(message.isAction ? "*" : message.author, authorColumns)
         let start =
-            "  \(gap)\(number)  \(clock.time(message.time))  \(column(author, authorColumns))  "
-        let margin = String(repeating: " ", count: columnCount(start))
-        var lines = body(message)
-        lines[lines.count - 1] += marks(message)
-        if !message.reactions.isEmpty { lines.append(reactions(message)) }
+            screen.styled(place, .faint)
+            + screen.styled(author, message.isOwn ? .own : .name(message.author)) + "  "
+        let margin = String(repeating: " ", count: columnCount(place + author) + 2)
+        let width = screen.columnCount.map { $0 - margin.count }
+        var lines = body(message).flatMap { Columns.wrap($0, to: width) }
+        let marks = marks(message)
+        if !marks.isEmpty {
+            let shown = screen.styled(marks, .faint)
+            if let width, columnCount(lines[lines.count - 1] + marks) + 2 > width {
+                lines.append(shown)
+            } else {
+                lines[lines.count - 1] += "  " + shown
+            }
+        }
+        if !message.reactions.isEmpty { lines += Columns.wrap(reactions(message), to: width) }
         return lines.enumerated().map { $0 == 0 ? start + $1 : margin + $1 }
     }
 
@@ -117,7 +135,7 @@ struct MessageLines {
         case let state?: marks.append(harmless(state))
         case nil: break
         }
-        return marks.isEmpty ? "" : "  " + marks.joined(separator: " ")
+        return marks.joined(separator: " ")
     }
 
     private static func text(_ change: MessageView.Waiting) -> String {

@@ -10,12 +10,30 @@ enum Output {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// The value as JSON, or the text where there is any.
+    /// The value as JSON, or the text where there is any. Throws where it could not be written.
     static func show(_ value: some Encodable, json isJSON: Bool, as text: String) throws {
         if isJSON {
             World.current.write(try json(value))
         } else if !text.isEmpty {
             World.current.write(text)
         }
+        try World.current.checkOutput()
+    }
+}
+
+/// What was to be shown could not be.
+struct OutputError: Error {
+    /// An `errno`.
+    var code: Int32
+
+    /// Whether who read has left, as `head` does: they want nothing more, and nothing went wrong.
+    var isReaderGone: Bool { code == EPIPE }
+
+    /// What a person is told of it.
+    var nodeError: NodeError {
+        NodeError(
+            "output-failed",
+            "The output could not be written: \(String(cString: strerror(code))).",
+            hint: "What the command was to do is done; what it was to show is not shown.")
     }
 }

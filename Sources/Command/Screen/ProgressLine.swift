@@ -12,14 +12,14 @@ final class ProgressLine: Sendable {
     func show(_ text: (Duration) -> String) {
         let now = ContinuousClock.now
         let world = World.current
-        let pause: Duration = world.isTalkTerminal ? .milliseconds(100) : .seconds(1)
+        let pause: Duration = world.talk.isTerminal ? .milliseconds(100) : .seconds(1)
         let isDue = lastShown.withLock { last in
             if now - (last ?? start) < pause { return false }
             last = now
             return true
         }
         guard isDue else { return }
-        if world.isTalkTerminal {
+        if world.talk.isTerminal {
             world.sayInPlace(text(now - start))
         } else {
             world.say(text(now - start))
@@ -27,7 +27,7 @@ final class ProgressLine: Sendable {
     }
 
     func end() {
-        if World.current.isTalkTerminal, lastShown.withLock({ $0 != nil }) {
+        if World.current.talk.isTerminal, lastShown.withLock({ $0 != nil }) {
             World.current.sayInPlace("")
         }
     }

@@ -8,8 +8,8 @@ struct QROptions: ParsableArguments {
     /// Shows a text as a picture, on a terminal that is wide enough.
     func show(_ text: String) {
         let world = World.current
-        guard qr, world.isTalkTerminal, let code = QRCode(text) else { return }
-        guard code.columnCount <= world.columnCount else {
+        guard qr, world.talk.isTerminal, let code = QRCode(text) else { return }
+        guard code.columnCount <= (world.talk.columnCount ?? .max) else {
             return world.say("a picture of it needs a window of \(code.columnCount) columns")
         }
         for line in code.lines { world.say(line) }

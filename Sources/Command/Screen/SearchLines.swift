@@ -32,8 +32,11 @@ enum SearchLines {
             "  #\(hit.message.number)  \(Clock().moment(hit.message.time))  "
                 + "\(harmless(hit.message.author)) in \(harmless(hit.conversation))  \(hit.reason)"
         ]
-        lines.append("      " + marked(hit))
-        if let figures = hit.explanation { lines.append("      " + explained(figures)) }
+        let width = World.current.output.columnCount.map { $0 - 6 }
+        lines += Columns.wrap(marked(hit), to: width).map { "      " + $0 }
+        if let figures = hit.explanation {
+            lines += Columns.wrap(explained(figures), to: width).map { "      " + $0 }
+        }
         return lines
     }
 

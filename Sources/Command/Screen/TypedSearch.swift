@@ -84,7 +84,7 @@ struct TypedSearch {
             World.current.write(MessageLines.text(context.thread))
         }
         World.current.say(
-            "on from here: parley read \(harmless(hit.conversation)) --around \(hit.message.number)"
+            "on from here: parley read \(harmless(Advice.quoted(hit.conversation))) --around \(hit.message.number)"
         )
     }
 
@@ -99,7 +99,7 @@ struct TypedSearch {
             lines.append("  \(reply.hits.count) found in \(Int(reply.milliseconds)) ms")
             lines += reply.notes.map { "  " + harmless($0) }
         }
-        let columns = min(World.current.columnCount, 200)
+        let columns = min((World.current.talk.columnCount ?? 200), 200)
         let shown = lines.map { column($0, columns - 1) }
         // Drawn over what was there; the cursor goes back to the end of what is typed.
         Self.write(

@@ -1,0 +1,76 @@
+import ArgumentParser
+
+/// The words of a command line, as far as they can be told without parsing them: what is needed
+/// where parsing has failed, or means something else than the person did.
+struct CommandWords {
+    /// All of them, without the program's name.
+    let all: [String]
+
+    init(_ all: [String]) { self.all = all }
+
+    /// Those in front of `--`: behind it nothing is an option.
+    private var options: ArraySlice<String> { all.prefix { $0 != "--" } }
+
+    /// Whether errors are for programs, too.
+    var asksForJSON: Bool { options.contains("--json") }
+
+    /// The home that was named.
+    var home: String? {
+        for (place, word) in options.enumerated() {
+            if word == "--home", place + 1 < options.count { return all[place + 1] }
+            if word.hasPrefix("--home=") { return String(word.dropFirst("--home=".count)) }
+        }
+        return nil
+    }
+
+    /// Whether help, or the like, was asked for, in so many words.
+    var asksForHelp: Bool {
+        all.isEmpty || all.first == "help"
+            || options.contains { word in
+                ["-h", "-help", "--help", "--version", "--experimental-dump-help"].contains(word)
+                    || word.hasPrefix("--help-") || word.hasPrefix("--generate-completion-script")
+            }
+    }
+
+    /// A text that was taken for options, as `-hi` for `-h` and `-i`.
+    var bundle: String? {
+        options.first { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.count > 2 }
+    }
+
+    /// The commands that the words begin with, from the program's own on.
+    var commands: [any ParsableCommand.Type] { Self.commands(of: all[...]).path }
+
+    /// The first word that should be a command and is none.
+    var unknownCommand: String? {
+        let isHelp = all.first == "help"
+        let (path, rest) = Self.commands(of: isHelp ? all.dropFirst() : all[...])
+        guard let word = rest.first, !word.hasPrefix("-"), let last = path.last else { return nil }
+        // Behind `help` all words are commands; else a command without subcommands has arguments.
+        return isHelp || path.count == 1 && last.configuration.defaultSubcommand == nil
+            ? word : nil
+    }
+
+    /// The longest start of the words that is a command, and what follows it.
+    static func commands(
+        of words: ArraySlice<String>
+    ) -> (path: [any ParsableCommand.Type], rest: ArraySlice<String>) {
+        var path: [any ParsableCommand.Type] = [ParleyCommand.self]
+        var rest = words
+        while let word = rest.first,
+            let next = path[path.count - 1].configuration.allSubcommands.first(where: {
+                $0._commandName == word
+            })
+        {
+            path.append(next)
+            rest = rest.dropFirst()
+        }
+        return (path, rest)
+    }
+}
+
+extension CommandConfiguration {
+    /// Those with and without a heading.
+    var allSubcommands: [any ParsableCommand.Type] {
+        subcommands + groupedSubcommands.flatMap(\.subcommands)
+    }
+}

@@ -1,0 +1,51 @@
+/// Commands that a sentence advises, so that they do what they should as they stand: about the home
+/// that was named, which need not be the one that is meant where none is.
+enum Advice {
+    /// What was said with `--home`; nil where nothing was.
+    @TaskLocal static var home: String?
+    /// Whether the command that runs is one of a relay, whose homes are others than a node's.
+    @TaskLocal static var isOfRelay = false
+
+    /// The program's name with a blank, as an advised command begins.
+    private static let name = "parley "
+
+    /// The text with `--home` behind each command in it.
+    static func complete(_ text: String) -> String {
+        guard let home, !text.contains("--home ") else { return text }
+        var shown = ""
+        var rest = Substring(text)
+        while let start = rest.firstRange(of: name) {
+            let isWord = rest[..<start.lowerBound].last.map { $0.isLetter || $0 == "-" } != true
+            shown += rest[..<start.upperBound]
+            rest = rest[start.upperBound...]
+            guard isWord, let end = end(of: rest) else { continue }
+            shown += rest[..<end] + " --home " + quoted(home)
+            rest = rest[end...]
+        }
+        return shown + rest
+    }
+
+    /// Where the words end that name a command; nil where they name none that takes this home.
+    private static func end(of text: Substring) -> Substring.Index? {
+        let words = text.split(separator: " ", maxSplits: 3).prefix(3).map { word in
+            word.prefix { $0.isLetter || $0 == "-" }
+        }
+        let count = CommandWords.commands(of: words.map(String.init)[...]).path.count - 1
+        guard count > 0, !homeless.contains(words[0]), (words[0] == "relay") == isOfRelay else {
+            return nil
+        }
+        return words[count - 1].endIndex
+    }
+
+    /// Commands that make their own homes.
+    private static let homeless: Set<Substring> = ["demo", "bench", "simulate", "help"]
+
+    /// A word for a shell.
+    static func quoted(_ word: String) -> String {
+        let isPlain = word.allSatisfy {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,:@%".contains($0))
+        }
+        return isPlain && !word.isEmpty
+            ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+import Synchronization
+
+/// Where lines go, and what it can show: standard output, or standard error.
+struct Screen: Sendable {
+    /// Takes characters as they are, without a line's end.
+    var put: @Sendable (String) -> Void
+    /// Whether a person looks at it.
+    var isTerminal = false
+    /// How many columns it has; nil where lines may be of any length, as in a pipe.
+    var columnCount: Int?
+    /// Whether colours and weights of letters may be used.
+    var hasColour = false
+    /// Why something could not be written, as an `errno`; nil where all was.
+    var failure: @Sendable () -> Int32? = { nil }
+
+    /// A file that this process was given.
+    ///
+    /// Source: no-color.org for `NO_COLOR`; terminfo(5) for `TERM`.
+    static func open(_ descriptor: Int32, environment: [String: String]) -> Screen {
+        let isTerminal = isatty(descriptor) == 1
+        let isColoured =
+            (environment["NO_COLOR"] ?? "").isEmpty && (environment["TERM"] ?? "dumb") != "dumb"
+        let failure = Failure()
+        return Screen(
+            put: { failure.write($0, to: descriptor) }, isTerminal: isTerminal,
+            columnCount: isTerminal ? columns(of: descriptor) : nil,
+            hasColour: isTerminal && isColoured, failure: { failure.code })
+    }
+
+    /// The text in a style, where the screen has any.
+    func styled(_ text: String, _ style: Style) -> String {
+        hasColour && !text.isEmpty ? "\u{1B}[\(style.code)m\(text)\u{1B}[0m" : text
+    }
+
+    private static func columns(of descriptor: Int32) -> Int? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// The first thing that went wrong. What is written after it is dropped: half of an answer, with
+    /// a hole in it, looks like a whole one.
+    private final class Failure: Sendable {
+        private let first = Mutex<Int32?>(nil)
+
+        var code: Int32? { first.withLock { $0 } }
+
+        func write(_ text: String, to descriptor: Int32) {
+            first.withLock { first in
+                guard first == nil else { return }
+                var text = text
+                text.withUTF8 { bytes in
+                    var rest = UnsafeRawBufferPointer(bytes)[...]
+                    while !rest.isEmpty {
+                        let count = Glibc.write(
+                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                            rest.count)
+                        if count >= 0 {
+                            rest = rest.dropFirst(count)
+                        } else if errno == EAGAIN {
+                            var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                            _ = Glibc.poll(&poll, 1, -1)
+                        } else if errno != EINTR {
+                            first = errno
+                            return
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How something stands out from what is beside it, never the only sign of what it means.
+enum Style {
+    /// Headings.
+    case strong
+    /// What the eye may pass over: numbers, times.
+    case faint
+    /// Something that went wrong.
+    case alarm
+    /// One's own name.
+    case own
+    /// A name of another: the same name always in the same colour.
+    case name(String)
+
+    /// Colours that can be read on black and on white.
+    private static let names = [32, 33, 34, 35, 36, 92, 94, 95]
+
+    /// Source: ECMA-48, 8.3.117, Select Graphic Rendition.
+    var code: String {
+        switch self {
+        case .strong: "1"
+        case .faint: "2"
+        case .alarm: "1;31"
+        case .own: "1"
+        case .name(let name):
+            // FNV-1a: `Hasher` gives each process other numbers.
+            String(
+                Self.names[
+                    Int(
+                        name.utf8.reduce(0x811C_9DC5 as UInt32) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
+                            % UInt32(Self.names.count))])
+        }
+    }
+}
