@@ -88,26 +88,6 @@ extension SimulatedNode {
                 .map(\.place))
     }
 
-    /// Where operations of a space are held without their payload that somebody took back, be it that
-    /// it does not hold.
-    func erasedByDeletions(in space: SpaceID) throws -> Set<BodyPlace> {
-        guard let record = try store.space(space) else { return [] }
-        var (erased, targets): (Set<BodyPlace>, Set<BodyPlace>) = ([], [])
-        for log in try store.logs(in: record.number) {
-            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
-                if stored.operation.isErased {
-                    erased.insert(BodyPlace(tag: log.tag, sequence: stored.sequence))
-                }
-                guard stored.operation.header.kind == .delete else { continue }
-                targets.formUnion(
-                    stored.operation.header.references.map {
-                        BodyPlace(tag: $0.tag, sequence: $0.sequence)
-                    })
-            }
-        }
-        return erased.intersection(targets)
-    }
-
     fileprivate func hasBody(at place: BodyPlace, in space: SpaceID) throws -> Bool {
         guard let record = try store.space(space),
             let log = try store.log(place.tag, in: record.number),

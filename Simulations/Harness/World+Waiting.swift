@@ -276,7 +276,6 @@ extension World {
         {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
-                .union(unbrought(node, other, in: space.id))
             let hanging = try Self.hanging(below: floors, at: node, in: space.number)
                 .union(Self.hanging(below: floors, at: other, in: record.number))
             guard
@@ -289,17 +288,6 @@ extension World {
             try !mayShowAnother(node, other, in: space.id, isSettled: true)
         else { return nil }
         return "they hold the same of \(label(of: space.id)) and show another"
-    }
-
-    /// What one of two erased by a deletion that does not hold any more, where nobody can bring it back:
-    /// texts are asked for on links alone.
-    private func unbrought(
-        _ node: SimulatedNode, _ other: SimulatedNode, in space: SpaceID
-    ) throws -> Set<LogTip> {
-        guard needsRelay(node.index, other.index) else { return [] }
-        let one = try node.erasedByDeletions(in: space)
-        let places = try one.symmetricDifference(other.erasedByDeletions(in: space))
-        return Set(places.map { LogTip(tag: $0.tag, sequence: $0.sequence) })
     }
 
     private func receipts(

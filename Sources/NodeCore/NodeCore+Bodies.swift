@@ -1,19 +1,23 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyReconciliation
+import ParleyRoster
 import ParleyWire
 
 /// Operations that came erased though nobody took them back: the payload is asked for elsewhere.
 ///
 /// A member can serve the operations of others without their payloads, and everything verifies: a
 /// deletion looks the same until it is known. What no deletion covers is therefore remembered, and
-/// asked of one linked member after the other; the commitment tells whether what comes is right.
+/// asked of one member after the other; the commitment tells whether what comes is right. Members are asked
+/// on links, and by letter where none is linked.
 /// Source: `Protocol/06-sync.md`, "Missing payloads".
 extension NodeCore {
     /// Payloads are asked for this often, and less and less often while none comes: 2 s … 128 s.
     static let bodyPatience: UInt64 = 2_000
     /// A question about one log covers at most so many places.
     static let bodySpanMax: UInt64 = 128
+    /// Of so many rounds that bring nothing one asks by letter, in the end.
+    private static let letterInterval: UInt64 = 32
 
     /// Takes note that an operation came without its payload.
     mutating func lacksBody(
@@ -45,7 +49,8 @@ extension NodeCore {
 
     /// Looks what is still missing and asks one member of each space for it, the next one in turn.
     mutating func wantBodies(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         // An earlier time took the place of this one.
         guard let due = bodiesDue, due <= now.monotonic else { return }
@@ -78,13 +83,39 @@ extension NodeCore {
             wanted[space.number] = ranges
         }
         for number in wanted.keys.sorted() {
+            guard let ranges = wanted[number] else { continue }
             let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
-            guard !able.isEmpty, let ranges = wanted[number] else { continue }
+            guard !able.isEmpty else {
+                try askByLetter(for: ranges, of: number, at: now, store, &random, &effects)
+                continue
+            }
             let id = able[Int(fruitlessBodyCount % UInt64(able.count))]
             send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &effects)
         }
         askForBodies(at: now, &effects)
         fruitlessBodyCount += 1
+    }
+
+    /// Asks one device of the space by letter, another each time: at the first fruitless time, the second,
+    /// the fourth … and then at each 32nd, which is about once an hour.
+    private mutating func askByLetter(
+        for ranges: [Want.Range], of number: SpaceNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let count = fruitlessBodyCount
+        guard count.nonzeroBitCount <= 1 || count % Self.letterInterval == 0,
+            let space = try store.space(number), let roster = try roster(of: space, store),
+            belongs(to: roster)
+        else { return }
+        let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }
+        guard !others.isEmpty else { return }
+        let turn = UInt64(count.bitWidth - count.leadingZeroBitCount) + count / Self.letterInterval
+        let device = others[Int(turn % UInt64(others.count))]
+        guard let person = roster.person(of: device) else { return }
+        let want = Want(
+            space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
+        _ = try send(
+            [.want(want)], to: device, of: person, at: now, store, &random, &effects)
     }
 
     /// Puts back what a run brings of operations that are held without their payload.

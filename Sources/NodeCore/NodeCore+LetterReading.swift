@@ -43,6 +43,8 @@ extension NodeCore {
             case .frontier(let frontier):
                 try asked(
                     frontier, in: letter.number, by: peer, at: now, store, &random, &effects)
+            case .want(let want):
+                try asked(want, in: letter.number, by: peer, at: now, store, &random, &effects)
             default: try count(.envelope, store)
             }
         }
@@ -163,6 +165,25 @@ extension NodeCore {
         _ = try send(
             frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,
             at: now, store, &random, &effects)
+    }
+
+    /// A device asks for places by name: for what it holds without their payload.
+    private mutating func asked(
+        _ want: Want, in letter: LetterNumber, by peer: LinkPeer, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let space = try store.space(want.space),
+            let scope = try scope(of: space, with: peer, store),
+            try mayAnswer(letter, of: peer.device, at: now, store)
+        else { return }
+        let runs = try Catchup.runs(
+            answering: want, of: space, scope, room: Self.parcelByteCount,
+            runCountMax: Self.answerRunCountMax, in: store)
+        guard !runs.isEmpty else { return }
+        _ = try send(
+            frames(of: runs, space), to: peer.device, of: peer.person, at: now, store, &random,
+            &effects)
     }
 
     /// A contact tells how far it is in a space that is not known here. What introduced this device

@@ -113,7 +113,7 @@ extension NodeCore {
                 mailbox, .drop(drop.space, drop.watched.epoch), key, day: drop.watched.day,
                 isLive: drop.isLive, on: relay, at: now, store, &effects)
         }
-        try noteDrained(relay, store, &effects)
+        try noteDrained(relay, at: now, store, &effects)
     }
 
     /// The days of epochs of these spaces whose mailboxes are of use.
@@ -252,9 +252,10 @@ extension NodeCore {
 
     /// All that lay at a relay was taken: now this device's own may go up.
     mutating func noteDrained(
-        _ relay: NoiseKey, _ store: some Store, _ effects: inout [Effect]
+        _ relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
+        askAnewForBodies(at: now, &effects)
         effects.append(.linksChanged)
         dueEverywhere()
         guard line.isReading,

@@ -141,7 +141,7 @@ extension NodeCore {
         }
         lines[relay]?.queues[space] = nil
         if let space { try settleDoubt(about: space, at: now, store, &effects) }
-        try noteDrained(relay, store, &effects)
+        try noteDrained(relay, at: now, store, &effects)
     }
 
     /// What came through a relay left something out: that is asked for, unless it may come with

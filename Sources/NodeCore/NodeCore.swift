@@ -208,7 +208,7 @@ public struct NodeCore: Sendable {
         case .receipts: try writeReceipts(at: now, store, &random, &effects)
         case .dial(let device): try dial(device, at: now, store, &effects)
         case .source(let space): try checkSource(of: space, at: now, store, &effects)
-        case .bodies: try wantBodies(at: now, store, &effects)
+        case .bodies: try wantBodies(at: now, store, &random, &effects)
         case .waiting: try endWaiting(at: now, store, &effects)
         case .placing(let space): try place(space, store, &effects)
         case .devices: try lookAtDevices(at: now, store, &random, &effects)

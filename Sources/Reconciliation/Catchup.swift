@@ -64,4 +64,33 @@ public enum Catchup {
         }
         return found
     }
+
+    /// What somebody asks for by its places, as far as they may have it and it is held here: each range
+    /// from its top downward.
+    ///
+    /// - Parameters:
+    ///   - room: bytes that a run should keep to.
+    ///   - runCountMax: how many runs at most: the rest is asked for again.
+    public static func runs(
+        answering want: Want, of space: SpaceRecord, _ scope: SharingScope, room: Int,
+        runCountMax: Int, in store: some LogStore
+    ) throws(StoreError) -> [Run] {
+        var found: [Run] = []
+        var limit = want.limit
+        for range in want.ranges {
+            let first = max(range.first, scope.first(of: range.tag))
+            guard let log = try scope.log(range.tag, of: space.number, in: store) else { continue }
+            var last = range.last
+            while first <= last, limit > 0, found.count < runCountMax,
+                let run = try RunReader.backward(
+                    log, first...last, room: room, limit: limit, store: store)
+            {
+                found.append(run)
+                limit -= min(limit, UInt64(run.operations.count))
+                guard run.first > first else { break }
+                last = run.first - 1
+            }
+        }
+        return found
+    }
 }

@@ -86,6 +86,33 @@ struct RepairTests {
         #expect(try pair.states(of: pair.ann) == [.delivered])
     }
 
+    @Test("is asked for by letter where it is the text alone that is missing", arguments: [5, 6])
+    func lackingText(seed: UInt64) throws {
+        let pair = try Pair(seed: seed)
+        let world = pair.world
+        world.keepToRelays()
+        try pair.say("erased by nobody's right", by: pair.ann)
+        world.run(for: 60_000)
+        let held = try #require(try pair.message(at: pair.ben))
+        let log = try #require(
+            try pair.ben.store.logs(in: held.space).first { $0.number == held.stored.log })
+        let commitment = try #require(OperationHash.commitment(of: held.stored.operation))
+        try pair.ben.store.begin(.full)
+        try pair.ben.store.erase(held.stored.number, commitment: commitment)
+        var place = ByteWriter()
+        place.identifier(pair.space)
+        place.uint64(log.tag.value)
+        place.uint64(held.stored.sequence)
+        try pair.ben.store.setValue([1], .missingBody, place.bytes)
+        try pair.ben.store.commit()
+        world.stopProcess(of: pair.ben)
+        world.start(pair.ben)
+        #expect(try pair.message(at: pair.ben)?.stored.operation.isErased == true)
+        world.run(for: 60_000)
+        #expect(try pair.message(at: pair.ben)?.stored.operation.isErased == false)
+        #expect(try pair.ben.texts(in: pair.space) == ["erased by nobody's right"])
+    }
+
     @Test("is asked for though somebody is linked, who lacks it too", arguments: [3, 4])
     func bothLack(seed: UInt64) throws {
         let pair = try Pair(seed: seed)
@@ -165,5 +192,21 @@ struct RepairTests {
         #expect(try ben.texts(in: village.group).last != "who hears this?")
         world.run(for: 7_200_000)
         #expect(try ben.texts(in: village.group).last == "who hears this?")
+    }
+}
+
+extension Pair {
+    /// The first text of the conversation as a node holds it.
+    fileprivate func message(
+        at node: SimulatedNode
+    ) throws -> (space: SpaceNumber, stored: StoredOperation)? {
+        guard let record = try node.store.space(space) else { return nil }
+        for log in try node.store.logs(in: record.number) where log.lane == .content {
+            let held = try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            if let text = held.first(where: { $0.operation.header.kind == .text }) {
+                return (record.number, text)
+            }
+        }
+        return nil
     }
 }
