@@ -162,6 +162,7 @@ extension NodeCore {
     mutating func callAgain(at now: Instant, _ effects: inout [Effect]) {
         for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
             lines[relay]?.failureCount = 0
+            lines[relay]?.shortCount = 0
             lines[relay]?.places.forgive()
             lines[relay]?.phase = .calling
             effects.append(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
@@ -220,14 +221,16 @@ extension NodeCore {
         case .opened(let welcome):
             try reached(relay, welcome, at: now, store, &random, &effects)
         case .closed:
-            lines[relay]?.reset(.idle)
             // One that said goodbye has not failed.
+            if line.absence == nil { lines[relay]?.end(at: now.monotonic) }
+            let delay = lines[relay]?.delay(using: &random) ?? 0
+            lines[relay]?.reset(.idle)
             if line.absence == nil {
                 lines[relay]?.failureCount += 1
                 lines[relay]?.places.fail()
             }
             effects.append(.linksChanged)
-            set(.relay(relay), in: line.delay(using: &random), at: now, &effects)
+            set(.relay(relay), in: delay, at: now, &effects)
             // What waits may have another way.
             dueEverywhere()
         case .answered(let number, let answer):
@@ -257,6 +260,7 @@ extension NodeCore {
     ) throws(StoreError) {
         lines[relay]?.reset(.open)
         lines[relay]?.failureCount = 0
+        lines[relay]?.openedAt = now.monotonic
         lines[relay]?.places.succeed()
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket

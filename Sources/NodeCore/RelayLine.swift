@@ -146,6 +146,10 @@ struct RelayLine: Sendable {
     var isReading: Bool
     var phase = Phase.idle
     var failureCount: UInt64 = 0
+    /// When the connection came about, on the monotonic clock.
+    var openedAt: UInt64 = 0
+    /// How many connections in a row ended soon after they had come about.
+    var shortCount: UInt64 = 0
     var day = RelayDay.zero
     /// When it last told another day than before, and when all was last put again for that, on the
     /// monotonic clock.
@@ -266,11 +270,24 @@ struct RelayLine: Sendable {
         isOwed = false
     }
 
+    /// A connection that ended sooner than this, in milliseconds, was of little use.
+    static let usefulTime: UInt64 = 30_000
+    /// So many of these in a row may be bad luck, and are made up for at once.
+    static let shortCountMax: UInt64 = 3
+
+    /// Notes that a connection ended.
+    mutating func end(at now: UInt64) {
+        guard phase == .open else { return }
+        shortCount = now < openedAt + Self.usefulTime ? shortCount + 1 : 0
+    }
+
     /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more; not before a relay that said goodbye may be
-    /// back, as far as 5 min.
+    /// back, as far as 5 min. One that takes each call and soon hangs up, though it fails at none, is
+    /// called after 2 s, 4 s … 64 s from the fourth time on: what is asked at the beginning costs both.
     func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
         // Another person's word may be tried sooner than one that failed often.
-        let count = min(failureCount, places.failureCount, 9)
+        let failures = min(failureCount, places.failureCount, 9)
+        let count = max(failures, min(shortCount - min(shortCount, Self.shortCountMax), 6))
         let base = min(300_000, max(UInt64(1_000) << count, absence ?? 0))
         return base + random.next() % (base / 4)
     }

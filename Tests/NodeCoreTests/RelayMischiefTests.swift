@@ -58,6 +58,34 @@ struct RelayMischiefTests {
         #expect(asked < 300, "\(asked) requests")
     }
 
+    /// Each time it was called again after a second, for it had answered: idle nodes asked such a relay for
+    /// all their mailboxes day and night.
+    @Test("one that ends each connection soon is called less and less often")
+    func shortConnections() throws {
+        let pair = try Pair(seed: 91)
+        let (world, relay, ann) = (pair.world, pair.relay, pair.ann)
+        world.keepToRelays()
+        world.run(for: 60_000)
+        var called = 0
+        world.onStep = { step in
+            guard step.node === ann else { return }
+            for case .callRelay in step.effects { called += 1 }
+        }
+        relay.mischief.cutEvery = 1
+        world.restart(ann)
+        world.run(for: 3_600_000)
+        #expect(called < 90, "\(called) calls in an hour")
+        #expect(called > 30, "it may be better by now")
+        relay.mischief = RelayMischief()
+        world.run(for: 90_000)
+        #expect(ann.core.relayStates.allSatisfy(\.isDrained))
+        called = 0
+        relay.mischief.cutEvery = 1
+        try pair.say("after a good while", by: ann)
+        world.run(for: 10_000)
+        #expect(called > 1, "a connection that was of use is made up for at once")
+    }
+
     @Test("what was put while a relay told a wrong day is put again once it tells the right one")
     func leapBack() throws {
         let pair = try Pair(seed: 89)
