@@ -128,7 +128,7 @@ struct NaiveStands {
                 (past, witness) = (before.stand, before.witness)
             } else {
                 for other in logs.values where other.lane == .control && isOther(other, log) {
-                    witness = max(witness, other.order.tip.wallClock)
+                    witness = max(witness, try lastClock(of: other))
                 }
             }
         }
@@ -152,6 +152,13 @@ struct NaiveStands {
         let clock = header.wallClock
         let own = space.kind == .own ? clock : min(clock, witness + Self.lead)
         return Answer(stand: max(past.map { $0 + 1 } ?? 0, own << 16), witness: witness)
+    }
+
+    /// The clock of the last operation that counts.
+    private func lastClock(of log: LogRecord) throws(StoreError) -> UInt64 {
+        let end = min(log.end, log.bound?.sequence ?? .max)
+        guard end > 0 else { return 0 }
+        return try store.operation(at: end - 1, in: log.number)?.operation.header.wallClock ?? 0
     }
 
     private func isOther(_ log: LogRecord, _ own: LogRecord) -> Bool {

@@ -77,6 +77,30 @@ public enum Causality {
         }
     }
 
+    /// Up to which place a log was named before anything of it came: while nobody knew it, that was noted
+    /// nowhere. What named it is not placed for good, so nothing else is looked at.
+    public static func namedEnd(
+        of log: LogRecord, store: some LogStore
+    ) throws(StoreError) -> UInt64 {
+        var namedEnd: UInt64 = 0
+        for other in try store.logs(in: log.space)
+        where other.lane.carriesAuthority && other.lacksOrder {
+            var next = max(other.order.settledEnd, other.base)
+            let end = min(other.end, other.bound?.sequence ?? .max)
+            while next < end {
+                let stored = try store.headers(
+                    in: other.number, next...end - 1, limit: headerStride)
+                for cause in stored.flatMap({ $0.header.dependencies + $0.header.references })
+                where cause.tag == log.tag {
+                    namedEnd = max(namedEnd, log.counted(cause).map { $0.sequence + 1 } ?? 0)
+                }
+                guard stored.count == headerStride, let last = stored.last else { break }
+                next = last.sequence + 1
+            }
+        }
+        return namedEnd
+    }
+
     /// Works out anew what of content was named, where logs count otherwise than before.
     static func coverAgain(
         _ space: SpaceNumber, store: some LogStore

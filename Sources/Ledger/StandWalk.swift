@@ -52,8 +52,20 @@ struct StandWalk {
         witness = beganAt
         for other in try store.logs(in: log.space)
         where other.lane == .control && rule.isAnother(other.device, than: log.device) {
-            witness = max(witness, other.order.tip.wallClock)
+            witness = max(witness, try Self.lastClock(of: other, store))
         }
+    }
+
+    /// The clock of the last operation of a log of lane 0 that counts: above a fork each may hold another
+    /// branch.
+    private static func lastClock(
+        of other: LogRecord, _ store: some LogStore
+    ) throws(StoreError) -> UInt64 {
+        guard let bound = other.bound, bound.sequence < other.end else {
+            return other.order.tip.wallClock
+        }
+        guard bound.sequence > 0 else { return 0 }
+        return try store.header(at: bound.sequence - 1, in: other.number)?.stand.wallClock ?? 0
     }
 
     /// The log begins here for this node.

@@ -30,6 +30,9 @@ extension NodeCore {
         try noteNamings(in: space, instead: nil, store)
         guard let former, let judge = judges[space.number] else { return }
         try ViewWalk.again(through: space, judge, store)
+        // What is named of lane 0 at or above where it counts stands for the last that does: whose clocks
+        // somebody had seen follows from that.
+        _ = try placeAnew(space, store)
         try follow(space, from: former, at: now, store, &effects)
     }
 

@@ -26,6 +26,9 @@ extension NodeCore {
         let (run, settledEnd) = try taken.placed(in: log, by: judge.placing, store)
         var walk = try ViewWalk(at: run.first, in: log, store)
         let numbers = try store.insert(run.operations, in: log.number)
+        if log.spans.isEmpty, log.lane.carriesAuthority {
+            log.coveredEnd = max(log.coveredEnd, try Causality.namedEnd(of: log, store: store))
+        }
         log.hold(run)
         log.order.settledEnd = settledEnd
         ingested.isUnplaced = ingested.isUnplaced || log.unsettles(by: run)
@@ -86,8 +89,7 @@ extension LogRecord {
     /// held may stand elsewhere than it does. What stands above holes goes by the clocks of lane 0.
     fileprivate func unsettles(by run: VerifiedRun) -> Bool {
         guard lane.carriesAuthority else { return lane == .control }
-        // Of a log that nobody knew is not noted how far it was named.
-        return run.isBackfill || run.first < coveredEnd || run.first == 0
+        return run.isBackfill || run.first < coveredEnd
     }
 }
 

@@ -143,6 +143,59 @@ struct StandTests {
         try store.update(log)
     }
 
+    /// Of the branches of a forked log each node holds one: what stood above a hole stood elsewhere by it.
+    @Test("above a hole the clocks of lane 0 count as far as its logs do")
+    func aboveAHole() throws {
+        let far = Desk.now + 100 * Self.day
+        for clock in [Desk.now + 5, far] {
+            try desk.write([Desk.draft(lane: .control)], by: keys[1], placing: rule, at: clock)
+        }
+        try write(0, at: far)
+        try write(0, at: far)
+        let control = try #require(try desk.log(of: keys[1], lane: .control))
+        let content = try #require(try desk.log(of: keys[0]))
+        let first = try #require(try desk.store.header(at: 0, in: control.number)).id
+        for (limit, witness) in [
+            (nil, far), (LogPoint(sequence: 1, anchor: first), Desk.now + 5),
+        ] {
+            let copy = MemoryStore()
+            try copy.begin(.normal)
+            let space = try copy.addSpace(desk.space.id, kind: .group)
+            try keep(0...1, of: control, in: space, copy)
+            var log = try #require(try copy.log(control.tag, in: space.number))
+            log.limit = limit
+            try copy.update(log)
+            try keep(1...1, of: content, in: space, copy)
+            let kept = try #require(try copy.log(content.tag, in: space.number))
+            #expect(kept.order.tip.witness == witness)
+        }
+    }
+
+    /// Nothing noted how far it was named, so what came of it in a second piece placed nothing again.
+    @Test("how far a log was named that nobody knew is found out when its first part comes")
+    func namedBefore() throws {
+        let name = OperationHash.log(space: desk.space.id, device: keys[2].device, lane: .content)
+        for place: UInt64 in [3, 1] {
+            let unknown = OperationReference(
+                tag: LogTag(name), sequence: place, check: Check(high: 1, low: 2))
+            try desk.write(
+                [Desk.draft(about: [unknown])], by: keys[1], placing: rule, at: Desk.now)
+        }
+        try desk.store.begin(.normal)
+        var log = try desk.store.addLog(
+            name, device: keys[2].device, lane: .content, in: desk.space.number)
+        #expect(try Causality.namedEnd(of: log, store: desk.store) == 4)
+        log.limit = LogPoint(sequence: 2, anchor: OperationID(reinterpreting: name))
+        #expect(
+            try Causality.namedEnd(of: log, store: desk.store) == 2, "no further than it counts")
+        var author = try #require(try desk.log(of: keys[1]))
+        author.order.settledEnd = author.end
+        try desk.store.update(author)
+        #expect(
+            try Causality.namedEnd(of: log, store: desk.store) == 0, "what is settled named others")
+        try desk.store.commit()
+    }
+
     @Test("a name that is another operation, or that nobody has, counts as nothing")
     func falseNames() throws {
         let far = try desk.write(
