@@ -49,6 +49,7 @@ struct Trace {
         case .reminder(let space): add(17 << 56 | UInt64(bitPattern: space.rawValue))
         case .signals(let moment): add(16 << 56 | moment)
         case .invitations: add(18 << 56)
+        case .takenBack(let space): add(26 << 56 | UInt64(bitPattern: space.rawValue))
         case .placing(let space): add(25 << 56 | UInt64(bitPattern: space.rawValue))
         }
     }

@@ -108,6 +108,8 @@ public enum TimerID: Hashable, Sendable {
     case reminder(SpaceNumber)
     /// Accepts invitations that need no answer.
     case invitations
+    /// Forgets an invitation that was taken back, unless more of its control log still comes.
+    case takenBack(SpaceNumber)
     /// Looks after calls, typing and presence, at this moment of the monotonic clock.
     case signals(UInt64)
 }

@@ -20,6 +20,7 @@ extension NodeCore {
         try loadReminders(at: now, store, &effects)
         try askForPast(at: now, store, &effects)
         try awaitInvitations(at: now, store, &effects)
+        try loadTakenBack(at: now, store, &effects)
         if let log = try NodeIdentity.log(in: store), log.person == identity.person {
             identity.log = log
         } else {

@@ -114,6 +114,7 @@ extension NodeCore {
         doubts[number] = nil
         repairs[number] = nil
         reminders[number] = nil
+        takenBack[number] = nil
         for id in links.keys.sorted() {
             links[id]?.session?.forget(number)
             links[id]?.unacknowledged[number] = nil

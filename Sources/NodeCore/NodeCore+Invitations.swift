@@ -18,6 +18,9 @@ extension NodeCore {
     /// control log, with what this device may have said there before, comes first. In milliseconds.
     static let acceptanceDelay: UInt64 = 1_000
     private static let acceptanceRetry: UInt64 = 30_000
+    /// An invitation that was taken back is forgotten once no more of its control log has come for so
+    /// long: what comes last may say that it holds after all. In milliseconds.
+    private static let takenBackDelay: UInt64 = 60_000
 
     // MARK: What is taken in
 
@@ -98,7 +101,9 @@ extension NodeCore {
             try store.value(.join, space.id.bytes) == nil,
             let known = try Invitation.into(space.id, in: store)
         else { return true }
-        return known.state == .over || known.byteCount < Self.unacceptedByteCountMax
+        // What was declined stays, and who is added again there has to hear of it.
+        if known.state == .over, !isTakenBack(space.number) { return true }
+        return known.byteCount < Self.unacceptedByteCountMax
     }
 
     /// Notes how much of a control log is kept, as long as the person has not accepted.
@@ -135,16 +140,55 @@ extension NodeCore {
             after?.state = .over
         }
         guard after != before else { return }
-        if after?.state == .over, before?.state != .over,
-            judges[number]?.graph.leavers(of: identity.person).isEmpty == true,
-            try holdsControlOfOthersAlone(space, store)
-        {
-            // Taken back before it was answered: nothing of it is anybody's here.
-            return try remove(space, at: now, store, &effects)
+        if let after, after.state == .over, isTakenBack(number) {
+            watchTakenBack(number, after, at: now, &effects)
         }
         try store.setValue(after?.bytes, .invitation, space.id.bytes)
         effects.append(.changed([.invitation(space.id)]))
         if after?.state == .waiting { try awaitInvitations(at: now, store, &effects) }
+    }
+
+    /// Whether the person is out of a group by nobody's word but others'.
+    private func isTakenBack(_ number: SpaceNumber) -> Bool {
+        judges[number]?.graph.leavers(of: identity.person).isEmpty == true
+    }
+
+    /// Looks again in a while, when all has come that is on its way: a long control log comes in parts,
+    /// and one part may take out whom a later one lets in again.
+    private mutating func watchTakenBack(
+        _ number: SpaceNumber, _ invitation: Invitation, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        takenBack[number] = invitation.byteCount
+        set(.takenBack(number), in: Self.takenBackDelay, at: now, &effects)
+    }
+
+    /// Goes on at the start with what was taken back.
+    mutating func loadTakenBack(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (id, invitation) in try Invitation.all(in: store) where invitation.state == .over {
+            guard let space = try store.space(id) else { continue }
+            watchTakenBack(space.number, invitation, at: now, &effects)
+        }
+    }
+
+    /// Forgets an invitation that was taken back before it was answered: nothing of it is anybody's here.
+    mutating func forgetTakenBack(
+        _ number: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let heldBefore = takenBack.removeValue(forKey: number)
+        guard let space = try store.space(number) else { return }
+        try prepare(space, store)
+        guard let known = try Invitation.into(space.id, in: store), known.state == .over,
+            isTakenBack(number)
+        else { return }
+        guard known.byteCount == heldBefore else {
+            return watchTakenBack(number, known, at: now, &effects)
+        }
+        if try holdsControlOfOthersAlone(space, store) {
+            try remove(space, at: now, store, &effects)
+        }
     }
 
     /// Whether nothing is held of a space but what others wrote into its control log. Whoever was in

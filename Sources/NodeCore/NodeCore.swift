@@ -54,6 +54,9 @@ public struct NodeCore: Sendable {
     var ownGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Spaces that may be written in again since this step began.
     var writableAgain: Set<SpaceNumber> = []
+    /// How many bytes of the control log of an invitation that was taken back were held when it was last
+    /// looked at.
+    var takenBack: [SpaceNumber: UInt64] = [:]
     /// Devices that claimed more of own logs than they proved: that is counted once.
     var doubted: Set<DeviceID> = []
     /// Spaces of which a peer has shown since the start what it holds.
@@ -222,6 +225,7 @@ public struct NodeCore: Sendable {
         case .repair(let space): try repair(space, at: now, store, &random, &effects)
         case .reminder(let space): try remind(space, at: now, store, &random, &effects)
         case .invitations: try answerInvitations(at: now, store, &random, &effects)
+        case .takenBack(let space): try forgetTakenBack(space, at: now, store, &effects)
         case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
         }
     }

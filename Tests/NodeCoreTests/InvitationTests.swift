@@ -132,8 +132,31 @@ struct InvitationTests {
         try world.perform(.removeMember(trip, ben.identity.person), on: ann, after: 0)
         world.run(for: 3_000)
         #expect(try asked.invitations(ben).isEmpty)
+        #expect(asked.refusal(.acceptInvitation(trip), ben) == .notInvited)
+        world.restart(ben)
+        world.run(for: 65_000)
         #expect(asked.refusal(.acceptInvitation(trip), ben) == .unknownConversation)
         #expect(try ben.store.space(trip) == nil, "nothing of it is left here")
+    }
+
+    /// A long control log comes in parts. One part took the person out whom the next one let in again; the
+    /// space was forgotten in between, and fetched anew on each link, for ever.
+    @Test("an invitation that is taken back and given again in what still comes is not forgotten")
+    func takenBackInPart() throws {
+        let asked = try Asked(seed: 814)
+        let (world, ann, ben) = (asked.world, asked.ann, asked.ben)
+        let trip = try asked.group("trip", [ben], by: ann)
+        world.run(for: 3_000)
+        let number = try #require(try ben.store.space(trip)).number
+        try world.perform(.removeMember(trip, ben.identity.person), on: ann, after: 0)
+        world.run(for: 5_000)
+        #expect(try asked.invitations(ben).isEmpty)
+        try world.perform(.addMember(trip, ben.identity.person, .member), on: ann, after: 0)
+        world.run(for: 5_000)
+        #expect(try asked.invitations(ben).count == 1)
+        #expect(try ben.store.space(trip)?.number == number, "what is held was not fetched again")
+        world.run(for: 120_000)
+        #expect(try asked.invitations(ben).count == 1)
     }
 
     @Test("who lets contacts add them is in at once, on all devices")
