@@ -98,9 +98,11 @@ extension SQLiteStore: SimulatedStore {
     public func forgetKeys() throws { try renewVaultKey() }
 
     /// Writes the guard.
-    public func rememberHeads(of device: DeviceID, isBehind: Bool) throws {
+    public func rememberHeads(
+        of device: DeviceID, cardVersion: CardVersion, isBehind: Bool
+    ) throws {
         if rejoin == nil || isBehind {
-            try writeGuard(heads: heads(of: device))
+            try writeGuard(heads: heads(of: device), cardVersion: cardVersion)
         } else {
             try rejoined(heads: heads(of: device))
         }

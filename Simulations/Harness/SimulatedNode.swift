@@ -44,6 +44,9 @@ public final class SimulatedNode {
     /// What the guard file beside its store says of its own logs: the place after the last of
     /// each. A store that falls behind it has lost something.
     public var guardEnds: [LogTag: UInt64] = [:]
+    /// The version of the newest part of its card that the guard file remembers, where the store keeps
+    /// none of its own.
+    public var guardCardVersion = CardVersion.zero
     /// Whether something that this device wrote may not survive a loss of power: nothing leaves
     /// before it does.
     private var owesDurability = true
@@ -193,7 +196,8 @@ public final class SimulatedNode {
     func start(rejoin: Rejoin?) {
         guard refusal == nil else { return }
         core = NodeCore(
-            identity: identity, rejoin: rejoin ?? store.foundBehind ?? behindGuard())
+            identity: identity, rejoin: rejoin ?? store.foundBehind ?? behindGuard(),
+            cardVersion: max(guardCardVersion, store.guardedCardVersion))
         isDown = false
     }
 
@@ -235,7 +239,7 @@ public final class SimulatedNode {
             return
         }
         do {
-            try store.rememberHeads(of: identity.device, isBehind: core.isBehind)
+            try writeGuard()
             guardWrittenAt = now.monotonic
             isGuardStale = false
         } catch {
@@ -249,7 +253,18 @@ public final class SimulatedNode {
         store.isObserved = true
         defer { store.isObserved = wasObserved }
         // What cannot be written is a lower bound still.
-        do { try store.rememberHeads(of: identity.device, isBehind: core.isBehind) } catch {}
+        do { try writeGuard() } catch {}
+    }
+
+    private func writeGuard() throws {
+        let wasObserved = store.isObserved
+        store.isObserved = true
+        let version = try? CardReader.version(of: identity, store)
+        store.isObserved = wasObserved
+        // A card that cannot be read tells nothing: what was remembered before stays.
+        guardCardVersion = max(guardCardVersion, version ?? .zero)
+        try store.rememberHeads(
+            of: identity.device, cardVersion: guardCardVersion, isBehind: core.isBehind)
     }
 
     /// What every shell does when secrets were dropped. What fails is done the next time.

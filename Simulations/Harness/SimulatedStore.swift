@@ -39,9 +39,11 @@ public protocol SimulatedStore: TransactionalStore {
     func copy() throws -> any SimulatedStore
     /// Makes unreadable what is left of secrets that were dropped.
     func forgetKeys() throws
-    /// Remembers beside the database how far the logs of this device are; and what was remembered
-    /// beyond them, as long as the database is behind.
-    func rememberHeads(of device: DeviceID, isBehind: Bool) throws
+    /// The version of the newest part of its card that is remembered beside the database.
+    var guardedCardVersion: CardVersion { get }
+    /// Remembers beside the database how far the logs of this device are, and its card; and what was
+    /// remembered beyond them, as long as the database is behind.
+    func rememberHeads(of device: DeviceID, cardVersion: CardVersion, isBehind: Bool) throws
 }
 
 extension SimulatedStore {
@@ -61,8 +63,12 @@ extension SimulatedStore {
     public var foundBehind: Rejoin? { nil }
     /// Does nothing: nothing is left of them in memory.
     public func forgetKeys() throws {}
+    /// None: there is nothing beside the contents.
+    public var guardedCardVersion: CardVersion { .zero }
     /// Does nothing.
-    public func rememberHeads(of device: DeviceID, isBehind: Bool) throws {}
+    public func rememberHeads(
+        of device: DeviceID, cardVersion: CardVersion, isBehind: Bool
+    ) throws {}
 }
 
 /// A file of a simulated disk, as a thief would find it.

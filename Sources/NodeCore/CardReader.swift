@@ -36,6 +36,13 @@ public enum CardReader {
         return card.parts.isEmpty ? nil : card
     }
 
+    /// The version of the own card's part of this device; zero before there is one.
+    public static func version(
+        of identity: NodeIdentity, _ store: some NodeStore
+    ) throws(StoreError) -> CardVersion {
+        try own(of: identity, store)?.parts.first?.version ?? .zero
+    }
+
     /// The card in these bytes, whether or not it holds.
     private static func card(_ bytes: [UInt8]) -> Card? {
         // Bytes that are no card are nobody's card; why they are none helps no caller.

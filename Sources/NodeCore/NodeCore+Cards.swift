@@ -127,7 +127,10 @@ extension NodeCore {
                 }
             }
         }
-        for number in cards { try learn(number, at: now, store, &effects) }
+        for number in cards {
+            try learn(number, at: now, store, &effects)
+            try takeOwnCardBack(number, at: now, store, &random, &effects)
+        }
         for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
         if isJoinDue { try settleJoins(store, &effects) }
         for number in memberships.sorted() {
@@ -151,6 +154,30 @@ extension NodeCore {
         for number in try Overview.sharedCards(of: fresh, in: space.number, store: store) {
             try learn(number, at: now, store, &effects)
         }
+    }
+
+    /// Whether a newer part of this device's card is known to have been signed than the one that is kept.
+    func isCardBehind(_ store: some Store) throws(StoreError) -> Bool {
+        try CardReader.version(of: identity, store) < cardVersionMin
+    }
+
+    /// A card that this device wrote into a space came back from others. Where it is newer than the one
+    /// that is kept, the store was set back, and others keep the newer one: the next goes above it, with a
+    /// prekey that is here.
+    private mutating func takeOwnCardBack(
+        _ number: OperationNumber, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let stored = try store.operation(number),
+            try store.log(stored.log)?.device == identity.device,
+            let shared = stored.operation.payload.flatMap(SharedCard.init),
+            let card = CardReader.card(shared.card, of: identity.person),
+            let part = card.parts.first(where: { $0.device == identity.device })
+        else { return }
+        cardVersionMin = max(cardVersionMin, part.version)
+        guard try isCardBehind(store) else { return }
+        try drawPrekey(at: now, store, &random, &effects)
+        shareCard(at: now, &effects)
     }
 
     /// Takes in a card that a member showed, if it is theirs and holds.

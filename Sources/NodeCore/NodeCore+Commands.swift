@@ -32,7 +32,10 @@ extension NodeCore {
         }
         // Others may write to a prekey that went with what the store forgot; of its card as well they
         // know a newer part than it does.
-        if foundBehind != nil { try drawPrekey(at: now, store, &random, &effects) }
+        let isCardBehind = try isCardBehind(store)
+        if foundBehind != nil || isCardBehind {
+            try drawPrekey(at: now, store, &random, &effects)
+        }
         try tendKeys(at: now, store, &random, &effects)
         ownSpace = try store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
@@ -70,9 +73,11 @@ extension NodeCore {
         let known = try CardReader.kept(of: identity.person, store)
         let own = known?.parts.first { $0.device == identity.device }
         // By the clock, too: above those that a store which was set back has forgotten. Two
-        // different parts of one version are a fork.
+        // different parts of one version are a fork. Where the clock was ahead then, the guard remembers,
+        // or a peer brings the part.
         let version = CardVersion.next(
-            after: own?.version, besides: known?.parts.map(\.version) ?? [], at: now.wall)
+            after: max(own?.version ?? .zero, cardVersionMin),
+            besides: known?.parts.map(\.version) ?? [], at: now.wall)
         let part = CardPart.make(
             version: version, noiseKey: identity.noiseKey, name: name,
             addresses: addresses, mailboxes: mailboxes ?? own?.mailboxes ?? [],

@@ -40,6 +40,9 @@ public struct NodeCore: Sendable {
     var cardsShared: [SpaceNumber: UInt64] = [:]
     /// Timers that are set, so that none is set twice.
     var timers: Set<TimerID> = []
+    /// The greatest version that a part of the card of this device is known to have had. A store that was
+    /// set back may know an older part alone, and others keep the newer one.
+    var cardVersionMin: CardVersion
     /// What must be taken back from others before anything may be written; nil otherwise.
     /// Found out by the shell; what a peer proves concerns its space alone.
     public var rejoin: Rejoin? { lacksOnlyWhereOut ? nil : foundBehind }
@@ -110,10 +113,16 @@ public struct NodeCore: Sendable {
 
     /// A node that has not started.
     ///
-    /// - Parameter rejoin: what the shell found out about the store being behind, if it is.
-    public init(identity: NodeIdentity, rejoin: Rejoin? = nil) {
+    /// - Parameters:
+    ///   - rejoin: what the shell found out about the store being behind, if it is.
+    ///   - cardVersion: of the newest part of its card that this device signed, as far as the shell
+    ///     knows: the next one is above it.
+    public init(
+        identity: NodeIdentity, rejoin: Rejoin? = nil, cardVersion: CardVersion = .zero
+    ) {
         self.identity = identity
         foundBehind = rejoin
+        cardVersionMin = cardVersion
     }
 
     /// Who this node is.

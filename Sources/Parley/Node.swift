@@ -34,7 +34,8 @@ public final class Node: Sendable {
     ) {
         home = store.home
         let logger = Logger(label: "parley")
-        let core = NodeCore(identity: keys.identity, rejoin: Rejoin(store))
+        let core = NodeCore(
+            identity: keys.identity, rejoin: Rejoin(store), cardVersion: store.guardedCardVersion)
         running = RunningNode(core: core, store: store, logger: logger)
         indexer = SearchIndexer(
             running: running, shelf: ModelShelf(ModelFolder(settings.models)), logger: logger)

@@ -313,7 +313,7 @@ actor RunningNode {
         guardWrittenAt = now.monotonic
         isGuardStale = false
         do {
-            try store.writeGuard(heads: store.heads(of: core.node.device))
+            try store.writeGuard(of: core.node)
         } catch {
             logger.warning("the guard was not written", metadata: ["error": "\(error)"])
         }

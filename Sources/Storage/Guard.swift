@@ -1,6 +1,6 @@
 import Glibc
 import ParleyLedger
-import ParleyNodeCore
+public import ParleyNodeCore
 import ParleySealing
 public import ParleyWire
 
@@ -40,7 +40,9 @@ public enum RejoinReason: Equatable, Sendable {
 ///
 /// It may be used from any thread, off the path of messages. Source: DESIGN, "No incarnations".
 public struct GuardWriter: Sendable {
-    private static let magic: [UInt8] = Array("LPGD".utf8) + [1]
+    private static let magic: [UInt8] = Array("LPGD".utf8) + [2]
+    /// The same of guards that do not remember a card.
+    private static let magicWithoutCard: [UInt8] = Array("LPGD".utf8) + [1]
     /// More logs than one device writes: a quarter of a million spaces have so many.
     private static let headCountMax = 1 << 20
     /// The longest guard: those, and what stands before them.
@@ -57,7 +59,11 @@ public struct GuardWriter: Sendable {
     }
 
     /// Replaces the guard. At most once a second and at shutdown is often enough.
-    public func write(_ heads: [GuardedHead]) throws(HomeError) {
+    ///
+    /// - Parameter cardVersion: of the newest part of its card that this device is known to have signed.
+    public func write(
+        _ heads: [GuardedHead], cardVersion: CardVersion
+    ) throws(HomeError) {
         var writer = ByteWriter(capacity: 32 + heads.count * 72)
         writer.counted(instance)
         writer.number(UInt64(heads.count))
@@ -66,6 +72,7 @@ public struct GuardWriter: Sendable {
             writer.number(head.sequence)
             writer.identifier(head.operation)
         }
+        writer.uint64(cardVersion.value)
         // A nonce from the content, as for a row: a copied node repeats no nonce with other bytes.
         let nonce = derive(
             key: key, .rowNonce, context: Array(digest(writer.bytes).bytes), byteCount: 24)
@@ -79,9 +86,11 @@ public struct GuardWriter: Sendable {
         guard let bytes = try home.read(home.guardFile, atMost: Self.byteCountMax) else {
             return nil
         }
-        guard bytes.count > 45, Array(bytes[..<5]) == Self.magic,
+        guard bytes.count > 45 else { return Guard(isReadable: false) }
+        let magic = Array(bytes[..<5])
+        guard magic == Self.magic || magic == Self.magicWithoutCard,
             let content = XChaCha.open(
-                bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: Self.magic)
+                bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: magic)
         else { return Guard(isReadable: false) }
         var reader = ByteReader(content)
         do {
@@ -94,9 +103,12 @@ public struct GuardWriter: Sendable {
                         log: try reader.identifier(), sequence: try reader.number(),
                         operation: try reader.identifier()))
             }
+            var cardVersion = CardVersion.zero
+            if magic == Self.magic { cardVersion = try reader.bounded64() }
             try reader.finish()
             return Guard(
-                isReadable: true, isOfThisDatabase: instance == self.instance, heads: heads)
+                isReadable: true, isOfThisDatabase: instance == self.instance, heads: heads,
+                cardVersion: cardVersion)
         } catch {
             return Guard(isReadable: false)
         }
@@ -110,19 +122,41 @@ struct Guard {
     var isReadable: Bool
     var isOfThisDatabase = false
     var heads: [GuardedHead] = []
+    var cardVersion = CardVersion.zero
 }
 
 extension SQLiteStore {
     /// Replaces the guard with these heads of this device's own logs. As long as the database is
     /// behind, what the guard remembered beyond them stays.
-    public func writeGuard(heads: [GuardedHead]) throws(HomeError) {
-        guard rejoin != nil else { return try guardWriter.write(heads) }
+    ///
+    /// - Parameter cardVersion: of this device's part of its card. The greatest that the guard ever
+    ///   remembered stays.
+    public func writeGuard(
+        heads: [GuardedHead], cardVersion: CardVersion = .zero
+    ) throws(HomeError) {
+        guardedCardVersion = max(guardedCardVersion, cardVersion)
+        guard rejoin != nil else {
+            return try guardWriter.write(heads, cardVersion: guardedCardVersion)
+        }
         var highest: [LogID: GuardedHead] = [:]
         for head in try readGuard() + heads
         where highest[head.log].map({ $0.sequence < head.sequence }) ?? true {
             highest[head.log] = head
         }
-        try guardWriter.write(highest.values.sorted { $0.log < $1.log })
+        try guardWriter.write(
+            highest.values.sorted { $0.log < $1.log }, cardVersion: guardedCardVersion)
+    }
+
+    /// Replaces the guard with what the database holds of this device: the heads of its logs, and the
+    /// version of its card.
+    public func writeGuard(of identity: NodeIdentity) throws(HomeError) {
+        let version: CardVersion
+        do {
+            version = try CardReader.version(of: identity, self)
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+        try writeGuard(heads: heads(of: identity.device), cardVersion: version)
     }
 
     /// The heads that the guard remembers; empty where it is missing or cannot be read.
@@ -145,14 +179,16 @@ extension SQLiteStore {
 
     /// The node has its own operations back: it may write again, once the guard is written anew.
     public func rejoined(heads: [GuardedHead]) throws(HomeError) {
-        try guardWriter.write(heads)
+        try guardWriter.write(heads, cardVersion: guardedCardVersion)
         rejoin = nil
     }
 
     /// Compares the database with the guard.
     func compareWithGuard() throws(HomeError) {
+        let found = try guardWriter.read()
+        guardedCardVersion = found?.cardVersion ?? .zero
         guard nextOperation > 1 else { return }
-        guard let found = try guardWriter.read() else {
+        guard let found else {
             rejoin = .guardMissing
             return
         }

@@ -1,7 +1,7 @@
 public import ParleyLedger
 public import ParleyNodeCore
 import ParleySealing
-import ParleyWire
+public import ParleyWire
 
 /// The store of a node on the disk: one SQLite database, everything private sealed in its column.
 ///
@@ -14,6 +14,9 @@ public final class SQLiteStore: TransactionalStore {
     public internal(set) var isProtectedByPassphrase: Bool
     /// Why this node must first take its own operations back from a peer, or nil.
     public internal(set) var rejoin: RejoinReason?
+    /// The version of the newest part of its card that this device signed, as far as the guard tells:
+    /// zero where it tells of none.
+    public internal(set) var guardedCardVersion = CardVersion.zero
 
     let connection: Connection
     let statements: Statements

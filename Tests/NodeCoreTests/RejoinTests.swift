@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -50,6 +51,35 @@ struct RejoinTests {
         #expect(ann.core.rejoin == nil)
         #expect(try CardReader.addresses(of: ann.identity.person, ben.store) == ["elsewhere"])
         #expect(try Notice.all(in: ben.store).isEmpty)
+    }
+
+    /// The cards that it made from then on were older than the one that others kept, and they wrote to a
+    /// prekey that was gone with the store.
+    @Test(
+        "whoever was set back shows a card above one that a fast clock made",
+        arguments: [true, false])
+    func cardOfAFastClock(isGuarded: Bool) throws {
+        let pair = try Pair(seed: 48)
+        let (world, ann, ben) = (pair.world, pair.ann, pair.ben)
+        world.run(for: 700_000)
+        let copy = ann.store.snapshot()
+        ann.clock.skew = 10 * 365 * 86_400_000
+        _ = try world.perform(.setProfile(name: "anna", addresses: nil), on: ann)
+        // Long enough for the card to be written into the space as well.
+        world.run(for: 700_000)
+        let person = ann.identity.person
+        let shown = try #require(try CardReader.parts(of: person, ben.store).first)
+        #expect(shown.name == "anna")
+        ann.clock.skew = 0
+        ann.endInGoodOrder()
+        ann.setBack(to: copy)
+        // Where the guard was set back as well, the card comes back from others.
+        if !isGuarded { ann.guardCardVersion = .zero }
+        world.restart(ann)
+        world.run(for: 700_000)
+        let now = try #require(try CardReader.parts(of: person, ben.store).first)
+        #expect(now.version > shown.version)
+        #expect(try CardReader.parts(of: person, ann.store) == [now], "ben keeps what ann shows")
     }
 
     /// Its guard went back with it, so nothing here could notice, and a week had gone by: it

@@ -302,6 +302,24 @@ struct HomeTests {
         }
     }
 
+    @Test("remembers in its guard which card was shown, and never an older one")
+    func guardedCard() throws {
+        try withHome { home in
+            try made(home)
+            do {
+                let store = try SQLiteStore.open(home: home)
+                #expect(store.guardedCardVersion == .zero)
+                let heads = store.heads(of: Sample.device)
+                try store.writeGuard(heads: heads, cardVersion: CardVersion(clamping: 7))
+                try store.writeGuard(heads: heads, cardVersion: CardVersion(clamping: 6))
+                try store.close()
+            }
+            let store = try SQLiteStore.open(home: home)
+            #expect(store.guardedCardVersion == CardVersion(clamping: 7))
+            #expect(store.rejoin == nil)
+        }
+    }
+
     /// 1 MiB of them was once more than was read: a node with 10,000 spaces did not open again.
     @Test("of a node with very many spaces opens again")
     func manyHeads() throws {
