@@ -108,7 +108,9 @@ struct NaiveStands {
     private func named(
         _ name: OperationReference, by log: LogRecord
     ) throws(StoreError) -> (log: LogRecord, stored: StoredOperation)? {
-        guard name.tag != log.tag, let other = logs[name.tag], other.lane != .receipts,
+        // In the own log it goes without saying, but above a hole.
+        guard name.tag != log.tag || name.sequence >= log.base, let other = logs[name.tag],
+            other.lane != .receipts,
             let stored = try store.operation(at: name.sequence, in: other.number),
             stored.id.check == name.check
         else { return nil }

@@ -11,7 +11,8 @@ import ParleyWire
 /// What was applied is noted from outside, before each step in which a node writes. What comes back to a
 /// node that lost it was not written then. Logs that are forked or cut are left out, for less of them
 /// counts later, and so is what was written above a branch or an end that is void now, which may have
-/// been all that named what else was seen. Nodes that were not given all are left out as well.
+/// been all that named what else was seen. Nodes that were not given all are left out as well: below a
+/// floor, and above a hole that nobody fills, not all is known of what others had seen.
 final class SeenStandsAbove: Checker {
     static let invariant = "I36"
     /// Source: `Protocol/03-operations.md`, "Order".
@@ -88,7 +89,9 @@ final class SeenStandsAbove: Checker {
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
-            for (space, logs) in try node.eachSpace() where logs.allSatisfy({ $0.floor == nil }) {
+            for (space, logs) in try node.eachSpace() where logs.allSatisfy({
+                $0.floor == nil && (!$0.lane.carriesAuthority || $0.agreed.isWhole)
+            }) {
                 try lookAtSeen(in: space, logs, of: node)
                 if space.kind != .own { try lookAtLead(in: space, logs, of: node) }
             }

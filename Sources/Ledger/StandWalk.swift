@@ -99,8 +99,8 @@ struct StandWalk {
         at name: OperationReference, _ past: inout UInt64?, _ settling: [LogTag: UInt64],
         _ store: some LogStore
     ) throws(StoreError) {
-        // What stands before in the own log goes without saying.
-        guard name.tag != log.tag else { return }
+        // What stands before in the own log goes without saying, but above a hole.
+        guard name.tag != log.tag || (!isSettled && name.sequence >= log.base) else { return }
         guard let named = try store.log(name.tag, in: log.space) else {
             isSettled = false
             return

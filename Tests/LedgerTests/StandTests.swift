@@ -171,6 +171,27 @@ struct StandTests {
         }
     }
 
+    /// Its own log goes without saying only where all of it is held.
+    @Test("above a hole an answer stands below its question in the same log")
+    func answerAboveAHole() throws {
+        let question = try desk.write(
+            [Desk.draft()], by: keys[0], placing: rule, at: Desk.now + 5)[0]
+        try write(0, at: Desk.now + 6)
+        let asked = OperationReference(
+            tag: question.log.tag, sequence: 0, check: question.operation.id.check)
+        // By then its clock has gone back by years.
+        let answer = try desk.write(
+            [Desk.draft(about: [asked])], by: keys[0], placing: rule,
+            at: Desk.now - 800 * Self.day)[0]
+        let store = MemoryStore()
+        try store.begin(.normal)
+        let space = try store.addSpace(desk.space.id, kind: .group)
+        for place: UInt64 in [0, 2] { try keep(place...place, of: answer.log, in: space, store) }
+        let log = try #require(try store.log(answer.log.tag, in: space.number))
+        #expect(!log.isWhole)
+        #expect(log.order.tip.value > question.operation.stand.value)
+    }
+
     /// Nothing noted how far it was named, so what came of it in a second piece placed nothing again.
     @Test("how far a log was named that nobody knew is found out when its first part comes")
     func namedBefore() throws {
