@@ -190,6 +190,7 @@ struct Trace {
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         case .typing(let space): add(8 << 60 | UInt64(space.rawValue))
         case .calls(let space): add(9 << 60 | UInt64(space.rawValue))
+        case .clocks: add(7 << 60 | 3 << 56)
         case .presence(let person):
             add(10 << 60)
             add(person.bytes)

@@ -32,6 +32,8 @@ public enum ViewChange: Hashable, Sendable {
     case presence(PersonID)
     /// A call in a conversation began, changed or ended.
     case calls(SpaceNumber)
+    /// Clocks of peers differ from this device's, or do no longer.
+    case clocks
 }
 
 /// What a merge rule may know beside the operation itself.

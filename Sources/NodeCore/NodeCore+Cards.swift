@@ -123,7 +123,9 @@ extension NodeCore {
                 case .refolded(let number):
                     if number == ownSpace?.number { contactRoots = nil }
                 case .additionPolicy: areInvitationsDue = true
-                case .message, .receipts, .devices, .typing, .presence, .calls, .invitation: break
+                case .message, .receipts, .devices, .typing, .presence, .calls, .invitation,
+                    .clocks:
+                    break
                 }
             }
         }

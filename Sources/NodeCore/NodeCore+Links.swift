@@ -26,8 +26,8 @@ struct CoreLink: Sendable {
     var droppedCount: UInt64 = 0
     /// Whether the operations that came last held anything new.
     var broughtNews = false
-    /// How many milliseconds the peer's clock is ahead: the most that it has told on this link.
-    var clockOffset: Int64?
+    /// The peer's clock, once it has greeted.
+    var clock: PeerClock?
     /// It lasted until its first heartbeat.
     var hasBeaten = false
     /// It is being hung up: what still comes is not looked at.
@@ -189,7 +189,8 @@ extension NodeCore {
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
             dialing[peer.device]?.isWelcome()
-            links[id]?.clockOffset = hello.clockOffset(at: now)
+            links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: now), at: now)
+            compareClocks(at: now, &effects)
         }
         if case .signal(let bytes) = frame {
             return try signalled(bytes, on: id, at: now, store, &random, &effects)

@@ -20,8 +20,8 @@ extension NodeCore {
             signal = decoded
         } catch { return try breach(.malformed, .malformedFrame, on: id, store, &effects) }
         // A greeting that was held up makes the peer's clock look late; what is quicker corrects it.
-        let offset = link.clockOffset.map { max($0, signal.stamp.clockOffset(at: now)) }
-        links[id]?.clockOffset = offset
+        links[id]?.clock?.note(signal.stamp.clockOffset(at: now), at: now)
+        let offset = links[id]?.clock?.ahead(at: now)
         try heard(
             signal, from: Participant(person: link.peer.person, device: link.peer.device),
             offset: offset, at: now, store, &random, &effects)

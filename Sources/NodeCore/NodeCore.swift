@@ -108,6 +108,8 @@ public struct NodeCore: Sendable {
     var letters = LetterBook()
     /// Calls, typing and presence.
     var desk = SignalDesk()
+    /// Which clocks differ.
+    var clocks = ClockWatch()
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -174,6 +176,7 @@ public struct NodeCore: Sendable {
         {
             return effects
         }
+        watchClock(at: now, &effects)
         switch input {
         case .started:
             try start(at: now, store, &random, &effects)

@@ -62,6 +62,10 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var importedBy: String?
     /// What one changed about it and waits to be delivered.
     public var waiting: [Waiting] = []
+    /// Why its time cannot be true: `ahead` where it has not come yet by this device's clock, `before`
+    /// where it lies before that of the message that it answers; else nil. Clocks that differ by five
+    /// minutes are not told.
+    public var timeDoubt: String?
 }
 
 /// A page of a timeline.

@@ -174,6 +174,9 @@ public struct NodeStatus: Codable, Equatable, Sendable {
         public var device: String
         /// Where it is.
         public var address: String
+        /// How many milliseconds its clock is ahead; negative where it is behind, nil where it did not
+        /// say.
+        public var clockAhead: Int64?
     }
     /// What the person is called.
     public var name: String

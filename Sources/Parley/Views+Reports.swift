@@ -66,6 +66,10 @@ extension Views {
                     kind: "presence", name: name, presence: presence(of: person).word)
             // What goes on is told call by call: see MediaDesk.
             case .calls(let space): return ChangeView(kind: "calls", conversation: id(of: space))
+            case .clocks:
+                // Without a sentence, what differed does so no longer.
+                let warnings = try? clockWarnings(at: SystemClock.now)
+                return ChangeView(kind: "clocks", notice: warnings?.joined(separator: " "))
             case .card: return nil
             }
         }
@@ -100,6 +104,9 @@ extension Views {
             for log in try store.logs(in: space.number) { operationCount += log.heldCount }
         }
         let linked = core.linkedPeers
+        let clocks = Dictionary(
+            core.clockDifferences(at: SystemClock.now).map { ($0.device, $0.ahead) },
+            uniquingKeysWith: max)
         return NodeStatus(
             name: try CardReader.name(of: ownPerson, store), person: ownPerson.description,
             device: core.node.device.description, home: home,
@@ -107,7 +114,8 @@ extension Views {
             links: try linked.map { peer in
                 NodeStatus.Link(
                     name: try name(of: peer.person), device: peer.device.description,
-                    address: remoteAddresses[peer.device] ?? "")
+                    address: remoteAddresses[peer.device] ?? "",
+                    clockAhead: clocks[peer.device])
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
@@ -181,6 +189,7 @@ extension Views {
                     + "It comes from any contact that is reached; if nobody has it: `parley backup "
                     + "create FILE`, and `parley recover --backup FILE` in a new home.")
         }
+        warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {
             warnings.append(
                 "No passphrase: whoever can read this folder can read everything. "

@@ -129,11 +129,12 @@ struct Views {
     func view(
         _ message: Message, in space: SpaceRecord, _ roster: Roster
     ) throws -> MessageView {
-        var (replyTo, replyToID): (Int64?, String?)
+        var replyToID: String?
+        var answered: StoredOperation?
         if let parent = message.parent {
             replyToID = try identifier(parent, in: space.number)
             if let log = try store.log(parent.tag, in: space.number) {
-                replyTo = try store.operation(at: parent.sequence, in: log.number)?.number.rawValue
+                answered = try store.operation(at: parent.sequence, in: log.number)
             }
         }
         return MessageView(
@@ -143,7 +144,8 @@ struct Views {
             author: try message.origin.map { VisibleName.shown($0.author) }
                 ?? name(of: message.author, in: roster),
             person: message.author.description, isOwn: message.author == ownPerson,
-            text: message.text, time: message.time, replyTo: replyTo, replyToID: replyToID,
+            text: message.text, time: message.time,
+            replyTo: answered?.number.rawValue, replyToID: replyToID,
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
             state: message.state?.rawValue, isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
@@ -153,7 +155,7 @@ struct Views {
                 ? try name(of: message.author, in: roster) : nil,
             waiting: message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: $0.state.rawValue)
-            })
+            }, timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall))
     }
 
     /// As many as a screen can show: whoever reacts a thousand times hides no message by it.

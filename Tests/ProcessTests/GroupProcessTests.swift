@@ -8,12 +8,14 @@ struct Neighbours {
     let folder: TemporaryFolder
     let ann, ben, cara: NodeProcess
 
-    init() async throws {
+    /// - Parameter clock: that of Ben's device, where it can be set.
+    init(ofBen clock: SetClock? = nil) async throws {
         let folder = try TemporaryFolder()
         self.folder = folder
         func node(_ name: String) async throws -> NodeProcess {
             try await NodeProcess(
-                home: folder.home(name), name: name, port: try FreePort.some())
+                home: folder.home(name), name: name, port: try FreePort.some(),
+                environment: name == "ben" ? clock?.environment ?? [:] : [:])
         }
         ann = try await node("ann")
         ben = try await node("ben")

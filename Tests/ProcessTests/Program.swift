@@ -27,13 +27,22 @@ final class Program: Sendable {
     private let state = Mutex(State())
     let processID: Int32
 
-    /// - Parameter namespace: in which network it runs, if not in that of the tests.
-    init(_ arguments: [String], inNamespace namespace: String? = nil) throws {
+    /// - Parameters:
+    ///   - namespace: in which network it runs, if not in that of the tests.
+    ///   - environment: variables that it has besides those of the tests.
+    ///   - way: what starts it instead of the built program; it must become it.
+    init(
+        _ arguments: [String], inNamespace namespace: String? = nil,
+        environment: [String: String] = [:], by way: [String]? = nil
+    ) throws {
         let process = Process()
-        if let namespace {
+        if !environment.isEmpty {
+            process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        }
+        if let way = way ?? namespace.map({ ["ip", "netns", "exec", $0, Self.path] }) {
             // What stands before it becomes it: the number of the process is the program's own.
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = ["ip", "netns", "exec", namespace, Self.path] + arguments
+            process.arguments = way + arguments
         } else {
             process.executableURL = URL(fileURLWithPath: Self.path)
             process.arguments = arguments
@@ -130,14 +139,20 @@ actor NodeProcess {
     /// The words that were printed when the home was made; nil where it was made otherwise.
     nonisolated let recoveryCode: String?
     private let namespace: String?
+    private let environment: [String: String]
     private var program: Program?
+    /// What it has written since it was started last.
+    var output: String { program?.output ?? "" }
     private(set) var client: NodeClient?
     var processID: Int32? { program?.processID }
 
     /// Makes the home; the node does not run yet.
-    init(home: String, name: String, port: UInt16) async throws {
+    init(
+        home: String, name: String, port: UInt16, environment: [String: String] = [:]
+    ) async throws {
         self.home = home
         namespace = nil
+        self.environment = environment
         address = "127.0.0.1:\(port)"
         let made = try await Program.run("init", "--home", home, "--name", name)
         guard made.status == 0 else { throw Late(description: made.output) }
@@ -151,6 +166,7 @@ actor NodeProcess {
         self.home = home
         self.address = address
         self.namespace = namespace
+        environment = [:]
         recoveryCode = nil
     }
 
@@ -163,7 +179,8 @@ actor NodeProcess {
     func start(isHidden: Bool = false, options: [String] = []) async throws -> NodeClient {
         let place = isHidden ? ["--no-listen"] : ["--listen", address]
         let program = try Program(
-            ["run", "--home", home] + place + options, inNamespace: namespace)
+            ["run", "--home", home] + place + options, inNamespace: namespace,
+            environment: environment)
         self.program = program
         try await program.says(isHidden ? "Ctrl-C stops it" : "listening on")
         guard let client = try await NodeClient.connect(home: home) else {

@@ -13,7 +13,9 @@ struct Read: NodeCommand {
             stands above a page is shown with --before.
 
             ✓ saved here, ✓✓ on a device of another person, ✓✓ read by another person. They stand \
-            for the newest change: an edit that nobody has yet says so.
+            for the newest change: an edit that nobody has yet says so. (clock ahead) stands with a \
+            time that has not come yet by this device's clock, (clocks differ) with one before that \
+            of the message that it answers.
 
             Example:
               parley read home --limit 20

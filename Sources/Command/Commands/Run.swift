@@ -65,8 +65,16 @@ struct Run: AsyncParsableCommand {
             let server = try await LocalServer.start(node: running.node, home: home)
             do {
                 if !noLan { running.seekNeighbours() }
+                let changes = try await running.node.changes()
                 try await greet(running.node)
+                // What the owner should know and nobody may be looking for.
+                let news = Task {
+                    for await change in changes where change.kind == "clocks" {
+                        if let notice = change.notice { World.current.say("warning: \(notice)") }
+                    }
+                }
                 for await _ in stop { break }
+                news.cancel()
                 World.current.say("stopping")
             } catch {
                 await server.stop()

@@ -127,6 +127,11 @@ struct MessageLines {
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
         }
         if message.isLate { marks.append("(late)") }
+        switch message.timeDoubt {
+        case "ahead": marks.append("(clock ahead)")
+        case "before": marks.append("(clocks differ)")
+        default: break
+        }
         switch message.state {
         case "saved": marks.append("✓")
         case "relayed": marks.append("✓ on a relay")

@@ -1,0 +1,85 @@
+import ParleyConversation
+import ParleyLedger
+public import ParleyWire
+
+/// What is known of a peer's clock on one link.
+struct PeerClock: Sendable {
+    /// How many milliseconds it was ahead, and how far this device's wall clock was then ahead of its
+    /// monotonic one: a wall clock that is set meanwhile moves against that of the peer by as much.
+    private var ahead: Int64
+    private var base: Int64
+
+    init(ahead: Int64, at now: Instant) {
+        self.ahead = ahead
+        base = Self.base(of: now)
+    }
+
+    /// How many milliseconds it is ahead now.
+    func ahead(at now: Instant) -> Int64 { ahead - (Self.base(of: now) - base) }
+
+    /// Takes note of what the peer said: what was held up on its way makes a clock look late, so the
+    /// greatest is the nearest.
+    mutating func note(_ said: Int64, at now: Instant) {
+        if said > ahead(at: now) { self = PeerClock(ahead: said, at: now) }
+    }
+
+    /// How far the wall clock is ahead of the monotonic one, in milliseconds.
+    static func base(of now: Instant) -> Int64 {
+        Int64(WallTime(clamping: now.wall).value) - Int64(clamping: now.monotonic)
+    }
+}
+
+/// Clocks of peers that differ from this device's, as their owner is told.
+struct ClockWatch: Sendable {
+    /// Linked devices whose clocks differed when they were last compared, ascending.
+    var apart: [DeviceID] = []
+    /// This device's clock when that was; see ``PeerClock/base(of:)``.
+    var base: Int64?
+}
+
+/// By how much the clock of a linked device differs from this one's.
+public struct ClockDifference: Equatable, Sendable {
+    /// The device.
+    public var device: DeviceID
+    /// Whose it is.
+    public var person: PersonID
+    /// How many milliseconds its clock is ahead; negative where it is behind.
+    public var ahead: Int64
+    /// Whether that is more than two clocks may differ that are both right.
+    public var isApart: Bool { ahead.magnitude > NodeCore.clockToleranceMax }
+}
+
+// Clocks that are wrong are shown to their owners, and decide nothing: `Protocol/03-operations.md`,
+// "Wrong clocks".
+extension NodeCore {
+    /// Clocks that differ by no more than this, in milliseconds, are both taken for right.
+    public static let clockToleranceMax: UInt64 = 5 * 60_000
+    /// A clock that was set by more than this, in milliseconds, is compared again.
+    private static let clockStepMin: UInt64 = 60_000
+
+    /// The clocks of linked devices that have told theirs, ascending by device.
+    public func clockDifferences(at now: Instant) -> [ClockDifference] {
+        links.values.compactMap { link in
+            guard link.session != nil, let clock = link.clock else { return nil }
+            return ClockDifference(
+                device: link.peer.device, person: link.peer.person, ahead: clock.ahead(at: now))
+        }.sorted { $0.device < $1.device }
+    }
+
+    /// Compares the clocks again where this device's was set.
+    mutating func watchClock(at now: Instant, _ effects: inout [Effect]) {
+        let base = PeerClock.base(of: now)
+        guard let last = clocks.base else { return clocks.base = base }
+        guard (base - last).magnitude > Self.clockStepMin else { return }
+        compareClocks(at: now, &effects)
+    }
+
+    /// Tells that clocks differ, or do no longer.
+    mutating func compareClocks(at now: Instant, _ effects: inout [Effect]) {
+        clocks.base = PeerClock.base(of: now)
+        let apart = clockDifferences(at: now).filter(\.isApart).map(\.device)
+        guard apart != clocks.apart else { return }
+        clocks.apart = apart
+        effects.append(.changed([.clocks]))
+    }
+}

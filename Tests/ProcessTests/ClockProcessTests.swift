@@ -1,0 +1,167 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("A clock that is wrong", .serialized, .timeLimit(.minutes(5)))
+struct ClockProcessTests {
+    /// How wrong the clock is, and whether it is ever right again.
+    struct Fault: CustomTestStringConvertible {
+        var seconds: Int
+        var comesRight: Bool
+        var words: String
+        var testDescription: String { "\(words), \(comesRight ? "for a while" : "for good")" }
+    }
+
+    /// Three people in a group, of whom Ben's clock can be set.
+    private struct Trip {
+        let clock: SetClock
+        let nodes: Neighbours
+        var all: [NodeProcess] { [nodes.ann, nodes.ben, nodes.cara] }
+
+        init() async throws {
+            clock = try SetClock()
+            nodes = try await Neighbours(ofBen: clock)
+            try await nodes.meet(nodes.ann, nodes.ben, named: "ben")
+            try await nodes.meet(nodes.ann, nodes.cara, named: "cara")
+            try await nodes.meet(nodes.ben, nodes.cara, named: "cara")
+            _ = try await nodes.client(nodes.ann).newConversation(
+                name: "trip", members: ["ben", "cara"])
+            try await eventually("all are in", on: all) {
+                for node in all {
+                    guard let group = try? await nodes.client(node).group("trip"),
+                        group.members.count == 3, group.members.allSatisfy({ !$0.isInvited })
+                    else { return false }
+                }
+                return true
+            }
+        }
+
+        /// One writes, and all have it.
+        @discardableResult
+        func say(
+            _ text: String, by node: NodeProcess, answering parent: MessageView? = nil
+        ) async throws -> MessageView {
+            let sent = try await nodes.client(node).send(
+                conversation: "trip", texts: [text],
+                replyTo: parent.map { MessageReference($0.id) })
+            for other in all {
+                try await eventually("\(text) comes", on: [other]) {
+                    try await texts(of: other).contains(text)
+                }
+            }
+            return try #require(sent.first)
+        }
+
+        func texts(of node: NodeProcess) async throws -> [String] {
+            try await nodes.texts("trip", of: node)
+        }
+
+        func unread(of node: NodeProcess) async throws -> Int {
+            try await nodes.client(node).conversation("trip").unread
+        }
+
+        func warnings(of node: NodeProcess) async throws -> [String] {
+            try await nodes.client(node).status().warnings.filter { $0.contains("clock") }
+        }
+    }
+
+    @Test(
+        "scrambles nothing, is marked where it is seen, and told to its owner",
+        arguments: [
+            Fault(seconds: 3_600, comesRight: true, words: "1 h"),
+            Fault(seconds: 400 * 86_400, comesRight: true, words: "400 days"),
+            Fault(seconds: 400 * 86_400, comesRight: false, words: "400 days"),
+            Fault(seconds: -3_600, comesRight: false, words: "1 h"),
+        ])
+    func order(fault: Fault) async throws {
+        let trip = try await Trip()
+        let (ann, ben, cara) = (trip.nodes.ann, trip.nodes.ben, trip.nodes.cara)
+        try trip.clock.set(ahead: fault.seconds)
+        var expected = [
+            "who brings the tent?", "gladly I", "how good", "and the stove?", "cara does",
+        ]
+        let question = try await trip.say(expected[0], by: ann)
+        let answer = try await trip.say(expected[1], by: ben, answering: question)
+        try await trip.say(expected[2], by: cara, answering: answer)
+        try await trip.say(expected[3], by: ann)
+        try await trip.say(expected[4], by: cara)
+        for node in trip.all { #expect(try await trip.texts(of: node) == expected) }
+        try await marks(fault, trip)
+        try await warns(fault, trip)
+        try await reads(trip)
+
+        if fault.comesRight {
+            try trip.clock.set(ahead: 0)
+            expected += ["my clock is right again", "so it is"]
+            try await trip.say("my clock is right again", by: ben)
+            try await trip.say("so it is", by: cara)
+            #expect(try await trip.warnings(of: ben) == [])
+        }
+        expected.append("last of all")
+        try await trip.say("last of all", by: ann)
+        for node in trip.all { #expect(try await trip.texts(of: node) == expected) }
+        try await eventually("all show the same", on: trip.all) {
+            var digests: Set<String> = []
+            for node in trip.all {
+                let all = try await trip.nodes.client(node).digests()
+                digests.insert(all.first { $0.name == "trip" }?.digest ?? "")
+            }
+            return digests.count == 1
+        }
+        #expect(try await ben.stop() == 0)
+        try await trip.nodes.end()
+    }
+
+    /// What a person sees of it: on Ann's screen Ben's time lies ahead, or before that of the question.
+    private func marks(_ fault: Fault, _ trip: Trip) async throws {
+        let shown = try await Program.run(
+            "read", "trip", "--keep-unread", "--newest", "--home", trip.nodes.ann.home)
+        #expect(shown.status == 0)
+        func line(_ text: String) -> Substring? {
+            shown.output.split(separator: "\n").first { $0.contains(text) }
+        }
+        let isAhead = fault.seconds > 0
+        #expect(line("gladly I")?.contains(isAhead ? "(clock ahead)" : "(clocks differ)") == true)
+        #expect(line("how good")?.contains("(clocks differ)") == isAhead)
+        for text in ["who brings the tent?", "and the stove?", "cara does"] {
+            #expect(line(text)?.contains("(clock") == false, "\(text)")
+        }
+    }
+
+    private func warns(_ fault: Fault, _ trip: Trip) async throws {
+        let (way, back) = fault.seconds > 0 ? ("ahead of", "ahead of") : ("behind", "behind")
+        let own = try await trip.warnings(of: trip.nodes.ben)
+        let start = "This device's clock seems wrong: it is \(way) those of 2 of 2 peers ("
+        #expect(own.count == 1 && own[0].hasPrefix(start), "\(own)")
+        #expect(own.first?.contains("\(fault.words) ann") == true, "\(own)")
+        #expect(own.first?.contains("\(fault.words) cara") == true, "\(own)")
+        // Who watches the node hears of it when it happens.
+        #expect(await trip.nodes.ben.output.contains("warning: " + start))
+        // The others know it from the next greeting on.
+        let ben = trip.nodes.ben
+        #expect(try await ben.stop() == 0)
+        try await ben.start()
+        for node in [trip.nodes.ann, trip.nodes.cara] {
+            try await eventually("they compare clocks again", on: [node]) {
+                try await trip.warnings(of: node) == [
+                    "The clock of ben is \(fault.words) \(back) this device's: one of the two is "
+                        + "wrong."
+                ]
+            }
+        }
+    }
+
+    /// The newest page marks nothing as read that it did not show.
+    private func reads(_ trip: Trip) async throws {
+        let before = try await trip.unread(of: trip.nodes.ann)
+        #expect(before == 3)
+        let newest = try await Program.run(
+            "read", "trip", "--newest", "--limit", "1", "--home", trip.nodes.ann.home)
+        #expect(newest.output.contains("cara does"))
+        #expect(try await trip.unread(of: trip.nodes.ann) == before - 1)
+        let rest = try await Program.run("read", "trip", "--home", trip.nodes.ann.home)
+        #expect(rest.output.contains("gladly I") && rest.output.contains("how good"))
+        #expect(try await trip.unread(of: trip.nodes.ann) == 0)
+    }
+}
