@@ -16,6 +16,11 @@ public struct ConversationSummary: Equatable, Sendable {
     public var isMuted: Bool
     /// The order of the newest message, to sort by.
     public var newest: OrderKey?
+    /// When the newest message was written, by its author's clock, in Unix milliseconds.
+    public var newestTime: UInt64?
+    /// When the conversation began, by its founder's clock, in Unix milliseconds; nil where there are
+    /// messages.
+    public var began: UInt64?
 }
 
 /// Reads what lists of conversations and of contacts show.
@@ -25,14 +30,38 @@ public enum Overview {
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber?,
         in store: some MergeStore
     ) throws(StoreError) -> ConversationSummary {
-        ConversationSummary(
+        let newest = try store.messages(in: space.number, before: nil, limit: 1).first
+        return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
             unreadCount: try unreadCount(
                 of: space, roster: roster, ownPerson: ownPerson, in: store),
             isMuted: try ownSpace.map { own throws(StoreError) in
                 try isMuted(space.id, ownSpace: own, in: store)
-            } ?? false,
-            newest: try store.messages(in: space.number, before: nil, limit: 1).first?.order)
+            } ?? false, newest: newest?.order,
+            newestTime: try newest.flatMap { row throws(StoreError) in
+                try time(of: row, in: store)
+            }, began: newest == nil ? try began(space.number, in: store) : nil)
+    }
+
+    /// When a message was written by its author's clock: where it stands tells another time where that
+    /// clock was wrong.
+    private static func time(
+        of row: MessageRow, in store: some MergeStore
+    ) throws(StoreError) -> UInt64? {
+        if row.flags.contains(.imported) { return row.order.stand >> 16 }
+        return try store.operation(row.operation)?.operation.header.wallClock
+    }
+
+    private static func began(
+        _ space: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> UInt64? {
+        for log in try store.logs(in: space) where log.lane == .control {
+            guard let first = try store.operation(at: 0, in: log.number)?.operation.header,
+                first.kind == .genesis
+            else { continue }
+            return first.wallClock
+        }
+        return nil
     }
 
     /// The name that a conversation was given, or nil.

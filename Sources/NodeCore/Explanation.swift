@@ -50,6 +50,8 @@ public struct MessageExplanation: Equatable, Sendable {
     public var isForked: Bool
     /// Every device that is or was in the conversation, ascending.
     public var devices: [DeviceExplanation]
+    /// Relays that said that it is on their disks, ascending.
+    public var relays: [NoiseKey]
     /// What this person changed about it: the last edit, or the deletion, and reactions.
     public var changes: [ChangeExplanation]
 }
@@ -62,6 +64,8 @@ public struct ChangeExplanation: Equatable, Sendable {
     public var time: UInt64
     /// Every device that is or was in the conversation, ascending.
     public var devices: [DeviceExplanation]
+    /// Relays that said that the change is on their disks, ascending.
+    public var relays: [NoiseKey]
 }
 
 /// What is known of a person in a conversation.
@@ -99,7 +103,9 @@ public enum Explanation {
                 ChangeExplanation(
                     subject: change.subject, time: said.operation.header.wallClock,
                     devices: try Self.devices(
-                        of: said.sequence, in: log, judge.roster, own, space, store)))
+                        of: said.sequence, in: log, judge.roster, own, space, store),
+                    relays: try Outbox.relays(
+                        holding: said.sequence, of: log, in: space, store)))
         }
         return MessageExplanation(
             operation: stored.id,
@@ -107,6 +113,7 @@ public enum Explanation {
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
             device: log.device, standing: standing,
             isForked: log.fork.map { $0.sequence <= stored.sequence } ?? false, devices: devices,
+            relays: try Outbox.relays(holding: stored.sequence, of: log, in: space, store),
             changes: changes)
     }
 

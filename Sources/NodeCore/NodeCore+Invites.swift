@@ -1,6 +1,6 @@
 import ParleyConversation
-import ParleyLedger
-import ParleyWire
+public import ParleyLedger
+public import ParleyWire
 
 extension NodeCore {
     /// The secret of an invite of this person that was taken and not answered yet.
@@ -8,6 +8,15 @@ extension NodeCore {
         of person: PersonID, _ store: some Store
     ) throws(StoreError) -> PendingInvite? {
         try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)
+    }
+
+    /// What a person whose invite was taken, and who did not answer yet, is to be called; nil where that
+    /// was not said.
+    public static func pendingAlias(
+        of person: PersonID, in store: some NodeStore
+    ) throws(StoreError) -> String? {
+        let alias = try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)?.alias
+        return alias?.isEmpty == false ? alias : nil
     }
 
     /// Opens an invite with this secret.

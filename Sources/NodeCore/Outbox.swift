@@ -50,6 +50,24 @@ public enum Outbox {
         return writer.bytes
     }
 
+    /// Relays in use that answered that an operation of this device is on their disks, ascending.
+    ///
+    /// - Parameter sequence: its place in the log.
+    static func relays(
+        holding sequence: UInt64, of log: LogRecord, in space: SpaceRecord,
+        _ store: some NodeStore
+    ) throws(StoreError) -> [NoiseKey] {
+        var relays: [NoiseKey] = []
+        for (key, _) in try store.values(.relay) {
+            guard let relay = NoiseKey(key),
+                let entry = try store.value(.outbox, Self.key(relay, space.id, log.tag))
+                    .flatMap(Entry.init), (entry.first..<entry.end).contains(sequence)
+            else { continue }
+            relays.append(relay)
+        }
+        return relays.sorted()
+    }
+
     /// Which messages of this device some relay has on its disk, as places of its log, ascending:
     /// what no relay answered for lies between them.
     public static func relayed(

@@ -6,7 +6,8 @@ import Synchronization
 
 /// Other nodes on the local network. Source: `Protocol/04-links.md`, "Neighbours".
 extension NodeNetwork {
-    /// Looks for them and is found by them from now on, unless it listens on this machine alone.
+    /// Looks for them and is found by them from now on, unless it listens on this machine alone. Who
+    /// listens nowhere is found by nobody, and looks all the same.
     func seekNeighbours() {
         state.withLock { $0.seeksNeighbours = true }
         if !isOffline { beginSearch() }
@@ -31,9 +32,9 @@ extension NodeNetwork {
             moved: { inputs.offer(.networkChanged) })
         state.withLock { state in
             guard state.seeksNeighbours, !state.isClosing, state.search == nil,
-                let port = state.port
+                state.port != nil || state.addresses.isEmpty
             else { return }
-            state.search = transport.seekNeighbours(port: port, delegate: delegate)
+            state.search = transport.seekNeighbours(port: state.port, delegate: delegate)
         }
     }
 

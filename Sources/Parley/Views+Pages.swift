@@ -9,8 +9,8 @@ import ParleyWire
 extension Views {
     /// The page that ends below a cursor, or at the newest message.
     func page(of space: SpaceRecord, before: String?, limit: Int) throws -> MessagePage {
-        let order = try before.map { try Cursor.order($0) }
-        return try page(of: space, before: order, limit: limit, keepsOldest: false)
+        let order = try before.flatMap { try Cursor.order($0, in: space, of: self) }
+        return try page(of: space, before: order, limit: limit)
     }
 
     /// The page that begins at the first message of others that is not read; the newest page where
@@ -19,7 +19,7 @@ extension Views {
         guard let roster = try roster(of: space),
             let first = try Overview.firstUnread(
                 of: space, roster: roster, ownPerson: ownPerson, in: store)
-        else { return try page(of: space, before: nil, limit: limit, keepsOldest: false) }
+        else { return try page(of: space, before: OrderKey?.none, limit: limit) }
         let end = try store.messageOrder(after: first, in: space.number, count: limit)
         // Where not so many follow, the page begins above, where they end.
         let count =
@@ -27,8 +27,9 @@ extension Views {
         return try page(of: space, before: end, limit: min(limit, count), keepsOldest: true)
     }
 
-    private func page(
-        of space: SpaceRecord, before end: OrderKey?, limit: Int, keepsOldest: Bool
+    /// The page that ends below a place, or at the newest message.
+    func page(
+        of space: SpaceRecord, before end: OrderKey?, limit: Int, keepsOldest: Bool = false
     ) throws -> MessagePage {
         guard let roster = try roster(of: space) else { throw NodeError(.unknownConversation) }
         let found = try timeline(of: space, roster).page(before: end, limit: limit, in: store)
@@ -47,7 +48,7 @@ extension Views {
             try shown.last.map { try store.messageCount(after: $0.order, in: space.number) } ?? 0
         return MessagePage(
             messages: shown.map(\.view) + (below == 0 ? try kept(in: space, roster) : []),
-            cursor: above > 0 ? shown.first.map { Cursor.text($0.order) } : nil,
+            cursor: above > 0 ? shown.first.map(\.view.id) : nil,
             aboveCount: above, belowCount: below, last: store.lastOperation.rawValue)
     }
 

@@ -121,6 +121,7 @@ extension Views {
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
                     since: device.since))
         }
+        facts += try self.facts(of: found.relays, holding: "")
         for change in found.changes { facts += try self.facts(of: change, roster) }
         return ExplanationView(title: title, facts: facts)
     }
@@ -140,7 +141,18 @@ extension Views {
                     about: "\(subject): \(try name(ofDevice: device.device, roster))",
                     what: what, source: source, since: device.since))
         }
-        return facts
+        return facts + (try self.facts(of: change.relays, holding: subject + ": "))
+    }
+
+    /// Where it waits for those who are away.
+    private func facts(of relays: [NoiseKey], holding subject: String) throws -> [Fact] {
+        let choices = try choices()
+        return relays.map { relay in
+            let address = choices.first { $0.relay == relay }?.addresses.first
+            return Fact(
+                about: "\(subject)relay \(address ?? relay.short)", what: "keeps it, sealed",
+                source: "it said that it is on its disk")
+        }
     }
 
     private static func words(_ reason: VoidReason) -> String {

@@ -37,6 +37,11 @@ struct Views {
         if let alias = try contact(person)?.alias, !VisibleName.isBlank(alias) {
             return VisibleName.shown(alias)
         }
+        // Until the two have met it is kept with the invite.
+        if let alias = try NodeCore.pendingAlias(of: person, in: store), !VisibleName.isBlank(alias)
+        {
+            return VisibleName.shown(alias)
+        }
         let name = try CardReader.name(of: person, store)
         if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
         if let name = roster?.member(person)?.name, !VisibleName.isBlank(name) {
@@ -57,7 +62,7 @@ struct Views {
     }
 
     func conversations() throws -> [ConversationView] {
-        var views: [(view: ConversationView, order: OrderKey?)] = []
+        var views: [(view: ConversationView, stand: UInt64)] = []
         let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
@@ -66,15 +71,14 @@ struct Views {
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
-            views.append((try view(summary, roster), summary.newest))
+            // One without a message stands where it began.
+            let stand = summary.newest?.stand ?? (summary.began ?? 0) << 16
+            views.append((try view(summary, roster), stand))
         }
         views.sort { left, right in
-            switch (left.order, right.order) {
-            case (let left?, let right?): left > right
-            case (_?, nil): true
-            case (nil, _?): false
-            case (nil, nil): left.view.name < right.view.name
-            }
+            (right.stand, left.view.name, left.view.id) < (
+                left.stand, right.view.name, right.view.id
+            )
         }
         return views.map(\.view)
     }
@@ -96,7 +100,7 @@ struct Views {
             name: try title(of: summary.space, roster),
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
-            newest: summary.newest.map { $0.stand >> 16 },
+            newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space))
     }
 
@@ -173,30 +177,35 @@ struct Views {
     }
 }
 
-/// Where a page ends, as text that programs pass back and do not look into.
+/// Where a page ends, as text that programs pass back and do not look into: the name of the message
+/// right below it.
 enum Cursor {
-    static func text(_ order: OrderKey) -> String {
-        var writer = ByteWriter(capacity: 56)
-        writer.uint64(order.stand)
-        writer.uint64(order.tag.value)
-        writer.uint64(order.sequence)
-        writer.identifier(order.id)
-        return hex(writer.bytes)
+    /// Below every message.
+    private static let end = "end"
+
+    /// - Parameter order: where the message right below the page stands; nil where there is none.
+    static func text(
+        _ order: OrderKey?, in space: SpaceNumber, of views: Views
+    ) throws -> String {
+        guard let order else { return end }
+        let message = OperationReference(
+            tag: order.tag, sequence: order.sequence, check: order.id.check)
+        return try views.identifier(message, in: space)
     }
 
-    static func order(_ text: String) throws -> OrderKey {
-        var reader = ByteReader(bytes(hex: text) ?? [])
-        do {
-            let order = OrderKey(
-                stand: try reader.uint64(), tag: LogTag(try reader.uint64()),
-                sequence: try reader.uint64(), id: try reader.identifier())
-            try reader.finish()
-            return order
-        } catch {
+    static func order(
+        _ text: String, in space: SpaceRecord, of views: Views
+    ) throws -> OrderKey? {
+        if text == end { return nil }
+        guard MessageReference(text).isWellFormed,
+            let stored = try views.store.operation(views.message(MessageReference(text))),
+            let log = try views.store.log(stored.log), log.space == space.number
+        else {
             throw NodeError(
                 "bad-cursor", "“\(text)” is no cursor.",
                 hint: "Use the `cursor` of an earlier page as it is.")
         }
+        return stored.messagePlace(in: log)
     }
 }
 

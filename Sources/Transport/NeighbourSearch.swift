@@ -3,7 +3,8 @@ import NIOCore
 import NIOPosix
 import ParleyWire
 
-/// Looks for other nodes on the local networks of this machine, and is found there, until it ends.
+/// Looks for other nodes on the local networks of this machine, and is found there if it listens,
+/// until it ends.
 ///
 /// One socket for each address of this machine (IPv4), in the group of multicast DNS. Networks that
 /// come and go are noticed within seconds. Where no socket can be made, nobody is found.
@@ -52,7 +53,7 @@ public final class NeighbourSearch: @unchecked Sendable {
     private var renameAt: UInt64
     private var hasEnded = false
 
-    init(loop: any EventLoop, port: UInt16, delegate: Delegate) {
+    init(loop: any EventLoop, port: UInt16?, delegate: Delegate) {
         self.loop = loop
         self.delegate = delegate
         neighbourhood = Neighbourhood(port: port, name: delegate.name(), at: Self.now)
@@ -67,7 +68,7 @@ public final class NeighbourSearch: @unchecked Sendable {
     public func end() async {
         let closed = loop.flatSubmit { () -> EventLoopFuture<Void> in
             self.hasEnded = true
-            self.perform([self.neighbourhood.farewell()])
+            self.perform(self.neighbourhood.farewell())
             let channels = self.channels.values.map { $0.close() }
             self.channels = [:]
             return EventLoopFuture.andAllComplete(channels, on: self.loop)
@@ -247,9 +248,9 @@ private final class DatagramHandler: ChannelInboundHandler {
 
 extension Transport {
     /// Begins to look for other nodes on the local networks, and to be found there by the port that
-    /// this node listens on.
+    /// this node listens on, if any.
     public func seekNeighbours(
-        port: UInt16, delegate: NeighbourSearch.Delegate
+        port: UInt16?, delegate: NeighbourSearch.Delegate
     ) -> NeighbourSearch {
         NeighbourSearch(loop: eventLoop, port: port, delegate: delegate)
     }

@@ -63,7 +63,7 @@ public struct Neighbourhood: Sendable {
     private static let longLifetime: UInt32 = 4_500
     private static let shortLifetime: UInt32 = 120
 
-    private let port: UInt16
+    private let port: UInt16?
     private var name: LocalName
     private var askAt: UInt64
     private var askDelay = Self.askInterval.lowerBound
@@ -72,14 +72,16 @@ public struct Neighbourhood: Sendable {
     /// Who was heard, and when.
     private var heardAt: [[UInt8]: UInt64] = [:]
 
-    /// Somebody who listens on a port.
+    /// Somebody who listens on a port, or nowhere.
     ///
-    /// - Parameter now: milliseconds of a clock that never goes back.
-    public init(port: UInt16, name: LocalName, at now: UInt64) {
+    /// - Parameters:
+    ///   - port: nil for who listens nowhere: they ask and tell nothing.
+    ///   - now: milliseconds of a clock that never goes back.
+    public init(port: UInt16?, name: LocalName, at now: UInt64) {
         self.port = port
         self.name = name
         askAt = now
-        tellAt = now
+        tellAt = port == nil ? nil : now
     }
 
     /// When ``tick(at:)`` is to be called next.
@@ -100,7 +102,7 @@ public struct Neighbourhood: Sendable {
             askDelay = min(askDelay * 2, Self.askInterval.upperBound)
         }
         if let due = tellAt, now >= due {
-            events.append(.send(announcement(lifetime: nil)))
+            events += announcement(lifetime: nil)
             tellAt = nil
             toldAt = now
         }
@@ -111,19 +113,24 @@ public struct Neighbourhood: Sendable {
     public mutating func rename(_ name: LocalName, at now: UInt64) -> [Event] {
         let farewell = farewell()
         self.name = name
-        tellAt = now
-        return [farewell]
+        tellSoon(at: now)
+        return farewell
     }
 
     /// The network is another one now: asks and tells anew.
     public mutating func moved(at now: UInt64) {
         askAt = now
         askDelay = Self.askInterval.lowerBound
-        tellAt = now
+        tellSoon(at: now)
     }
 
     /// What is to be sent at the end.
-    public func farewell() -> Event { .send(announcement(lifetime: 0)) }
+    public func farewell() -> [Event] { announcement(lifetime: 0) }
+
+    /// Who listens nowhere has nothing to tell.
+    private mutating func tellSoon(at time: UInt64) {
+        if port != nil { tellAt = time }
+    }
 
     /// Takes a datagram that came.
     public mutating func receive(_ message: DNSMessage, at now: UInt64) -> [Event] {
@@ -154,7 +161,7 @@ public struct Neighbourhood: Sendable {
 
     private mutating func answer(at now: UInt64) {
         let earliest = max(now, (toldAt ?? 0) + (toldAt == nil ? 0 : Self.tellInterval))
-        tellAt = min(tellAt ?? .max, earliest)
+        tellSoon(at: min(tellAt ?? .max, earliest))
     }
 
     private func neighbour(_ instance: DNSMessage.Name, in message: DNSMessage) -> Neighbour? {
@@ -177,12 +184,13 @@ public struct Neighbourhood: Sendable {
 
     private static let tagKey = Array("t=".utf8)
 
-    private func announcement(lifetime: UInt32?) -> DNSMessage {
+    private func announcement(lifetime: UInt32?) -> [Event] {
+        guard let port else { return [] }
         let label = Hexadecimal.text(of: name.salt)
         let instance = DNSMessage.Name(labels: [label] + Self.service.labels)
         let host = DNSMessage.Name(labels: [label, Array("local".utf8)])
         let texts = [Array("v=1".utf8), Self.tagKey + Hexadecimal.text(of: name.tag)]
-        return DNSMessage(
+        let message = DNSMessage(
             isResponse: true,
             records: [
                 .init(
@@ -198,6 +206,7 @@ public struct Neighbourhood: Sendable {
                     host, lifetime: lifetime ?? Self.shortLifetime, isUnique: true,
                     .address([0, 0, 0, 0])),
             ])
+        return [.send(message)]
     }
 }
 

@@ -79,6 +79,25 @@ struct ArgumentTests {
         #expect(result.output.contains("Example:"))
     }
 
+    @Test("help is wrapped to the screen alone: no paragraph has lines of its own")
+    func paragraphs() {
+        func look(_ command: any ParsableCommand.Type) {
+            let lines = command.configuration.discussion.split(
+                separator: "\n", omittingEmptySubsequences: false)
+            for (line, next) in zip(lines, lines.dropFirst()) {
+                let isParagraph = !line.isEmpty && !line.hasPrefix(" ")
+                let goesOn = !next.isEmpty && !next.hasPrefix(" ")
+                #expect(
+                    !isParagraph || !goesOn || line.hasSuffix(":"), "\(command): \(line)")
+            }
+            for part in command.configuration.subcommands { look(part) }
+            for part in command.configuration.groupedSubcommands.flatMap(\.subcommands) {
+                look(part)
+            }
+        }
+        look(ParleyCommand.self)
+    }
+
     @Test("every command that shows something has --json, and it is one value")
     func json() async throws {
         let terminal = Terminal()

@@ -50,6 +50,27 @@ struct CallCommandTests {
 }
 
 extension CallCommandTests {
+    @Test("a call without a connection connects, and its length is no sentence")
+    func connecting() throws {
+        var call = FakeNode.call("talking")
+        #expect(CallLines.table([call]).contains("  connecting"))
+        let member = """
+            {"name":"ben","person":"","device":"","isThis":false,"media":[],"connection":"connected"}
+            """
+        call.members = [
+            try JSONDecoder().decode(CallView.Member.self, from: Data(member.utf8))
+        ]
+        call.milliseconds = 62_000
+        let line = CallLines.table([call])
+        #expect(line.contains("  talking") && line.contains("  1:02") && !line.contains("after"))
+    }
+
+    @Test("two safety numbers of a person are told apart where they are cut short")
+    func excerpts() {
+        let number = (10...21).map { String($0 * 1_111) }.joined(separator: " ")
+        #expect(DemoScript.excerpt(of: number) == "11110 12221 … 17776 18887 …")
+    }
+
     @Test("call, answer and hang up, on a running node alone")
     func calls() async {
         let terminal = Terminal()

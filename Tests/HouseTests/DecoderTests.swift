@@ -19,7 +19,6 @@ struct DecoderTests {
         "Sources/NodeCore/Outbox.swift": 1,
         "Sources/NodeCore/RelayLine.swift": 1,
         "Sources/Parley/NodeKeys.swift": 1,
-        "Sources/Parley/Views.swift": 1,
         "Sources/Storage/Guard.swift": 1,
         "Sources/Storage/Records.swift": 3,
         "Sources/Storage/SQLiteStore+Conversation.swift": 1,

@@ -52,6 +52,16 @@ struct NeighbourTests {
         }
         #expect(networks.run(["ss", "-lunH"], by: "ann").output.contains(":5353"))
         for node in [ann, ben] { #expect(try await node.stop() == 0) }
+        // Who listens nowhere is found by nobody, and finds the other.
+        try networks.give("ann", "10.92.4.11", on: "to-ben")
+        try networks.give("ben", "10.92.4.12", on: "to-ann")
+        try await ann.start()
+        try await ben.start(isHidden: true)
+        try await eventually("ben has found ann", on: [ann, ben]) {
+            let seen = try await address(of: "ann", seenBy: ben)
+            return seen?.hasPrefix("10.92.4.11:") == true
+        }
+        for node in [ann, ben] { #expect(try await node.stop() == 0) }
     }
 
     @Test(

@@ -40,6 +40,24 @@ struct NeighbourhoodTests {
         #expect(benHears == [Neighbour(name: try Self.name(1), port: 1)])
     }
 
+    @Test("who listens nowhere asks, hears, and tells nothing")
+    func silent() throws {
+        var ann = Neighbourhood(port: nil, name: try Self.name(1), at: 0)
+        let first = Self.sent(ann.tick(at: 0))
+        #expect(first.map(\.isResponse) == [false])
+        var ben = Neighbourhood(port: 2, name: try Self.name(3), at: 0)
+        var heard: [Neighbour] = []
+        for message in Self.sent(ben.tick(at: 0)) {
+            heard += Self.heard(ann.receive(message, at: 0))
+        }
+        #expect(heard == [Neighbour(name: try Self.name(3), port: 2)])
+        // Neither when asked, nor on another network, nor by another name, nor at the end.
+        ann.moved(at: 10)
+        var told = Self.sent(ann.tick(at: 10)) + Self.sent(ann.rename(try Self.name(5), at: 20))
+        told += Self.sent(ann.tick(at: 5_000)) + Self.sent(ann.farewell())
+        #expect(told.allSatisfy { !$0.isResponse })
+    }
+
     @Test("ask ever more rarely, and tell at most once a second")
     func pace() throws {
         var ann = Neighbourhood(port: 1, name: try Self.name(1), at: 0)
@@ -70,8 +88,8 @@ struct NeighbourhoodTests {
         let hello = Self.sent(ann.tick(at: 900_000)).filter(\.isResponse)
         let heard = hello.flatMap { Self.heard(ben.receive($0, at: 900_000)) }
         #expect(heard == [Neighbour(name: try Self.name(5), port: 1)])
-        guard case .send(let end) = ann.farewell() else { return }
-        #expect(end.records.allSatisfy { $0.lifetime == 0 })
+        let end = Self.sent(ann.farewell()).flatMap(\.records)
+        #expect(!end.isEmpty && end.allSatisfy { $0.lifetime == 0 })
     }
 
     @Test("who are made up by the hundred are not told of")

@@ -9,8 +9,8 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "measure this build on this machine",
         discussion: """
-            Measures figures between two real processes on the real disk, each beside its budget
-            and the limit of the machine. Without names, all of them; this takes about a minute.
+            Measures figures between two real processes on the real disk, each beside its budget \
+            and the limit of the machine. Without names, all of them; this takes about a minute. \
             Build with `swift build -c release`: figures of a debug build say nothing.
 
             Example:

@@ -9,8 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "show three nodes that talk, part and meet again",
         discussion: """
-            Starts the nodes of three people in temporary folders, lets them meet by invites, talk
-            over TCP on this machine, cuts one of them off while all write on, lets them meet
+            Starts the nodes of three people in temporary folders, lets them meet by invites, talk \
+            over TCP on this machine, cuts one of them off while all write on, lets them meet \
             again, and prints what each of them then holds: three equal digests. Nothing is kept.
 
             Example:
@@ -47,6 +47,14 @@ enum DemoScript {
         DemoLine(person: 1, text: "snow from eight hundred metres on"),
         DemoLine(person: 0, text: "then we start an hour earlier"),
     ]
+
+    /// The beginnings of both halves of a safety number: each half is of one person, so that two numbers
+    /// of the same person have one in common.
+    static func excerpt(of number: String) -> String {
+        let groups = number.split(separator: " ")
+        let halves = [groups.prefix(groups.count / 2), groups.dropFirst(groups.count / 2)]
+        return halves.map { $0.prefix(2).joined(separator: " ") + " …" }.joined(separator: " ")
+    }
 
     /// At most this many messages of a log are told.
     static let lineCountMax = 400
@@ -139,8 +147,8 @@ struct Demo {
             }
             let number = try await nodes[host].safetyNumber(person: Self.names[guest]).number
             print(
-                "  \(Self.names[host]) and \(Self.names[guest])  safety number \(number.prefix(23))…"
-            )
+                "  \(Self.names[host]) and \(Self.names[guest])  safety number "
+                    + DemoScript.excerpt(of: number))
         }
         let group = try await nodes[0].newConversation(name: "hut", members: ["ben", "cara"]).id
         for (name, node) in zip(Self.names, nodes).dropFirst() {

@@ -113,13 +113,13 @@ struct InviteRevoke: NodeCommand {
     func run(with node: any NodeService) async throws { try await node.revokeInvite(invite) }
 }
 
-struct Accept: NodeCommand {
+struct Accept: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
         abstract: "take an invite of somebody else",
         discussion: """
-            The two nodes meet as soon as one can reach the other. --alias is what you call the \
-            person; nobody else sees it.
+            The two nodes meet as soon as one can reach the other: while yours runs, it is waited \
+            for a moment. --alias is what you call the person; nobody else sees it.
 
             Example:
               parley accept "$(cat invite.txt)" --alias Ben
@@ -139,10 +139,55 @@ struct Accept: NodeCommand {
         if let alias { try Check.name(alias, "an alias") }
     }
 
-    func run(with node: any NodeService) async throws {
-        let contact = try await node.accept(link: link, alias: alias)
-        try Output.show(contact, json: output.json, as: Contacts.text([contact]))
-        if !output.json { Contacts.warn([(contact.name, contact.person, contact.resembles)]) }
+    /// Two who can reach each other have met by then.
+    private static let patience = Duration.seconds(2)
+
+    func run() async throws {
+        try await World.current.lend(place) { access in
+            // Asked for first: they may have met before the answer is here.
+            let changes = access.isRunning ? try await access.node.changes() : nil
+            var contact = try await access.node.accept(link: link, alias: alias)
+            if let changes {
+                contact = try await Self.wait(for: contact, on: access.node, following: changes)
+            }
+            try Output.show(contact, json: output.json, as: Contacts.text([contact]))
+            if output.json { return }
+            Contacts.warn([(contact.name, contact.person, contact.resembles)])
+            if contact.state == "invited" {
+                World.current.advise(
+                    access.isRunning
+                        ? "you meet as soon as one of you reaches the other"
+                        : "you meet once your node runs: parley run")
+            }
+        }
+    }
+
+    /// The contact once the two have met, or as it is after a moment.
+    private static func wait(
+        for contact: ContactView, on node: any NodeService,
+        following changes: AsyncStream<ChangeView>
+    ) async throws -> ContactView {
+        @Sendable func look() async throws -> ContactView {
+            try await node.contacts().first { $0.person == contact.person } ?? contact
+        }
+        return try await withThrowingTaskGroup(of: ContactView?.self) { group in
+            group.addTask {
+                var found = try await look()
+                var iterator = changes.makeAsyncIterator()
+                while found.state == "invited", await iterator.next() != nil {
+                    found = try await look()
+                }
+                return found
+            }
+            group.addTask {
+                // Ends early where the other is done first.
+                try? await Task.sleep(for: patience)
+                return nil
+            }
+            let first = try await group.next() ?? nil
+            group.cancelAll()
+            return try await first == nil ? look() : first ?? contact
+        }
     }
 }
 

@@ -11,11 +11,11 @@ struct SimulateCommand: AsyncParsableCommand {
         commandName: "simulate",
         abstract: "try the node against partitions, crashes and wrong clocks",
         discussion: """
-            Runs the production node in a simulated world. A scenario says who is there, what
-            they do and what breaks; a seed decides all that it leaves open: the same scenario
-            and seed give the same trace, in every process. Exits with 0 when every promise was
-            kept, 2 where it was misused, 124 where a run took longer than it may, 127 where the
-            program crashed, 128 where nodes did not become equal after the faults, and 129 where
+            Runs the production node in a simulated world. A scenario says who is there, what \
+            they do and what breaks; a seed decides all that it leaves open: the same scenario \
+            and seed give the same trace, in every process. Exits with 0 when every promise was \
+            kept, 2 where it was misused, 124 where a run took longer than it may, 127 where the \
+            program crashed, 128 where nodes did not become equal after the faults, and 129 where \
             a promise was broken.
 
             Example:
@@ -129,8 +129,8 @@ struct SimulateShrink: AsyncParsableCommand {
         commandName: "shrink",
         abstract: "make a failing run as small as it gets while it fails the same way",
         discussion: """
-            Leaves out whole classes of acts, time, people, single acts and words. Ends after
-            500 runs or 5 minutes, or where nothing gets smaller. The file is replaced only by
+            Leaves out whole classes of acts, time, people, single acts and words. Ends after \
+            500 runs or 5 minutes, or where nothing gets smaller. The file is replaced only by \
             a run that still breaks the same promise.
 
             Example:

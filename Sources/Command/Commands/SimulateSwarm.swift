@@ -9,10 +9,10 @@ struct SimulateSwarm: AsyncParsableCommand {
         commandName: "swarm",
         abstract: "run many seeds, one line each",
         discussion: """
-            Each seed runs in a process of its own, so that one that crashes is told like any
-            other failure, and one that takes longer than --limit is told as slow. Stops at the
-            first seed that fails, or goes on with --keep-going; keeps failing runs, and prints
-            how to see them again. A swarm of at least 50 seeds must also have hit every mark, of
+            Each seed runs in a process of its own, so that one that crashes is told like any \
+            other failure, and one that takes longer than --limit is told as slow. Stops at the \
+            first seed that fails, or goes on with --keep-going; keeps failing runs, and prints \
+            how to see them again. A swarm of at least 50 seeds must also have hit every mark, of \
             at least 300 every class of worlds: something that never happened was not tried.
 
             Example:

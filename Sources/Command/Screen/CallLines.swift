@@ -48,8 +48,14 @@ struct CallLines {
 
     /// How long it was, as minutes and seconds.
     private static func length(_ call: CallView) -> String {
-        guard let milliseconds = call.milliseconds else { return "" }
-        return ", after \(clock(milliseconds / 1000))"
+        call.milliseconds.map { ", after \(clock($0 / 1000))" } ?? ""
+    }
+
+    /// How far a call is, in a word.
+    private static func word(_ call: CallView) -> String {
+        guard call.state == "talking", connected(call).isEmpty else { return call.state }
+        let isBroken = call.members.contains { $0.connection == "broken" }
+        return isBroken ? "broken" : "connecting"
     }
 
     /// What became of a call, or nil where that is worth no line.
@@ -80,8 +86,9 @@ struct CallLines {
         Table(
             calls.map { call in
                 [
-                    String(call.call.prefix(8)), call.name, call.state,
-                    call.members.map(\.name).joined(separator: ", "), length(call),
+                    String(call.call.prefix(8)), call.name, word(call),
+                    call.members.map(\.name).joined(separator: ", "),
+                    call.milliseconds.map { clock($0 / 1000) } ?? "",
                     call.reason ?? "",
                 ]
             }

@@ -21,6 +21,8 @@ final class MediaDesk: Sendable {
         var failure: String?
         /// The call as it was last shown.
         var view: CallView?
+        /// When the first connection stood, on the monotonic clock.
+        var established: UInt64?
     }
 
     private struct State {
@@ -170,14 +172,18 @@ final class MediaDesk: Sendable {
         case .send, .media: return
         case .ring, .stopRinging, .established, .changed, .ended: break
         }
-        let (failure, last) = state.withLock { state in
-            (state.entries[output.call]?.failure, state.entries[output.call]?.view)
+        let (failure, last, established) = state.withLock { state in
+            let entry = state.entries[output.call]
+            return (entry?.failure, entry?.view, call?.established ?? entry?.established)
         }
         let made = running.assumeIsolated { node in
             // As above.
             try? node.read { views in try call.map { try views.view(of: $0, failure: failure) } }
         }
         guard var view = made ?? last else { return }
+        // One that is over may be known here alone, as it was shown last.
+        let now = SystemClock.now.monotonic
+        view.milliseconds = established.map { Int(clamping: now - min($0, now)) }
         switch output.order {
         case .ended(let end), .stopRinging(let end?):
             view.reason = sentence(end, failure)
@@ -193,6 +199,7 @@ final class MediaDesk: Sendable {
         }
         let listeners = state.withLock { state in
             state.entries[output.call, default: Entry()].view = view
+            state.entries[output.call]?.established = established
             if view.state == "ended" { forget(output.call, &state) }
             return state.listeners.all
         }
@@ -214,8 +221,7 @@ final class MediaDesk: Sendable {
         return running.assumeIsolated { node in
             // As above.
             let sentence = try? node.read { views in
-                // Somebody whose name cannot be read is called by their identifier.
-                end.sentence { person in (try? views.name(of: person)) ?? person.short }
+                end.sentence { person in views.called(person) }
             }
             return sentence ?? end.word
         }

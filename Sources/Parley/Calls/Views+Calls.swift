@@ -14,10 +14,7 @@ extension Views {
         let space = try store.space(call.space)
         let roster = try space.flatMap { try self.roster(of: $0) }
         let now = SystemClock.now.monotonic
-        var reason = call.end?.sentence { person in
-            // A person without a name is told by their identifier.
-            (try? name(of: person, in: roster)) ?? person.short
-        }
+        var reason = call.end?.sentence { called($0, in: roster) }
         if call.end == .mediaFailed, let failure { reason = failure }
         return CallView(
             call: "\(call.id)", conversation: call.space.description,
@@ -29,6 +26,12 @@ extension Views {
             rings: try call.ringing.map { try name(of: $0, in: roster) },
             milliseconds: call.established.map { Int(clamping: now - min($0, now)) },
             end: call.end?.word, reason: reason)
+    }
+
+    /// What a person is called in a sentence; whose name cannot be read, by their identifier.
+    func called(_ person: PersonID, in roster: Roster? = nil) -> String {
+        // As said above: a sentence without a name is better than none.
+        person == ownPerson ? "you" : (try? name(of: person, in: roster)) ?? person.short
     }
 
     private func title(of id: SpaceID) throws -> String {

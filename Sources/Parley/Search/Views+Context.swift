@@ -4,16 +4,6 @@ import ParleyNodeCore
 import ParleyStorage
 import ParleyWire
 
-extension OrderKey {
-    /// Above every message.
-    static var last: OrderKey? {
-        OperationID([UInt8](repeating: 0xff, count: 32)).map {
-            OrderKey(
-                stand: UInt64(Int64.max), tag: LogTag(.max), sequence: UInt64(Int64.max), id: $0)
-        }
-    }
-}
-
 extension Views {
     /// Messages of a thread that are shown at most.
     private static let threadCountMax = 100
@@ -33,7 +23,7 @@ extension Views {
             let view = try message(OperationNumber(number))
         else { throw NodeError(.unknownMessage) }
         let end = try pageOrder(after: stored, log, count: limit / 2 + 1)
-        let page = try page(of: space, before: end.map(Cursor.text), limit: limit)
+        let page = try page(of: space, before: end, limit: limit)
         return ContextView(
             message: number, page: page, thread: try thread(of: view, in: page))
     }

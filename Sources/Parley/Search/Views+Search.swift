@@ -100,12 +100,9 @@ extension Views {
         if isByWords, matches == nil { return nil }
         if !isByWords, !query.allows(text) { return nil }
         let marks = matches ?? query.marks(in: text)
-        var order = try pageOrder(after: stored, log)
-        order = order ?? OrderKey.last
-        return (
-            view, try title(of: space, roster), Self.pieces(of: text, marks),
-            order.map(Cursor.text) ?? ""
-        )
+        let cursor = try Cursor.text(
+            pageOrder(after: stored, log), in: space.number, of: self)
+        return (view, try title(of: space, roster), Self.pieces(of: text, marks), cursor)
     }
 
     /// Whether one of these operations says what a message shows now, and not what it once said.
