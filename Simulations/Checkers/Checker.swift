@@ -119,7 +119,7 @@ public final class Jury {
             KeySealsOnce(reader), MailboxesHoldWhatAllMayHave(reader), RemovalKeepsWhatWasHeld(),
             NobodyHearsWhoIsKeptAway(), GivenUpStopsRinging(), AnswersStandBelow(), IdleIsQuiet(),
             ConsentIsGiven(), PresenceIsPrivate(), RepeatedIsIgnored(), UsedKeysAreGone(reader),
-            NewcomersGetWhatIsGranted(), LinksExpire(), SeenStandsAbove(),
+            NewcomersGetWhatIsGranted(), LinksExpire(), SeenStandsAbove(), EventsTellAll(),
         ]
     }
 

@@ -11,6 +11,7 @@ extension MemoryStore {
             all += rows.keys.map(\.bytes)
             all += Array(rows.values)
         }
+        all += contents.events
         // In whatever order: who looks for something finds it all the same.
         all += contents.secrets.values.flatMap { Array($0.values) }
         return all

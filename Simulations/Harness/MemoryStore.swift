@@ -31,6 +31,9 @@ public final class MemoryStore: SimulatedStore {
         var marks: [SpaceNumber: SortedMap<MarkKey, Mark>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
         var namings: [PersonID: SortedMap<SpaceNumber, Bool>] = [:]
+        /// What happened, from the entry that is kept longest on.
+        var events: [[UInt8]] = []
+        var droppedEventCount = 0
         /// As bytes: a simulated world has more secrets than a machine has locked memory.
         var secrets: [SecretDrawer: SortedMap<ByteKey, [UInt8]>] = [:]
     }

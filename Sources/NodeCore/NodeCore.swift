@@ -110,6 +110,8 @@ public struct NodeCore: Sendable {
     var desk = SignalDesk()
     /// Which clocks differ.
     var clocks = ClockWatch()
+    /// What entries of the log of events are marked with in this life; nil before the first.
+    var eventGeneration: UInt64?
     /// The space of the person's own devices, once it exists.
     public internal(set) var ownSpace: SpaceRecord?
 
@@ -169,6 +171,16 @@ public struct NodeCore: Sendable {
         // Whatever the machine believes: times of now are added to and multiplied all over.
         let now = Instant(
             monotonic: moment.monotonic, wall: WallTime(clamping: moment.wall).value)
+        let lastBefore = store.lastOperation
+        var effects = try take(input, at: now, in: store, using: &random)
+        try recordEvents(since: lastBefore, at: now, store, &effects)
+        return effects
+    }
+
+    private mutating func take(
+        _ input: Input, at now: Instant, in store: some Store,
+        using random: inout some RandomNumberGenerator
+    ) throws(StoreError) -> [Effect] {
         var effects: [Effect] = []
         // First of all: what is not looked at must not cost what follows either.
         if case .frame(let link, let bytes) = input,

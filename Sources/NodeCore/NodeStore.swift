@@ -172,7 +172,7 @@ public protocol KeyStore: AnyObject {
 }
 
 /// Everything that the pure rooms ask of a store.
-public typealias Store = LogStore & ConversationStore & NodeStore & KeyStore
+public typealias Store = LogStore & ConversationStore & NodeStore & KeyStore & EventStore
 
 /// How much a commit must survive.
 public enum Durability: Sendable {

@@ -31,6 +31,7 @@ public final class SQLiteStore: TransactionalStore {
     var isMerging = false
     var nextOperation: Int64 = 1
     var nextValue: Int64 = 1
+    var nextEvent: Int64 = 1
     /// The salt and payload of the operation at hand: one buffer for all of them.
     var scratch: [UInt8] = []
 
@@ -42,6 +43,7 @@ public final class SQLiteStore: TransactionalStore {
     private var isInTransaction = false
     private var nextOperationBefore: Int64 = 1
     private var nextValueBefore: Int64 = 1
+    private var nextEventBefore: Int64 = 1
     private var durability: Durability = .full
     /// Whether the log of changes may still hold rows, or keys of rows, that were erased: only
     /// emptying it takes them from the disk. After a start nobody knows what an earlier run left.
@@ -99,6 +101,7 @@ public final class SQLiteStore: TransactionalStore {
         vault.committed()
         nextOperationBefore = nextOperation
         nextValueBefore = nextValue
+        nextEventBefore = nextEvent
         if connection.logPageCount >= checkpointPageCount { moveLog() }
     }
 
@@ -133,6 +136,7 @@ public final class SQLiteStore: TransactionalStore {
         vault.rolledBack()
         nextOperation = nextOperationBefore
         nextValue = nextValueBefore
+        nextEvent = nextEventBefore
     }
 
     /// Makes everything that was committed before survive a crash of the machine.
@@ -231,8 +235,10 @@ public final class SQLiteStore: TransactionalStore {
         try loadActors()
         nextOperation = try Self.last("operation", connection) + 1
         nextValue = try Self.last("value", connection) + 1
+        nextEvent = try Self.last("event", connection) + 1
         nextOperationBefore = nextOperation
         nextValueBefore = nextValue
+        nextEventBefore = nextEvent
     }
 
     /// The highest row of a table, or 0.

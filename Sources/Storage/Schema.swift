@@ -13,6 +13,9 @@ enum Schema {
         migrator.registerMigration("search by words and by meaning") { database in
             try database.execute(sql: SearchSchema.tables)
         }
+        migrator.registerMigration("log of events") { database in
+            try database.execute(sql: events)
+        }
         return migrator
     }
 
@@ -141,5 +144,13 @@ enum Schema {
             isShared INTEGER NOT NULL,
             PRIMARY KEY (person, space)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// Numbered without a hole; the oldest go.
+    private static let events = """
+        CREATE TABLE event (
+            number INTEGER PRIMARY KEY,
+            content BLOB NOT NULL
+        ) STRICT;
         """
 }

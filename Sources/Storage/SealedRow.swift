@@ -13,6 +13,7 @@ enum SealedColumn: UInt8 {
     case viewContent = 8
     /// The row is the operation, then the model in the lowest 8 bits.
     case embeddingContent = 9
+    case eventContent = 10
 }
 
 /// Where a sealed value stands. Moved anywhere else it does not open.

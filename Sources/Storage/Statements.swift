@@ -23,6 +23,7 @@ struct Statements {
     let keys: KeyStatements
     let values: ValueStatements
     let namings: NamingStatements
+    let events: EventStatements
 
     init(_ connection: Connection) throws(StoreError) {
         func prepare(_ sql: String) throws(StoreError) -> Statement {
@@ -82,7 +83,7 @@ struct Statements {
 
         keys = try KeyStatements(connection)
         values = try ValueStatements(connection)
-        namings = try NamingStatements(connection)
+        (namings, events) = (try NamingStatements(connection), try EventStatements(connection))
     }
 }
 
@@ -125,6 +126,17 @@ struct NamingStatements {
     }
 }
 
+/// The statements about the log of events.
+struct EventStatements {
+    let insert, from, drop: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        insert = try connection.prepare("INSERT INTO event (number, content) VALUES (?, ?)")
+        from = try connection.prepare(SQL.eventsFrom)
+        drop = try connection.prepare("DELETE FROM event WHERE number < ?1")
+    }
+}
+
 /// The statements that are longer than a line, and those whose plan a test looks at.
 enum SQL {
     static let insertSpace = "INSERT INTO space (number, kind, definition) VALUES (?, ?, ?)"
@@ -159,6 +171,9 @@ enum SQL {
         """
 
     static let namings = "SELECT space, isShared FROM naming WHERE person = ?1 ORDER BY space"
+
+    static let eventsFrom =
+        "SELECT number, content FROM event WHERE number >= ?1 ORDER BY number LIMIT ?2"
 
     static let insertHead =
         "INSERT OR REPLACE INTO head (log, sequence, signature) VALUES (?, ?, ?)"

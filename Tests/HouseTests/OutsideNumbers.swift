@@ -36,6 +36,7 @@ enum OutsideNumbers {
         "Sources/Ledger/LogView.swift": .init(3, "this device's own rows"),
         "Sources/Signalling/Signal+Codec.swift": .init(
             3, "a stamp and an offer's number, checked there; an age, compared"),
+        "Sources/NodeCore/EventEntry.swift": .init(4, "this device's own rows"),
         "Sources/NodeCore/FormerLog.swift": .init(4, "this device's own rows"),
         "Sources/NodeCore/Invitation.swift": .init(5, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Bodies.swift": .init(2, "this device's own rows"),
@@ -61,6 +62,7 @@ enum OutsideNumbers {
         "Sources/Conversation/Features/Text.swift": .init(1, "a time below 2^43"),
         "Sources/Ledger/LogAuthor.swift": .init(2, "own times, below 2^43"),
         "Sources/Ledger/Stand.swift": .init(1, "a clock is below 2^43"),
+        "Sources/NodeCore/EventLog.swift": .init(2, "halves of a cursor's generation, compared"),
         "Sources/NodeCore/NodeCore+Epochs.swift": .init(1, "own times"),
         "Sources/NodeCore/NodeCore+Inboxes.swift": .init(3, "own times, below 2^43 by `step`"),
         "Sources/NodeCore/NodeCore+Keys.swift": .init(4, "own times, below 2^43 by `step`"),

@@ -1,0 +1,178 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyWire
+
+/// What the log of events asks of a store: rows that are numbered from 1 without a hole, of which
+/// the oldest go.
+public protocol EventStore: AnyObject {
+    /// The operation that was stored last; 0 before the first.
+    var lastOperation: OperationNumber { get }
+    /// The number that the next entry gets; the first of all is 1.
+    var nextEventEntry: UInt64 { get }
+    /// Keeps an entry under that number.
+    func appendEventEntry(_ content: [UInt8]) throws(StoreError)
+    /// At most `limit` entries from this number on, ascending.
+    func eventEntries(
+        from number: UInt64, limit: Int
+    ) throws(StoreError) -> [(number: UInt64, content: [UInt8])]
+    /// Drops the entries below this number.
+    func dropEventEntries(below number: UInt64) throws(StoreError)
+}
+
+/// The log of events: what changed for good, in the order in which it did, written by the very
+/// transaction that changed it.
+///
+/// Whoever reads it holds a cursor, which is good over restarts of both sides. Nothing is left out
+/// without a word: where something after a cursor is not there any more, the page says so.
+/// Source: `Protocol/Decisions/0011-event-log.md`.
+public enum EventLog {
+    /// So many entries are kept, and at most ``dropCount`` more; an entry is what one step changed.
+    public static let entryCountMax: UInt64 = 65_536
+    /// So many go at once.
+    static let dropCount: UInt64 = 256
+
+    /// The cursor after everything that has happened.
+    public static func end(in store: some EventStore) throws(StoreError) -> EventCursor {
+        let next = store.nextEventEntry
+        guard let last = try entry(next - 1, in: store) else { return .start }
+        return EventCursor(generation: last.generation, entry: next)
+    }
+
+    /// What follows a cursor that was given out before: in this process, at any time, or never.
+    public static func resume(
+        after cursor: EventCursor, limit: Int, in store: some EventStore
+    ) throws(StoreError) -> EventPage {
+        let (begin, gap) = try place(of: cursor, in: store)
+        var page = try page(from: begin, limit: limit, in: store)
+        if let gap { page.gap = gap }
+        return page
+    }
+
+    /// What follows a cursor of a page of this process.
+    public static func page(
+        from cursor: EventCursor, limit: Int, in store: some EventStore
+    ) throws(StoreError) -> EventPage {
+        var page = EventPage(begin: cursor, cursor: cursor)
+        while page.events.count < limit {
+            guard let row = try store.eventEntries(from: page.cursor.entry, limit: 1).first
+            else {
+                page.isEnd = true
+                break
+            }
+            let entry = try decoded(row.content)
+            if row.number != page.cursor.entry {
+                // The oldest have gone since.
+                page.cursor = EventCursor(generation: entry.generation, entry: row.number)
+                (page.begin, page.gap) = (page.cursor, .forgotten)
+            }
+            let (skip, count) = (page.cursor.skip, entry.eventCount)
+            let events = entry.events(from: skip, limit: limit - page.events.count)
+            for (offset, event) in events.enumerated() {
+                let told = skip + offset + 1
+                page.cursor = EventCursor(
+                    generation: entry.generation,
+                    entry: told < count ? row.number : row.number + 1,
+                    skip: told < count ? told : 0)
+                page.events.append((event, page.cursor))
+            }
+            // Nobody was told more of an entry than it holds.
+            if events.isEmpty {
+                page.cursor = EventCursor(generation: entry.generation, entry: row.number + 1)
+            }
+        }
+        if !page.isEnd { page.isEnd = page.cursor.entry >= store.nextEventEntry }
+        return page
+    }
+
+    /// Where to go on after a cursor, and why something before that is not told.
+    private static func place(
+        of cursor: EventCursor, in store: some EventStore
+    ) throws(StoreError) -> (EventCursor, EventGap?) {
+        guard let row = try store.eventEntries(from: 1, limit: 1).first else {
+            return (.start, cursor == .start ? nil : .foreign)
+        }
+        let (oldest, next) = (row.number, store.nextEventEntry)
+        let first = try decoded(row.content).generation
+        let begin = EventCursor(generation: first, entry: oldest)
+        if cursor == .start { return (begin, oldest > 1 ? .forgotten : nil) }
+        for told in [cursor.lastTold, cursor.entry] where (oldest..<next).contains(told) {
+            // Of a page that began with the oldest, the first entry itself tells the generation.
+            if try entry(told, in: store)?.generation == cursor.generation { return (cursor, nil) }
+        }
+        // How far that generation goes here, found by halves: their numbers ascend.
+        var (low, high) = (oldest, next)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let found = try entry(middle, in: store)?.generation ?? .max
+            if found >> 32 <= cursor.generation >> 32 { low = middle + 1 } else { high = middle }
+        }
+        if low > oldest, try entry(low - 1, in: store)?.generation == cursor.generation,
+            cursor.lastTold >= low
+        {
+            return (EventCursor(generation: cursor.generation, entry: low), .undone)
+        }
+        // A generation above all that are kept is none of this store's, nor is one between them.
+        let isOlder = cursor.generation >> 32 <= first >> 32 && cursor.lastTold < oldest
+        return (begin, isOlder ? .forgotten : .foreign)
+    }
+
+    static func entry(
+        _ number: UInt64, in store: some EventStore
+    ) throws(StoreError) -> EventEntry? {
+        guard number > 0, let row = try store.eventEntries(from: number, limit: 1).first,
+            row.number == number
+        else { return nil }
+        return try decoded(row.content)
+    }
+
+    private static func decoded(_ content: [UInt8]) throws(StoreError) -> EventEntry {
+        do {
+            return try EventEntry(bytes: content)
+        } catch {
+            throw StoreError(.corrupt, attempt: "reading what happened", detail: "\(error)")
+        }
+    }
+}
+
+extension NodeCore {
+    /// Keeps what a step changed for good, in the transaction of the step itself.
+    ///
+    /// - Parameter lastBefore: the last operation that was stored before it.
+    mutating func recordEvents(
+        since lastBefore: OperationNumber, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var gathering = EventGathering(after: lastBefore)
+        for case .changed(let changes) in effects {
+            for change in changes { gathering.add(change) }
+        }
+        guard !gathering.items.isEmpty else { return }
+        let generation = try currentGeneration(at: now, store, &effects)
+        var items = gathering.items[...]
+        while !items.isEmpty {
+            let part = items.prefix(EventGathering.itemCountMax)
+            items = items.dropFirst(part.count)
+            let number = store.nextEventEntry
+            try store.appendEventEntry(
+                EventEntry(generation: generation, items: Array(part)).bytes)
+            if number % EventLog.dropCount == 0, number > EventLog.entryCountMax {
+                try store.dropEventEntries(below: number - EventLog.entryCountMax + 1)
+            }
+        }
+    }
+
+    /// What tells entries of this life of the node from those that a loss of power took back, and from
+    /// those of another life that began on a copy of this store: both clocks, as its first entry is
+    /// written. That one is on the disk before anybody hears of it.
+    private mutating func currentGeneration(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> UInt64 {
+        if let eventGeneration { return eventGeneration }
+        let last = try EventLog.entry(store.nextEventEntry - 1, in: store)?.generation ?? 0
+        let mixed = (now.wall &* 0x9E37_79B9_7F4A_7C15) ^ (now.monotonic &* 0xBF58_476D_1CE4_E5B9)
+        let generation = (last >> 32 + 1) << 32 | mixed >> 32
+        eventGeneration = generation
+        effects.append(.commitFully)
+        return generation
+    }
+}
