@@ -47,13 +47,25 @@ public struct Timeline {
     public func message(
         _ number: OperationNumber, in store: some MergeStore
     ) throws(StoreError) -> Message? {
-        guard let stored = try store.operation(number), let log = try store.log(stored.log),
-            log.space == space.number,
-            let row = try store.message(stored.messageOrder(in: log), in: space.number)
-        else { return nil }
+        try messages([number], in: store).first
+    }
+
+    /// Those of these messages that are there, in the order in which they were asked for.
+    public func messages(
+        _ numbers: [OperationNumber], in store: some MergeStore
+    ) throws(StoreError) -> [Message] {
         let states = try MessageStates(
             in: space, roster: roster, besides: ownPerson, relayed: relayed, store: store)
-        return try message(row, states: states, in: store)
+        var messages: [Message] = []
+        for number in numbers {
+            guard let stored = try store.operation(number), let log = try store.log(stored.log),
+                log.space == space.number,
+                let row = try store.message(stored.messageOrder(in: log), in: space.number),
+                let message = try message(row, states: states, in: store)
+            else { continue }
+            messages.append(message)
+        }
+        return messages
     }
 
     private func message(

@@ -67,6 +67,12 @@ struct AnyResult: Encodable {
 /// The result of what returns nothing: `{}`.
 struct Nothing: Codable, Equatable, Sendable {}
 
+/// Where changes that are told from now on begin.
+struct FollowAnswer: Codable, Equatable, Sendable {
+    /// What `after` takes to be told the same again.
+    var cursor: String
+}
+
 /// What goes back for a request.
 struct Answer: Encodable {
     let jsonrpc = "2.0"

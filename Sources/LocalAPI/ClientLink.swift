@@ -1,16 +1,20 @@
 internal import Foundation
 internal import Parley
 internal import ParleyTransport
+internal import ParleyWire
 internal import Synchronization
 
 /// The client's side of one connection: which answer belongs to which question.
 final class ClientLink: ConnectionHandler {
-    private struct State {
+    fileprivate struct State {
         var framer = LineFramer()
         var connection: Connection?
         var nextID: Int64 = 1
         var waiting: [Int64: CheckedContinuation<[UInt8], any Error>] = [:]
-        var changes: AsyncStream<ChangeView>.Continuation?
+        /// Changes that came and were not taken yet.
+        var changes = Queue<ChangeView>()
+        var taker: CheckedContinuation<Void, Never>?
+        var isPaused = false
         var isClosed = false
     }
 
@@ -41,28 +45,32 @@ final class ClientLink: ConnectionHandler {
     func becameWritable() {}
 
     func closed(_ reason: CloseReason) {
-        let (waiting, changes) = state.withLock { state in
-            defer { (state.waiting, state.changes, state.connection) = ([:], nil, nil) }
+        let (waiting, taker) = state.withLock { state in
+            defer { (state.waiting, state.taker, state.connection) = ([:], nil, nil) }
             state.isClosed = true
-            return (state.waiting.values, state.changes)
+            return (state.waiting.values, state.taker)
         }
         for continuation in waiting { continuation.resume(throwing: Self.lost) }
-        changes?.finish()
+        taker?.resume()
     }
 
     func hangUp() { state.withLock { $0.connection }?.close() }
 
-    /// Changes that come from now on. Ends with the connection, and ends it where more than
-    /// ``LocalAPI/waitingChangeCountMax`` wait to be taken: a gap must not go unseen.
-    func changes() -> AsyncStream<ChangeView> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ChangeView.self, bufferingPolicy: .bufferingOldest(LocalAPI.waitingChangeCountMax))
-        let isClosed = state.withLock { state in
-            if !state.isClosed { state.changes = continuation }
-            return state.isClosed
+    /// The next change, once one is there; nil once the connection has ended and all were taken. For
+    /// one reader.
+    func nextChange() async -> ChangeView? {
+        while true {
+            let (change, isOver) = state.withLock { ($0.takeChange(), $0.isClosed) }
+            if change != nil || isOver { return change }
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard state.changes.isEmpty, !state.isClosed else { return false }
+                    state.taker = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
         }
-        if isClosed { continuation.finish() }
-        return stream
     }
 
     /// Sends a request and waits for the line that answers it.
@@ -89,8 +97,11 @@ final class ClientLink: ConnectionHandler {
         let head = try JSONDecoder().decode(Head.self, from: data)
         if head.method == "change" {
             let note = try JSONDecoder().decode(Notification<ChangeView>.self, from: data)
-            let result = state.withLock { $0.changes }?.yield(note.params)
-            if case .dropped = result { hangUp() }
+            state.withLock { state in
+                defer { state.taker = nil }
+                state.add(note.params)
+                return state.taker
+            }?.resume()
             return
         }
         guard case .number(let id) = head.id else {
@@ -104,4 +115,36 @@ final class ClientLink: ConnectionHandler {
             continuation?.resume(returning: line)
         }
     }
+}
+
+extension ClientLink.State {
+    /// Above the bound no more is read, so that the node waits and not this program's memory grows.
+    fileprivate mutating func add(_ change: ChangeView) {
+        changes.append(change)
+        guard changes.count > LocalAPI.waitingChangeCountMax, !isPaused else { return }
+        isPaused = true
+        connection?.pauseReading()
+    }
+
+    fileprivate mutating func takeChange() -> ChangeView? {
+        let change = changes.popFirst()
+        if isPaused, changes.count <= LocalAPI.waitingChangeCountMax / 2 {
+            isPaused = false
+            connection?.resumeReading()
+        }
+        return change
+    }
+}
+
+/// Who takes changes from a connection of its own, and ends it when nobody takes any more.
+final class ChangeTaker: Sendable {
+    private let link: ClientLink
+
+    init(_ link: ClientLink) { self.link = link }
+
+    deinit { link.hangUp() }
+
+    func next() async -> ChangeView? { await link.nextChange() }
+
+    func end() { link.hangUp() }
 }

@@ -6,6 +6,12 @@
 /// methods, unknown parameters and missing ones are refused: a misspelt parameter that is silently
 /// passed over is how a message goes to the wrong place.
 ///
+/// **Changes.** `follow` tells what changes from now on, or after the `cursor` of a change that was
+/// told before, be it by a node that was ended since. Messages and whatever else is stored are told
+/// once each, in their order, however many come at once and however slowly they are read: they are
+/// read from the node's log when the connection takes them. What the log does not keep any more is
+/// told as one change of the kind `missed`. `changes` gives the same as pages. See `ChangeView`.
+///
 /// **What it never knows.** What an operation, a key or a frame is. It passes plain values to the
 /// node and back.
 ///
@@ -13,8 +19,8 @@
 ///  → {"jsonrpc":"2.0","id":1,"method":"send","params":{"conversation":"home","texts":["hi"]}}
 ///  ← {"id":1,"jsonrpc":"2.0","result":[{"number":7,"text":"hi","state":"saved",…}]}
 ///  → {"jsonrpc":"2.0","id":2,"method":"follow"}
-///  ← {"id":2,"jsonrpc":"2.0","result":{}}
-///  ← {"jsonrpc":"2.0","method":"change","params":{"kind":"message",…}}
+///  ← {"id":2,"jsonrpc":"2.0","result":{"cursor":"1a2b3c4d5.7"}}
+///  ← {"jsonrpc":"2.0","method":"change","params":{"cursor":"1a2b3c4d5.8","kind":"message",…}}
 ///  → {"jsonrpc":"2.0","id":3,"method":"mute","params":{"conversation":"hoem","on":true}}
 ///  ← {"error":{"code":-32000,"data":{"code":"unknown-conversation"},"message":"…"},"id":3,…}
 /// ```
@@ -27,8 +33,8 @@ public enum LocalAPI {
     public static let pageMessageCountMax = 200
     /// Lines of one connection that wait to be answered; above it no more are read.
     static let waitingLineCountMax = 64
-    /// Changes that wait for a program that follows; one more ends its connection.
-    static let waitingChangeCountMax = 10_000
+    /// Changes that wait in a program that follows; above it no more are read from the socket.
+    static let waitingChangeCountMax = 1_000
 
     /// Where the socket of a home is.
     public static func socketPath(home: String) -> String { home + "/socket" }

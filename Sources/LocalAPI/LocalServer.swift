@@ -28,10 +28,13 @@ public final class LocalServer: Sendable {
         self.listener = listener
     }
 
+    /// How long a program that is connected may take to read its last answers, all of them together.
+    private static let farewellTimeMax: Duration = .milliseconds(250)
+
     /// Removes the socket, then lets answers that are on their way leave.
     public func stop() async {
         await listener.close()
-        await transport.shutdown()
+        await transport.shutdown(within: Self.farewellTimeMax)
     }
 
     private static func nodeError(_ failure: TransportFailure, home: String) -> NodeError {

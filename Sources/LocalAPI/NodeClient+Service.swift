@@ -202,6 +202,13 @@ extension NodeClient: NodeService {
             "noteRecoveryCode", ["root": root, "backupKey": backupKey])
     }
 
-    /// See `NodeService.changes()`. The stream ends when the node stops.
-    public func changes() async throws -> AsyncStream<ChangeView> { try await follow() }
+    /// See `NodeService.changes(after:limit:)`.
+    public func changes(after cursor: String?, limit: Int) async throws -> ChangePage {
+        try await call("changes", ["after": cursor, "limit": limit])
+    }
+
+    /// See `NodeService.changes(after:)`. The stream ends when the node stops.
+    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+        try await follow(after: cursor)
+    }
 }

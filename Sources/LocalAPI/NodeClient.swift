@@ -18,6 +18,7 @@ public final class NodeClient: Sendable {
         var result: Result
     }
 
+    private let home: String
     private let transport: Transport
     private let link: ClientLink
 
@@ -27,7 +28,7 @@ public final class NodeClient: Sendable {
         let link = ClientLink()
         do {
             try await transport.dial(path: LocalAPI.socketPath(home: home), handler: link)
-            return NodeClient(transport: transport, link: link)
+            return NodeClient(home: home, transport: transport, link: link)
         } catch {
             await transport.shutdown()
             switch error.code {
@@ -40,7 +41,8 @@ public final class NodeClient: Sendable {
         }
     }
 
-    private init(transport: Transport, link: ClientLink) {
+    private init(home: String, transport: Transport, link: ClientLink) {
+        self.home = home
         self.transport = transport
         self.link = link
     }
@@ -53,9 +55,10 @@ public final class NodeClient: Sendable {
 
     /// Asks, and reads the answer as what the caller expects.
     func call<Result: Decodable>(
-        _ method: String, _ parameters: Parameters = [:], as: Result.Type = Result.self
+        _ method: String, _ parameters: Parameters = [:], as: Result.Type = Result.self,
+        on other: ClientLink? = nil
     ) async throws -> Result {
-        let answer = try await link.ask { id in
+        let answer = try await (other ?? link).ask { id in
             let question = Question(
                 id: id, method: method, params: parameters.mapValues { AnyResult(value: $0) })
             let bytes = try line(question)
@@ -67,9 +70,26 @@ public final class NodeClient: Sendable {
         return try JSONDecoder().decode(Reply<Result>.self, from: Data(answer)).result
     }
 
-    func follow() async throws -> AsyncStream<ChangeView> {
-        let changes = link.changes()
-        let _: Nothing = try await call("follow")
-        return changes
+    /// Follows on a connection of its own: reading it may be paused, and nothing else waits for that.
+    func follow(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+        let follower = ClientLink()
+        do {
+            try await transport.dial(path: LocalAPI.socketPath(home: home), handler: follower)
+        } catch {
+            throw ClientLink.lost
+        }
+        do {
+            let parameters: Parameters = cursor.map { ["after": $0] } ?? [:]
+            let _: FollowAnswer = try await call("follow", parameters, on: follower)
+        } catch {
+            follower.hangUp()
+            throw error
+        }
+        let taker = ChangeTaker(follower)
+        return AsyncStream {
+            await taker.next()
+        } onCancel: {
+            taker.end()
+        }
     }
 }

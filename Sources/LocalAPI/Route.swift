@@ -138,6 +138,9 @@ struct Route: Sendable {
                 try await node.messages(
                     conversation: a("conversation"), before: a.optional("before"), limit: a.limit())
             },
+            Route("changes", ["after?", "limit"]) { node, a in
+                try await node.changes(after: a.optional("after"), limit: a("limit"))
+            },
             Route("safetyNumber", ["person"]) { node, a in
                 try await node.safetyNumber(person: a("person"))
             },

@@ -8,7 +8,7 @@ internal import Synchronization
 /// Lines wait in a queue of at most ``LocalAPI/waitingLineCountMax``; when it is full, no more is
 /// read until half of it is answered, so a program that pours feels it.
 final class ServerConnection: ConnectionHandler {
-    private struct State {
+    fileprivate struct State {
         var framer = LineFramer()
         var connection: Connection?
         var waitingCount = 0
@@ -17,6 +17,8 @@ final class ServerConnection: ConnectionHandler {
         var changes: AsyncStream<ChangeView>?
         var worker: Task<Void, Never>?
         var follower: Task<Void, Never>?
+        /// Who waits until the peer has taken what was sent.
+        var writer: CheckedContinuation<Void, Never>?
         var isClosed = false
     }
 
@@ -56,16 +58,17 @@ final class ServerConnection: ConnectionHandler {
         }
     }
 
-    func becameWritable() {}
+    func becameWritable() { state.withLock { $0.takeWriter() }?.resume() }
 
     func closed(_ reason: CloseReason) {
         queue.finish()
-        let tasks = state.withLock { state in
+        let (tasks, writer) = state.withLock { state in
             defer { (state.worker, state.follower, state.connection) = (nil, nil, nil) }
             state.isClosed = true
-            return [state.worker, state.follower]
+            return ([state.worker, state.follower], state.takeWriter())
         }
         for task in tasks { task?.cancel() }
+        writer?.resume()
     }
 
     /// What follows an overlong line is no line of ours: say so and hang up.
@@ -87,7 +90,7 @@ final class ServerConnection: ConnectionHandler {
             state.withLock { state in
                 if let changes = state.changes, !state.isClosed {
                     state.changes = nil
-                    state.follower = Task { await Self.tell(changes, connection) }
+                    state.follower = Task { await self.tell(changes, connection) }
                 }
                 state.waitingCount -= 1
                 if state.isPaused, state.waitingCount <= LocalAPI.waitingLineCountMax / 2 {
@@ -131,24 +134,45 @@ final class ServerConnection: ConnectionHandler {
         guard request.method == "follow" else {
             return try await Route.named(request.method).answer(request.arguments, from: node)
         }
-        try Route.check(request.arguments, allowed: [], method: request.method)
+        try Route.check(request.arguments, allowed: ["after?"], method: request.method)
         guard state.withLock({ $0.follower == nil && $0.changes == nil }) else {
             throw Failure.invalidRequest("this connection follows already")
         }
-        let changes = try await node.changes()
+        var after: String? = try request.arguments.optional("after")
+        if after == nil { after = try await node.changes(after: nil, limit: 1).cursor }
+        let changes = try await node.changes(after: after)
         state.withLock { $0.changes = changes }
-        return Nothing()
+        return FollowAnswer(cursor: after ?? "")
     }
 
-    /// Sends changes until there are none, or nobody takes them.
-    private static func tell(_ changes: AsyncStream<ChangeView>, _ connection: Connection) async {
+    /// Sends changes until there are none, or nobody takes them. The next one is asked for when the
+    /// peer has taken most of what was sent: a slow one holds up itself alone.
+    private func tell(_ changes: AsyncStream<ChangeView>, _ connection: Connection) async {
         for await change in changes {
             // A view that cannot be written as JSON does not exist: it was made to be.
             guard let bytes = try? line(Notification(method: "change", params: change)) else {
                 continue
             }
             guard connection.send(bytes) else { return }
+            await writable(connection)
         }
         connection.close()
+    }
+
+    private func writable(_ connection: Connection) async {
+        guard !connection.isWritable else { return }
+        await withCheckedContinuation { continuation in
+            state.withLock { $0.writer = continuation }
+            // It may have become so, or have ended, before anybody waited.
+            let isOver = connection.isWritable || state.withLock { $0.isClosed }
+            if isOver { becameWritable() }
+        }
+    }
+}
+
+extension ServerConnection.State {
+    fileprivate mutating func takeWriter() -> CheckedContinuation<Void, Never>? {
+        defer { writer = nil }
+        return writer
     }
 }

@@ -1,10 +1,14 @@
 /// Something changed.
+///
+/// Changes with a cursor of their own are kept in the node's log and told once each, in their order,
+/// over restarts of the node and of who reads them. What may be forgotten is told as it comes to those
+/// who listen: links, typing, presence, calls as they go on, and long works on the indexes.
 public struct ChangeView: Codable, Equatable, Sendable {
     /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
     /// different), `contact`, `invitation` (one into a group came, changed or was answered),
     /// `invitations` (who may add one unasked), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `typing`, `presence`, `search` (how far a
-    /// long work on the indexes is).
+    /// long work on the indexes is), `missed` (see ``missed``).
     public var kind: String
     /// The conversation, in hex, where it concerns one.
     public var conversation: String?
@@ -22,4 +26,39 @@ public struct ChangeView: Codable, Equatable, Sendable {
     public var presence: String? = nil
     /// How far a long work on the indexes is, while there is one.
     public var search: SearchWork? = nil
+    /// Whether the message appeared with this change, which is told once of each; nil where the change
+    /// is of no message.
+    public var isNew: Bool? = nil
+    /// What `after` takes to go on right after this change.
+    public var cursor: String? = nil
+    /// Why something that happened before is not told, in a change of the kind `missed`: `forgotten`
+    /// (the log does not go back so far), `undone` (the last that was told was lost by a loss of power;
+    /// what others hold of it comes again), `foreign` (the cursor is of another node's log, or of this
+    /// one before it was set back), `skipped` (too much of what may be forgotten came at once). What is
+    /// shown is then to be read again; the changes that follow go on without a gap.
+    public var missed: String? = nil
+}
+
+extension ChangeView {
+    /// A change of this kind, which concerns nothing in particular.
+    ///
+    /// - Parameter cursor: where one goes on after it.
+    public init(kind: String, cursor: String) {
+        self.init(kind: kind)
+        self.cursor = cursor
+    }
+}
+
+/// Changes of the log, in their order.
+public struct ChangePage: Codable, Equatable, Sendable {
+    /// How many come at once, at most.
+    public static let changeCountMax = 200
+    /// A page ends before it would take so many bytes, unless it has one change.
+    static let byteCountMax = 256 << 10
+    /// Oldest first.
+    public var changes: [ChangeView]
+    /// What `after` takes for those that follow.
+    public var cursor: String
+    /// Whether nothing follows yet.
+    public var isEnd: Bool
 }

@@ -212,31 +212,4 @@ extension Node: NodeService {
             throw NodeError(error)
         }
     }
-
-    // MARK: Changes
-
-    /// Changes from now on. A reader that falls more than 4,096 changes behind misses the oldest.
-    public func changes() async throws -> AsyncStream<ChangeView> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: ChangeView.self, bufferingPolicy: .bufferingNewest(4096))
-        let running = running
-        let id = await running.listen { changes, linksChanged in
-            // Called in the node's actor right after the commit, so this reads what was shown.
-            running.assumeIsolated { node in
-                // A node that is shutting down shows nothing more.
-                try? node.read { views in
-                    for view in views.views(of: changes) { continuation.yield(view) }
-                }
-            }
-            if linksChanged { continuation.yield(ChangeView(kind: "link")) }
-        }
-        let (media, call) = (media, media.listen { continuation.yield($0) })
-        let (watch, work) = (watch, watch.listen { continuation.yield($0) })
-        continuation.onTermination = { _ in
-            media.unlisten(call)
-            watch.unlisten(work)
-            Task { await running.unlisten(id) }
-        }
-        return stream
-    }
 }

@@ -140,8 +140,17 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func createBackup(file: String) async throws -> BackupReport
     /// Notes that the person has the recovery code, whose public keys these are, in hex.
     func noteRecoveryCode(root: String, backupKey: String) async throws
+    /// A page of changes after a cursor, as ``ChangeView`` tells; with nil it is empty and names the
+    /// cursor after everything.
+    func changes(after cursor: String?, limit: Int) async throws -> ChangePage
+    /// Changes after a cursor, as fast as they are taken, and then as they come; from now on where it
+    /// is nil.
+    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView>
+}
+
+extension NodeService {
     /// Changes from now on.
-    func changes() async throws -> AsyncStream<ChangeView>
+    public func changes() async throws -> AsyncStream<ChangeView> { try await changes(after: nil) }
 }
 
 /// What went wrong, in a sentence for a person, with what to do about it.

@@ -373,7 +373,6 @@ actor RunningNode {
     func listen(_ body: @escaping @Sendable ([ViewChange], Bool) -> Void) -> UInt64 {
         listeners.add(body)
     }
-
     func unlisten(_ id: UInt64) { listeners.remove(id) }
 
     /// Steps what still waits, writes the guard and closes the store.
@@ -386,6 +385,7 @@ actor RunningNode {
             step(in: store)
         }
         opened = nil
+        for listener in listeners.all { listener([], false) }
         if core.rejoin == nil { writeGuard(in: store) }
         for id in waiting.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             waiting[id]?.resume(throwing: NodeError("stopped", "The node is shut down."))

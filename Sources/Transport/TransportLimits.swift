@@ -61,6 +61,8 @@ public struct TransportLimits: Sendable, Equatable {
         var limits = TransportLimits()
         limits.handshakeTimeMax = nil
         limits.idleTimeMax = nil
+        // Well below what counts as left unread: whoever follows and pauses is waited for.
+        limits.writableByteCountMax = 256 << 10
         // Its owner may ask for all there is.
         limits.overflowByteCountMax = 64 << 20
         limits.totalByteCountMax = 256 << 20

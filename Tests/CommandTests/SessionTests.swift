@@ -332,12 +332,34 @@ struct SessionTests {
         terminal.node.tell(.of(FakeNode.message(1, "hi")))
         terminal.node.stopTelling()
         let found = await result
-        #expect(found.output.contains(#""text":"hi""#))
-        #expect(found.output.split(separator: "\n").count == 1)
-        #expect(found.talk.contains(#""hint":"parley run""#))
+        let lines = found.output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first == #"{"cursor":"0","kind":"start"}"#)
+        #expect(lines.last?.contains(#""cursor":"1""#) == true)
+        #expect(lines.last?.contains(#""text":"hi""#) == true)
+        #expect(found.talk.contains("parley follow --after 1"))
         #expect(found.status == 1)
         let alone = await Terminal(isRunning: false).run("follow")
         #expect(alone.talk.contains("the node does not run"))
+    }
+
+    @Test("follow goes on after a cursor, and shows what came meanwhile")
+    func followAfter() async {
+        let terminal = Terminal()
+        for number in 1...3 {
+            terminal.node.tell(.of(FakeNode.message(Int64(number), "m\(number)")))
+        }
+        async let result = terminal.run("follow", "--json", "--after", "1")
+        while terminal.node.state.withLock({ $0.watchers.isEmpty }) { await Task.yield() }
+        terminal.node.stopTelling()
+        let found = await result
+        #expect(found.output.split(separator: "\n").count == 2)
+        #expect(!found.output.contains(#""text":"m1""#))
+        #expect(found.output.contains(#""text":"m2""#))
+        #expect(found.talk.contains("parley follow --after 3"))
+        let wrong = await Terminal().run("follow", "--json", "--after", "x")
+        #expect(wrong.talk.contains(#""code":"bad-cursor""#))
+        #expect(wrong.status == 1)
     }
 
     /// Once the first message of a stream stopped the program: no column had a width yet.

@@ -22,6 +22,7 @@ final class FakeNode: NodeService {
         var events: [MembershipView] = []
         var records: [CallRecordView] = []
         var watchers: [AsyncStream<ChangeView>.Continuation] = []
+        var told: [ChangeView] = []
     }
 
     let state = Mutex(State())
@@ -35,7 +36,12 @@ final class FakeNode: NodeService {
     var calls: [String] { state.withLock { $0.calls } }
 
     func tell(_ change: ChangeView) {
-        for watcher in state.withLock({ $0.watchers }) { watcher.yield(change) }
+        state.withLock { state in
+            var change = change
+            change.cursor = "\(state.told.count + 1)"
+            state.told.append(change)
+            for watcher in state.watchers { watcher.yield(change) }
+        }
     }
 
     func stopTelling() {
@@ -351,10 +357,30 @@ final class FakeNode: NodeService {
         state.withLock { $0.calls.append("noteRecoveryCode \(root.prefix(8))") }
     }
 
-    func changes() async throws -> AsyncStream<ChangeView> {
+    /// The newest cursor is the number of changes that were told.
+    func changes(after cursor: String?, limit: Int) async throws -> ChangePage {
+        try state.withLock { state in
+            let first = try cursor.map { try Self.place($0) } ?? state.told.count
+            let page = state.told.dropFirst(first).prefix(limit)
+            return ChangePage(
+                changes: Array(page), cursor: "\(first + page.count)",
+                isEnd: first + page.count == state.told.count)
+        }
+    }
+
+    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
         let (stream, continuation) = AsyncStream.makeStream(of: ChangeView.self)
-        state.withLock { $0.watchers.append(continuation) }
+        try state.withLock { state in
+            let first = try cursor.map { try Self.place($0) } ?? state.told.count
+            for change in state.told.dropFirst(first) { continuation.yield(change) }
+            state.watchers.append(continuation)
+        }
         return stream
+    }
+
+    private static func place(_ cursor: String) throws -> Int {
+        guard let place = Int(cursor) else { throw NodeError("bad-cursor", "no cursor") }
+        return place
     }
 }
 

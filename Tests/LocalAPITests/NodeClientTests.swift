@@ -95,6 +95,46 @@ struct NodeClientTests {
         }
     }
 
+    @Test("goes on after a cursor, and pages give the same")
+    func cursors() async throws {
+        try await Self.withClient { client, node, _ in
+            let messages = (1...10).map { FakeNode.message($0, "m\($0)") }
+            for message in messages { node.tell(.of(message)) }
+            let end = try await client.changes(after: nil, limit: 5)
+            #expect(end.changes.isEmpty)
+            #expect(end.cursor == "10")
+            let page = try await client.changes(after: "3", limit: 5)
+            #expect(page.changes.compactMap(\.message) == Array(messages[3..<8]))
+            #expect(!page.isEnd)
+            let changes = try await client.changes(after: page.cursor)
+            node.stopTelling()
+            var heard: [MessageView] = []
+            for await change in changes { if let it = change.message { heard.append(it) } }
+            #expect(heard == Array(messages[8...]))
+            let error = await #expect(throws: NodeError.self) {
+                try await client.changes(after: "x")
+            }
+            #expect(error?.code == "bad-cursor")
+        }
+    }
+
+    /// More than the program takes stands with the node: the program reads no more until it has room,
+    /// and questions on its other connection are answered meanwhile.
+    @Test("a reader that takes nothing holds up nobody, and then hears everything in order")
+    func slowReader() async throws {
+        try await Self.withClient { client, node, _ in
+            let changes = try await client.changes(after: "0")
+            let text = String(repeating: "x", count: 1_000)
+            let count = 20_000
+            for number in 1...count { node.tell(.of(FakeNode.message(Int64(number), text))) }
+            for _ in 0..<10 { _ = try await client.status() }
+            node.stopTelling()
+            var heard: [Int64] = []
+            for await change in changes { if let it = change.message { heard.append(it.number) } }
+            #expect(heard == (1...Int64(count)).map { $0 })
+        }
+    }
+
     @Test("a question that the node can no longer answer ends with an error")
     func lost() async throws {
         try await Self.withClient { client, _, server in

@@ -7,18 +7,27 @@ struct Follow: AsyncParsableCommand {
         abstract: "show what happens, as it happens",
         discussion: """
             Needs a running node. Shows every message that comes or changes, calls, who types \
-            and who is there, in all conversations or in one, until Ctrl-C. With --json, one object a line.
+            and who is there, in all conversations or in one, until Ctrl-C. With --json, one object \
+            a line, each with a cursor.
+
+            --after goes on after a cursor that was shown: each message once, in order, though the \
+            node or this command was ended since. What the node does not keep any more is told as \
+            one change "missed".
 
             Example:
               parley follow home
+              parley follow --json --after 1a2b3c4d5.17
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    @Option(help: ArgumentHelp("go on after this cursor", valueName: "cursor"))
+    var after: String?
     @Argument(help: "only this conversation")
     var conversation: String?
 
     func validate() throws {
+        if let after { try Check.name(after, "a cursor") }
         if let conversation { try Check.name(conversation, "a conversation's name") }
     }
 
@@ -35,66 +44,119 @@ struct Follow: AsyncParsableCommand {
 
     private func follow(_ node: any NodeService) async throws {
         // Asked for first: nothing falls between the list and the changes.
-        let changes = try await node.changes()
-        var names = try await Self.names(node)
+        var cursor: String
+        if let after {
+            cursor = after
+        } else {
+            cursor = try await node.changes(after: nil, limit: 1).cursor
+            if output.json {
+                World.current.write(try Output.json(ChangeView(kind: "start", cursor: cursor)))
+            }
+        }
+        let changes = try await node.changes(after: cursor)
         var only: String?
         if let conversation { only = try await node.conversation(conversation).id }
-        var lines = MessageLines(for: [])
-        var calls = CallLines()
-        var missedCounts: [String: Int] = [:]
-        // How many events of each conversation were shown.
-        var told: [String: Int] = [:]
-        for id in names.keys.sorted() {
-            told[id] = try await node.events(conversation: id).count
-            missedCounts[id] = try await node.callRecords(conversation: id).count {
-                $0.isMissed && $0.outcome != "begun"
-            }
-        }
+        var screen = try await FollowScreen(node, only: only, isResuming: after != nil)
         for await change in changes {
-            if let only, change.conversation != only { continue }
+            cursor = change.cursor ?? cursor
+            // What was missed may have been in this conversation as well.
+            if let only, change.conversation != only, change.missed == nil { continue }
             if output.json {
                 World.current.write(try Output.json(change))
-                continue
+            } else {
+                try await screen.show(change)
             }
-            if let notice = change.notice { World.current.write(harmless(notice)) }
-            if let call = change.call {
-                for line in calls.add(call) { World.current.write(line) }
-            }
-            if change.kind == "calls", let id = change.conversation {
-                // What was missed while this node was away; the rest was shown as it went on.
-                let missed = try await node.callRecords(conversation: id).filter {
-                    $0.isMissed && $0.outcome != "begun"
-                }
-                for record in missed.dropFirst(missedCounts[id] ?? 0) {
-                    let name = only == nil ? harmless(names[id] ?? "?") + ": " : ""
-                    for line in lines.add(CallLines.text(record), at: record.time) {
-                        World.current.write(name + line)
-                    }
-                }
-                missedCounts[id] = missed.count
-            }
-            Self.say(change, in: only == nil ? names[change.conversation ?? ""] ?? "?" : nil)
-            if change.kind == "members", let id = change.conversation {
-                if names[id] == nil { names = try await Self.names(node) }
-                let name = only == nil ? harmless(names[id] ?? "?") + ": " : ""
-                let events = try await node.events(conversation: id)
-                for event in events.dropFirst(told[id] ?? max(0, events.count - 1)) {
-                    for line in lines.add(event) { World.current.write(name + line) }
-                }
-                told[id] = events.count
-            }
-            guard let message = change.message else { continue }
-            if names[message.conversation] == nil { names = try await Self.names(node) }
-            let name = only == nil ? harmless(names[message.conversation] ?? "?") + ": " : ""
-            for line in lines.add(message) { World.current.write(name + line) }
         }
-        throw NodeError("node-stopped", "the node has stopped", hint: "parley run")
+        throw NodeError(
+            "node-stopped", "the node has stopped",
+            hint: "parley run, and then: parley follow --after \(cursor)")
+    }
+}
+
+/// What `follow` shows people.
+private struct FollowScreen {
+    private let node: any NodeService
+    private let only: String?
+    /// Whether changes are told of which the details may be older than this screen.
+    private let isResuming: Bool
+    private var names: [String: String]
+    private var lines = MessageLines(for: [])
+    private var calls = CallLines()
+    private var missedCounts: [String: Int] = [:]
+    /// How many events of each conversation were shown.
+    private var told: [String: Int] = [:]
+
+    init(_ node: any NodeService, only: String?, isResuming: Bool) async throws {
+        self.node = node
+        self.only = only
+        self.isResuming = isResuming
+        names = try await Self.names(node)
+        for id in names.keys.sorted() {
+            told[id] = try await node.events(conversation: id).count
+            missedCounts[id] = try await missedCalls(in: id).count
+        }
+    }
+
+    mutating func show(_ change: ChangeView) async throws {
+        if let notice = change.notice { World.current.write(harmless(notice)) }
+        if let call = change.call {
+            for line in calls.add(call) { World.current.write(line) }
+        }
+        say(change)
+        guard let id = change.conversation else { return }
+        switch change.kind {
+        case "calls": try await showCalls(in: id)
+        case "members": try await showMembers(of: id)
+        default: break
+        }
+        guard let message = change.message else { return }
+        _ = try await isListed(id)
+        for line in lines.add(message) { World.current.write(prefix(id) + line) }
+    }
+
+    /// Whether it is there: what is told may be of one that was deleted since.
+    private mutating func isListed(_ id: String) async throws -> Bool {
+        if names[id] == nil { names = try await Self.names(node) }
+        return names[id] != nil
+    }
+
+    private func prefix(_ id: String) -> String {
+        only == nil ? harmless(names[id] ?? "?") + ": " : ""
+    }
+
+    private func missedCalls(in id: String) async throws -> [CallRecordView] {
+        try await node.callRecords(conversation: id).filter {
+            $0.isMissed && $0.outcome != "begun"
+        }
+    }
+
+    /// What was missed while this node was away; the rest was shown as it went on.
+    private mutating func showCalls(in id: String) async throws {
+        guard try await isListed(id) else { return }
+        let missed = try await missedCalls(in: id)
+        for record in missed.dropFirst(missedCounts[id] ?? 0) {
+            for line in lines.add(CallLines.text(record), at: record.time) {
+                World.current.write(prefix(id) + line)
+            }
+        }
+        missedCounts[id] = missed.count
+    }
+
+    private mutating func showMembers(of id: String) async throws {
+        guard try await isListed(id) else { return }
+        let events = try await node.events(conversation: id)
+        let news = events.dropFirst(told[id] ?? max(0, events.count - 1))
+        for event in news {
+            for line in lines.add(event) { World.current.write(prefix(id) + line) }
+        }
+        if isResuming, news.isEmpty { World.current.write(prefix(id) + "who is in it changed") }
+        told[id] = events.count
     }
 
     /// Who types, and who is there: talk, which may be forgotten.
-    private static func say(_ change: ChangeView, in conversation: String?) {
+    private func say(_ change: ChangeView) {
         if let typing = change.typing, !typing.isEmpty {
-            let name = conversation.map { harmless($0) + ": " } ?? ""
+            let name = change.conversation.map(prefix) ?? ""
             World.current.say(name + harmless(typing.joined(separator: ", ")) + " …")
         }
         if let presence = change.presence, let name = change.name {

@@ -1,0 +1,163 @@
+import ParleyConversation
+import ParleyNodeCore
+import ParleyWire
+import Synchronization
+
+/// One reader of the log of events, who reads as fast as it likes: what it has not taken yet stands in
+/// the log and nowhere else.
+///
+/// What may be forgotten passes through a short queue, whose overflow is told.
+final class ChangeFeed: Sendable {
+    /// Changes of the log that are read at once.
+    private static let readCount = 64
+    /// Changes that may be forgotten and wait to be taken; above it the oldest go, and that is told.
+    private static let passingCountMax = 1024
+
+    fileprivate struct State {
+        var cursor: EventCursor
+        /// Whether the cursor is of this process.
+        var isKnown: Bool
+        /// Read and not taken yet, the next one last.
+        var read: [ChangeView] = []
+        var passing = Queue<ChangeView>()
+        var hasSkipped = false
+        /// Whether something may have come since the log was last read to its end.
+        var isDue = true
+        var isEnded = false
+        var waiter: CheckedContinuation<Void, Never>?
+        var ends: [@Sendable () -> Void] = []
+    }
+
+    private let running: RunningNode
+    private let state: Mutex<State>
+
+    /// - Parameter cursor: where to begin.
+    init(of running: RunningNode, after cursor: EventCursor, isKnown: Bool) {
+        self.running = running
+        state = Mutex(State(cursor: cursor, isKnown: isKnown))
+    }
+
+    deinit { for end in state.withLock({ $0.ends }) { end() } }
+
+    /// To be called once nobody reads any more.
+    func whenDone(_ body: @escaping @Sendable () -> Void) {
+        state.withLock { $0.ends.append(body) }
+    }
+
+    /// There may be something in the log.
+    func wake() {
+        state.withLock { state in
+            state.isDue = true
+            return state.takeWaiter()
+        }?.resume()
+    }
+
+    /// Something happened that may be forgotten.
+    func add(_ change: ChangeView) {
+        state.withLock { state in
+            // Of what is only a state of now the newest tells all.
+            if state.passing.contains(where: { $0.isReplaced(by: change) }) {
+                state.passing.removeAll { $0.isReplaced(by: change) }
+            }
+            state.passing.append(change)
+            if state.passing.count > Self.passingCountMax {
+                state.passing.dropOldest()
+                state.hasSkipped = true
+            }
+            return state.takeWaiter()
+        }?.resume()
+    }
+
+    /// Nothing more is told.
+    func end() {
+        state.withLock { state in
+            state.isEnded = true
+            return state.takeWaiter()
+        }?.resume()
+    }
+
+    /// The next change, once there is one; nil after the end, which is that of the node as well.
+    func next() async -> ChangeView? {
+        while true {
+            let (change, position) = state.withLock { ($0.take(), ($0.cursor, $0.isKnown)) }
+            if let change { return change }
+            if state.withLock({ $0.isEnded }) { return nil }
+            guard let isAtEnd = await read(from: position.0, isKnown: position.1) else {
+                return nil
+            }
+            if isAtEnd { await wait() }
+        }
+    }
+
+    /// Reads on. Returns whether there is nothing more; nil once nothing can be read.
+    private func read(from cursor: EventCursor, isKnown: Bool) async -> Bool? {
+        let isDue = state.withLock { state in
+            defer { state.isDue = false }
+            return state.isDue
+        }
+        guard isDue else { return true }
+        // A node that is shut down, or cannot be read, tells nothing more.
+        let page = try? await running.read { views in
+            try views.changes(after: cursor, limit: Self.readCount, isKnown: isKnown)
+        }
+        // The text of a cursor that was just made reads back.
+        guard let page, let next = try? EventCursor(text: page.cursor) else { return nil }
+        return state.withLock { state in
+            (state.cursor, state.isKnown) = (next, true)
+            state.read = page.changes.reversed()
+            if !page.isEnd { state.isDue = true }
+            return page.isEnd && page.changes.isEmpty
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let mustWait = state.withLock { state in
+                    guard !state.isDue, !state.isEnded, state.passing.isEmpty else { return false }
+                    state.waiter = continuation
+                    return true
+                }
+                if !mustWait { continuation.resume() }
+            }
+        } onCancel: {
+            end()
+        }
+    }
+}
+
+extension ChangeFeed.State {
+    fileprivate mutating func take() -> ChangeView? {
+        if let change = read.popLast() { return change }
+        if hasSkipped {
+            hasSkipped = false
+            return stamped(.skipped)
+        }
+        return passing.popFirst().map(stamped)
+    }
+
+    /// What may be forgotten has no place in the log: one goes on after what was told before it.
+    private func stamped(_ change: ChangeView) -> ChangeView {
+        var change = change
+        change.cursor = cursor.text
+        return change
+    }
+
+    fileprivate mutating func takeWaiter() -> CheckedContinuation<Void, Never>? {
+        defer { waiter = nil }
+        return waiter
+    }
+}
+
+extension ChangeView {
+    /// Whether it says nothing any more beside a newer one.
+    fileprivate func isReplaced(by newer: ChangeView) -> Bool {
+        guard kind == newer.kind else { return false }
+        switch kind {
+        case "link", "search": return true
+        case "typing": return conversation == newer.conversation
+        case "presence": return name == newer.name
+        default: return false
+        }
+    }
+}

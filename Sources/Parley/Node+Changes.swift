@@ -1,0 +1,46 @@
+import ParleyNodeCore
+
+extension Node {
+    /// A page of changes from the log; of nil only where one can begin.
+    public func changes(after cursor: String?, limit: Int) async throws -> ChangePage {
+        guard (1...ChangePage.changeCountMax).contains(limit) else {
+            throw NodeError(
+                "bad-limit", "A page holds from 1 to \(ChangePage.changeCountMax) changes.")
+        }
+        let after = try cursor.map { try EventCursor(text: $0) }
+        return try await read { try $0.changes(after: after, limit: limit, isKnown: false) }
+    }
+
+    /// Changes after a cursor, and then as they come; from now on where there is none. Each is read
+    /// from the log when it is asked for.
+    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+        let given = try cursor.map { try EventCursor(text: $0) }
+        let begin =
+            if let given { given } else { try await read { try EventLog.end(in: $0.store) } }
+        let running = running
+        let feed = ChangeFeed(of: running, after: begin, isKnown: given == nil)
+        let id = await running.listen { [weak feed] changes, linksChanged in
+            guard let feed else { return }
+            // Called in the node's actor right after the commit, so this reads what was shown.
+            running.assumeIsolated { node in
+                // A node that is shutting down shows nothing more.
+                let passing = try? node.read { views in try changes.compactMap(views.passing) }
+                for change in passing ?? [] { feed.add(change) }
+            }
+            if linksChanged { feed.add(ChangeView(kind: "link")) }
+            feed.wake()
+        }
+        let (media, call) = (media, media.listen { [weak feed] in feed?.add($0) })
+        let (watch, work) = (watch, watch.listen { [weak feed] in feed?.add($0) })
+        feed.whenDone {
+            media.unlisten(call)
+            watch.unlisten(work)
+            Task { await running.unlisten(id) }
+        }
+        return AsyncStream {
+            await feed.next()
+        } onCancel: { [weak feed] in
+            feed?.end()
+        }
+    }
+}

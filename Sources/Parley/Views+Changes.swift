@@ -1,0 +1,167 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// The log of events as programs and screens read it.
+extension Views {
+    /// A page of the log.
+    ///
+    /// - Parameters:
+    ///   - cursor: where to go on; nil for after everything.
+    ///   - isKnown: whether it is of a page of this process, so that nothing after it was undone.
+    func changes(after cursor: EventCursor?, limit: Int, isKnown: Bool) throws -> ChangePage {
+        let after = try cursor ?? EventLog.end(in: store)
+        let page =
+            isKnown || cursor == nil
+            ? try EventLog.page(from: after, limit: limit, in: store)
+            : try EventLog.resume(after: after, limit: limit, in: store)
+        var found = ChangePage(
+            changes: page.gap.map { [ChangeView(missed: $0, cursor: page.begin)] } ?? [],
+            cursor: page.cursor.text, isEnd: page.isEnd)
+        let messages = try messages(of: page.events.map(\.event))
+        var byteCount = 0
+        for (event, cursor) in page.events {
+            var change = try change(event, messages)
+            byteCount += change?.message?.lineByteCount ?? 0
+            if byteCount > ChangePage.byteCountMax, let last = found.changes.last?.cursor {
+                // What was left out of the page before this one is told no more than it is itself.
+                return ChangePage(changes: found.changes, cursor: last, isEnd: false)
+            }
+            change?.cursor = cursor.text
+            if let change { found.changes.append(change) }
+        }
+        return found
+    }
+
+    /// The messages of some events, as they are now: those of one conversation together.
+    private func messages(of events: [Event]) throws -> [OperationNumber: MessageView] {
+        var numbers: [SpaceNumber: Set<OperationNumber>] = [:]
+        for event in events {
+            guard case .message(let space, let number) = event.change else { continue }
+            numbers[space, default: []].insert(number)
+        }
+        var found: [OperationNumber: MessageView] = [:]
+        for (number, wanted) in numbers.sorted(by: { $0.key < $1.key }) {
+            guard let space = try store.space(number), let roster = try roster(of: space) else {
+                continue
+            }
+            let timeline = try timeline(of: space, roster)
+            for message in try timeline.messages(wanted.sorted(), in: store) {
+                found[message.number] = try view(message, in: space, roster)
+            }
+        }
+        return found
+    }
+
+    /// An event as it is told; nil of a message that is not there any more: another event tells why.
+    private func change(
+        _ event: Event, _ messages: [OperationNumber: MessageView]
+    ) throws -> ChangeView? {
+        guard case .message(_, let number) = event.change else {
+            return try change(event.change)
+        }
+        guard let message = messages[number] else { return nil }
+        return ChangeView(
+            kind: "message", conversation: message.conversation, message: message,
+            isNew: event.isNew)
+    }
+
+    /// What may be forgotten, as it is told; nil of everything else.
+    func passing(_ change: ViewChange) throws -> ChangeView? {
+        switch change {
+        case .typing, .presence, .clocks: try self.change(change)
+        case .message, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
+            .invitation, .additionPolicy, .refolded, .calls:
+            nil
+        }
+    }
+
+    private func change(_ change: ViewChange) throws -> ChangeView? {
+        switch change {
+        case .message, .card: return nil
+        case .conversation(let space): return try view("conversation", space)
+        case .receipts(let space): return try view("receipts", space)
+        case .membership(let space): return try view("members", space)
+        case .refolded(let space): return try view("refolded", space)
+        // What goes on is told call by call: see MediaDesk.
+        case .calls(let space): return try view("calls", space)
+        case .contact(let person):
+            var view = ChangeView(kind: "contact", name: try name(of: person))
+            view.notice = try news(of: person, at: SystemClock.now.wall)
+            return view
+        case .devices(let person): return ChangeView(kind: "devices", name: try name(of: person))
+        case .relays: return ChangeView(kind: "relays")
+        case .invitation(let space):
+            var view = ChangeView(kind: "invitation")
+            view.conversation = space.description
+            view.notice = try invitationNotice(of: space)
+            return view
+        case .additionPolicy: return ChangeView(kind: "invitations")
+        case .typing(let space): return typing(in: space)
+        case .presence(let person):
+            return ChangeView(
+                kind: "presence", name: try name(of: person), presence: presence(of: person).word)
+        case .clocks:
+            // Without a sentence, what differed does so no longer.
+            let warnings = try clockWarnings(at: SystemClock.now)
+            return ChangeView(kind: "clocks", notice: warnings.joined(separator: " "))
+        }
+    }
+
+    /// A change of a conversation; of one that was deleted here it names none.
+    private func view(_ kind: String, _ space: SpaceNumber) throws -> ChangeView {
+        var view = ChangeView(kind: kind)
+        view.conversation = try store.space(space)?.id.description
+        return view
+    }
+}
+
+extension ChangeView {
+    /// Something before this cursor is not told.
+    init(missed gap: EventGap, cursor: EventCursor) {
+        self.init(kind: "missed")
+        missed = gap.rawValue
+        self.cursor = cursor.text
+        notice =
+            switch gap {
+            case .forgotten:
+                "Something that happened before is not told any more: the log does not go back so far."
+            case .undone:
+                "The last that was told was lost when the power went; what others hold comes again."
+            case .foreign:
+                "This cursor is of another node, or of this one before it was set back."
+            }
+    }
+
+    /// Some of what may be forgotten was, because too much of it came at once.
+    static var skipped: ChangeView {
+        var view = ChangeView(kind: "missed")
+        view.missed = "skipped"
+        view.notice =
+            "Who is there, who types and which calls go on came too fast to tell all of it."
+        return view
+    }
+}
+
+/// A cursor as text that programs pass back and do not look into.
+extension EventCursor {
+    var text: String {
+        let place = "\(String(generation, radix: 16)).\(entry)"
+        return skip == 0 ? place : "\(place).\(skip)"
+    }
+
+    init(text: String) throws {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count), let generation = UInt64(parts[0], radix: 16),
+            let entry = UInt64(parts[1]), entry > 0, entry < 1 << 62,
+            let skip = parts.count == 3 ? Int(parts[2]) : 0, (0..<1 << 31).contains(skip)
+        else {
+            throw NodeError(
+                "bad-cursor", "“\(text)” is no cursor.",
+                hint: "Use the `cursor` of a change as it is.")
+        }
+        self.init(generation: generation, entry: entry, skip: skip)
+    }
+}
