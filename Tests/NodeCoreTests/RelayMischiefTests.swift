@@ -78,7 +78,7 @@ struct RelayMischiefTests {
         #expect(called > 30, "it may be better by now")
         relay.mischief = RelayMischief()
         world.run(for: 90_000)
-        #expect(ann.core.relayStates.allSatisfy(\.isDrained))
+        #expect(ann.core.relayStates.allSatisfy { $0.isDrained })
         called = 0
         relay.mischief.cutEvery = 1
         try pair.say("after a good while", by: ann)
