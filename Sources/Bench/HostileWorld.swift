@@ -113,10 +113,13 @@ final class BareNode {
 
     /// Makes a contact of another node, on a link that stays open; returns that.
     func befriend(_ other: BareNode) throws -> LinkID {
-        let secret = [UInt8](repeating: UInt8(truncatingIfNeeded: next), count: 32)
+        let secret = [UInt8](
+            repeating: UInt8(truncatingIfNeeded: next), count: Invite.secretByteCount)
         let expires: UInt64 = 1_800_000_000_000
         _ = try step(.command(CommandID(2), .createInvite(secret: secret, expires: expires)))
-        let invite = Invite(person: identity.person, card: card, secret: secret, expires: expires)
+        let invite = Invite(
+            person: identity.person, secret: secret, expires: expires,
+            place: .device(identity.device, identity.noiseKey, addresses: []))
         _ = try other.step(.command(CommandID(2), .acceptInvite(invite, alias: "victim")))
         let link = newLink()
         try Mail(victim: self, contact: other, link: link).deliver(

@@ -87,17 +87,22 @@ public enum CardReader {
         try kept(of: person, store)?.parts ?? []
     }
 
+    /// Where the devices of a card are.
+    public static func targets(of card: Card) -> [DialTarget] {
+        card.parts.map {
+            DialTarget(
+                device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses,
+                mailboxes: $0.mailboxes)
+        }
+    }
+
     /// Devices of a card that have an address, can be called through a relay, or are near.
     static func targets(
         of bytes: [UInt8], orAmong nearby: [DeviceID: Nearby]
     ) -> [DialTarget] {
         guard let card = card(bytes) else { return [] }
-        return card.parts.filter {
+        return targets(of: card).filter {
             !$0.addresses.isEmpty || !$0.mailboxes.isEmpty || nearby[$0.device] != nil
-        }.map {
-            DialTarget(
-                device: $0.device, noiseKey: $0.noiseKey, addresses: $0.addresses,
-                mailboxes: $0.mailboxes)
         }
     }
 

@@ -66,7 +66,7 @@ extension NodeCore {
     /// - Parameters:
     ///   - mailboxes: those to name; nil for the ones that it names already.
     ///   - prekeys: likewise.
-    func publishCard(
+    mutating func publishCard(
         name: String, addresses: [String], mailboxes: [CardMailbox]? = nil,
         prekeys: [PrekeyCertificate]? = nil, at now: Instant, _ store: some Store
     ) throws(StoreError) {
@@ -86,6 +86,7 @@ extension NodeCore {
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh
         try store.setValue(card.encoded, .card, identity.person.bytes)
+        invites.areCardsDue = true
     }
 
     /// Carries out a command, or says why not. A refusal has changed nothing.

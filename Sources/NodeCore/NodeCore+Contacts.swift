@@ -18,7 +18,8 @@ extension NodeCore {
         return try Overview.contact(person, ownSpace: ownSpace.number, in: store)
     }
 
-    /// The inviter makes the direct conversation, so that there is one and not two.
+    /// Makes the direct conversation with a person unless there is one. Of two who meet by an invite
+    /// the one who took it does, so that there is one and not two.
     mutating func meet(
         _ person: PersonID, _ identity: [[UInt8]], at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]

@@ -77,7 +77,9 @@ extension NodeCore {
         if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
             areRelaysStale = true
         }
-        let known = cards.compactMap { PersonID($0.key) }
+        let invited = try PendingInvite.all(store).map(\.invite.person)
+        if !invited.isEmpty { areRelaysStale = true }
+        let known = Set(cards.compactMap { PersonID($0.key) } + invited).sorted()
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.
         let own = known.firstIndex { $0 > identity.person } ?? 0
@@ -200,7 +202,7 @@ extension NodeCore {
     }
 
     /// Whether one waits for a word of this person.
-    private func isSought(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
+    func isSought(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
         if try pendingInvite(of: person, store) != nil { return true }
         if try pendingJoin(through: person, store) != nil { return true }
         return try contact(person, store)?.state == .requested
@@ -215,14 +217,19 @@ extension NodeCore {
     private func targets(
         of person: PersonID, _ store: some Store
     ) throws(StoreError) -> [DialTarget] {
-        guard !identity.isRevoked, try isWanted(person, store),
-            let card = try store.value(.card, person.bytes)
-        else { return [] }
+        guard !identity.isRevoked, try isWanted(person, store) else { return [] }
         let trust = try trust(in: person, store)
-        return CardReader.targets(of: card, orAmong: nearby)
+        let card = try store.value(.card, person.bytes) ?? []
+        var targets = CardReader.targets(of: card, orAmong: nearby)
             .filter { $0.device != identity.device }
             .map { withRelays(of: $0, namedBy: trust) }
-            .sorted { $0.device < $1.device }
+        if let invited = try pendingInvite(of: person, store)?.invite.target,
+            !targets.contains(where: { $0.device == invited.device }),
+            !invited.addresses.isEmpty || nearby[invited.device] != nil
+        {
+            targets.append(invited)
+        }
+        return targets.sorted { $0.device < $1.device }
     }
 
     /// A device with the addresses of its relays at which this node would call them.

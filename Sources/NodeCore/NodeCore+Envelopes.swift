@@ -136,6 +136,10 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let frames = Parcel.frames(in: content) else { return try count(.envelope, store) }
+        // Who writes here has taken the conversation in, and with it this person.
+        if space.kind == .direct, peer.person != identity.person {
+            try confirm(peer.person, at: now, store, &random, &effects)
+        }
         for frame in frames {
             switch frame {
             case .operations(let operations) where operations.space == space.id:

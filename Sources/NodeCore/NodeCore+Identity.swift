@@ -39,6 +39,7 @@ extension NodeCore {
         if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { areRelaysStale = true }
         if card.person == identity.person {
             try learn(card.identity, of: card.person, at: now, store, &effects)
+            invites.areCardsDue = true
         }
         guard let before = try CardReader.kept(of: card.person, store) else {
             return try store.setValue(card.encoded, .card, card.person.bytes)
@@ -68,6 +69,7 @@ extension NodeCore {
         let old = identity.log
         identity.log = log
         try NodeIdentity.keep(log, in: store)
+        invites.areCardsDue = true
         let card = Card(person: log.person, identity: log.encoded, parts: [])
         let known = try CardReader.kept(of: log.person, store)
         try store.setValue(

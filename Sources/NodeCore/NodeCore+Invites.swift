@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleySealing
 public import ParleyWire
 
 extension NodeCore {
@@ -20,27 +21,32 @@ extension NodeCore {
     }
 
     /// Opens an invite with this secret.
-    func openInvite(
+    mutating func openInvite(
         _ secret: [UInt8], until expires: UInt64, uses: Int, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        precondition(secret.count == Invite.secretByteCount, "a secret has 16 bytes")
         guard (1...Limits.inviteUseCountMax).contains(uses) else {
             return .failure(.tooManyUses(limit: Limits.inviteUseCountMax))
         }
         var openCount = 0
         for (key, value) in try store.values(.invite) {
-            if OpenInvite(value)?.isOpen(at: now.wall) == true {
+            let known = OpenInvite(value)
+            if known?.isOpen(at: now.wall) == true {
                 openCount += 1
-            } else {
+            } else if known?.mayBeTakenLate(at: now.wall) != true {
                 try store.setValue(nil, .invite, key)
             }
         }
         guard openCount < Limits.openInviteCountMax else {
             return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
         }
+        let place = try relayForInvite(at: now, store)
         let invite = OpenInvite(
-            secret: secret, opened: now.wall, expires: expires, useCountMax: uses)
+            secret: secret, opened: now.wall, expires: expires, useCountMax: uses,
+            relay: place?.relay, addresses: place?.addresses ?? [])
         try store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
+        invites.areCardsDue = true
         effects.append(.commitFully)
         return .success(.done)
     }
@@ -75,6 +81,61 @@ extension NodeCore {
         return true
     }
 
+    /// Whether a letter's sender knows the secret of an open invite, who is then a contact.
+    ///
+    /// What costs little comes first: the proof is one hash. Nothing else of a stranger is proven
+    /// unless it holds. Nobody is told where it does not: who reads no letters answers none.
+    mutating func redeem(
+        _ redemption: Introduction.Redemption, in letter: ArrivedLetter, _ card: Card,
+        by relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let person = card.person
+        let known = try contact(person, store)
+        guard person != identity.person, known?.isAccepted != true, known?.isBlocked != true,
+            try mayWrite(store)
+        else { return }
+        let key = OpenInvite.key(redemption.invite)
+        guard var invite = try store.value(.invite, key).flatMap(OpenInvite.init),
+            redemption.proof
+                == Invite.proof(
+                    secret: invite.secret, inbox: letter.inbox, letter.number,
+                    device: letter.sender),
+            invite.guests.contains(person)
+                || invite.isOpen(at: invite.moment(of: letter, readAt: now.wall))
+        else { return try count(.invite, store) }
+        guard letters.mayProve(from: relay, at: now.monotonic) else {
+            return try count(.tooManyFrames, store)
+        }
+        // Why it does not hold is not told: whoever wrote it is counted.
+        guard let log = try? IdentityLog(operations: card.identity),
+            log.person == person, log.certificate(of: letter.sender) != nil,
+            let part = card.parts.first(where: { $0.device == letter.sender }),
+            // As above.
+            let sound = try? Card(person: person, identity: log.encoded, parts: [part])
+                .verified(by: log)
+        else { return try count(.card, store) }
+        if !invite.guests.contains(person) {
+            invite.guests.append(person)
+            try store.setValue(invite.bytes, .invite, key)
+        }
+        try accept(
+            sound, root: Digest(reinterpreting: log.root), at: now, store, &random, &effects)
+    }
+
+    /// Somebody whose invite was taken writes: they have taken this person in.
+    mutating func confirm(
+        _ person: PersonID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try pendingInvite(of: person, store) != nil, try mayWrite(store),
+            let card = try CardReader.kept(of: person, store),
+            let log = try CardReader.identity(of: person, store)
+        else { return }
+        try accept(
+            card, root: Digest(reinterpreting: log.root), at: now, store, &random, &effects)
+    }
+
     /// Takes an invite of somebody else: the two meet as soon as one reaches the other.
     mutating func accept(
         _ invite: Invite, _ alias: String, at now: Instant, _ store: some Store,
@@ -83,16 +144,13 @@ extension NodeCore {
         guard invite.person != identity.person else { return .failure(.ownInvite) }
         guard now.wall < invite.expires else { return .failure(.expired) }
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
-        guard let card = CardReader.card(invite.card, of: invite.person) else {
-            return .failure(.unknownPerson)
-        }
         if try contact(invite.person, store)?.isBlocked == true { return .failure(.blocked) }
         if try isAccepted(invite.person, store) { return .success(.done) }
-        try keep(card, at: now, store, &effects)
         try store.setValue(
-            PendingInvite(secret: invite.secret, alias: alias).bytes, .introduction,
+            PendingInvite(invite: invite, alias: alias).bytes, .introduction,
             invite.person.bytes)
         effects.append(.commitFully)
+        areRelaysStale = true
         effects.append(.changed([.contact(invite.person)]))
         try seek(invite.person, at: now, store, &effects)
         return .success(.done)

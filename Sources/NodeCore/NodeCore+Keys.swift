@@ -45,6 +45,9 @@ extension NodeCore {
         guard try mayWrite(store) else { return }
         var didDrop = false
         if isBeginning {
+            // An invite that another device of the person's changed the card of, or a put that failed.
+            invites.areCardsDue = true
+            try beginConversations(at: now, store, &random, &effects)
             try renewPrekey(at: now, store, &random, &effects)
             try renewWriters(at: now, store, &random, &effects)
             didDrop = try dropPrekeys(at: now, store)

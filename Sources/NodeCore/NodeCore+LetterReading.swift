@@ -10,10 +10,11 @@ import ParleyWire
 extension NodeCore {
     /// A letter came: who wrote it presents their card in it, or it is not read.
     mutating func openLetter(
-        _ bytes: [UInt8], in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
+        _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        let bytes = entry.envelope
         guard letters.isNew(digest(.relayBlob, bytes)) else { return }
         let prekeys = try store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
@@ -27,9 +28,19 @@ extension NodeCore {
         }
         guard let letter = LetterContent(content),
             case .introduce(let introduction) = letter.frames.first,
-            let card = CardReader.claimed(introduction.card),
+            let card = CardReader.claimed(introduction.card)
+        else { return try count(.stranger, store) }
+        if let redemption = introduction.redemption {
+            try redeem(
+                redemption, in: ArrivedLetter(letter.number, by: sender, in: inbox, entry), card,
+                by: relay, at: now, store, &random, &effects)
+        }
+        guard
             let peer = try correspondent(sender, card, by: relay, at: now, store, &effects)
         else { return try count(.stranger, store) }
+        if introduction.isContact {
+            try confirm(peer.person, at: now, store, &random, &effects)
+        }
         for frame in letter.frames.dropFirst() {
             switch frame {
             case .operations(let operations):

@@ -88,12 +88,10 @@ extension NodeCore {
                 called.append(mailbox.relay)
                 continue
             }
-            let presented = Frame.introduce(
-                Introduction(
-                    card: own.encoded, redemption: nil, join: nil, isRequest: false,
-                    isContact: false))
             for frame in frames {
                 let number = try nextLetterNumber(at: now, store)
+                let presented = try presented(
+                    own, to: person, in: mailbox.inbox, number, store)
                 guard let content = LetterContent.encode([presented, frame], number: number),
                     let letter = Letter.seal(
                         content, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
@@ -112,6 +110,20 @@ extension NodeCore {
             keep(frames, to: device, of: person, for: relay, at: now)
         }
         return false
+    }
+
+    /// What a letter begins with: who writes it, and what lets them.
+    private func presented(
+        _ card: Card, to person: PersonID, in inbox: MailboxID, _ number: LetterNumber,
+        _ store: some Store
+    ) throws(StoreError) -> Frame {
+        let state = try contact(person, store)?.state
+        return .introduce(
+            Introduction(
+                card: card.encoded,
+                redemption: try pendingInvite(of: person, store)?.invite.redemption(
+                    in: inbox, number, by: identity.device),
+                isRequest: state == .requested, isContact: state == .accepted))
     }
 
     /// Counts the letters of this device. Where the store was set back, the clock takes it on.

@@ -36,7 +36,7 @@ extension NodeCore {
                 lines[relay]?.inbox = keys.inbox
                 let opening = Opening(
                     key: keys.owner,
-                    writers: try writerNames(on: relay, at: now, store, &random), space: nil)
+                    writers: try writerNames(on: relay, at: now, store, &random), use: .inbox)
                 self.open(keys.inbox, opening, on: relay, at: now, &effects)
             }
             if line.mailboxes[keys.inbox] == nil {

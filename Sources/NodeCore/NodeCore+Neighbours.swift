@@ -66,6 +66,14 @@ extension NodeCore {
                 return (person, part.device)
             }
         }
+        // Nothing but their invite may be known of somebody whom one is to meet.
+        for pending in try PendingInvite.all(store) {
+            if let target = pending.invite.target,
+                LocalTag.tag(of: target.noiseKey, salt: sighting.salt) == sighting.tag
+            {
+                return (pending.invite.person, target.device)
+            }
+        }
         return nil
     }
 

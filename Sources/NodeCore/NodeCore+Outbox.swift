@@ -189,7 +189,9 @@ extension NodeCore {
             return set(
                 .epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
         }
-        if try isUnpaid(epoch, of: space, on: relay, store) {
+        let awaitsAnswer = try awaitsAnswer(in: space, store)
+        let isUnpaid = try isUnpaid(epoch, of: space, on: relay, store)
+        if awaitsAnswer || isUnpaid {
             return try postByLetter(
                 due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
                 &random, &effects)

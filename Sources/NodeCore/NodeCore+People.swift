@@ -38,10 +38,10 @@ extension NodeCore {
         var redemption: Introduction.Redemption?
         if let invite,
             let proof = Invite.proof(
-                secret: invite.secret, handshakeHash: link.peer.handshakeHash,
+                secret: invite.invite.secret, handshakeHash: link.peer.handshakeHash,
                 device: identity.device)
         {
-            redemption = .init(invite: Invite.hash(of: invite.secret), proof: proof)
+            redemption = .init(invite: Invite.hash(of: invite.invite.secret), proof: proof)
         }
         let state = try contact(link.peer.person, store)?.state
         let frame = Frame.introduce(
@@ -151,9 +151,12 @@ extension NodeCore {
             hangUp(id, .stranger, &effects)
             return true
         }
+        // Who took the invite makes the conversation; where both took one, the lesser does.
+        let isMutual = try pendingInvite(of: peer.person, store) != nil
         try accept(peer, card, at: now, store, &random, &effects)
         try introduce(on: id, store, &effects)
         try admit(id, at: now, store, &random, &effects)
+        guard isMutual, identity.person < peer.person else { return true }
         try meet(peer.person, peer.identity, at: now, store, &random, &effects)
         return true
     }
@@ -172,10 +175,12 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
         let isMutual = introduction.isRequest
+        let wasInvited = try pendingInvite(of: peer.person, store) != nil
         try accept(peer, card, at: now, store, &random, &effects)
         try admit(id, at: now, store, &random, &effects)
-        // Both asked, so neither makes the conversation for having been asked: the lesser does.
-        guard isMutual, identity.person < peer.person else { return }
+        // Who took an invite makes the conversation. Where both asked, neither makes it for having
+        // been asked: the lesser does.
+        guard wasInvited || isMutual && identity.person < peer.person else { return }
         try meet(peer.person, peer.identity, at: now, store, &random, &effects)
     }
 
@@ -203,18 +208,26 @@ extension NodeCore {
         _ peer: LinkPeer, _ card: Card, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
+        try accept(card, root: peer.root, at: now, store, &random, &effects)
+        dialing[peer.device] = Dialing(peer.person)
+    }
+
+    /// Makes the person of a card that holds a contact.
+    mutating func accept(
+        _ card: Card, root: Digest, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
         guard let ownSpace else { return }
+        let person = card.person
         try keep(card, at: now, store, &effects)
-        let invite = try pendingInvite(of: peer.person, store)
-        try store.setValue(nil, .introduction, peer.person.bytes)
-        if try isAccepted(peer.person, store) { return }
-        var contact =
-            try contact(peer.person, store) ?? Contact(person: peer.person, root: peer.root)
+        let invite = try pendingInvite(of: person, store)
+        try store.setValue(nil, .introduction, person.bytes)
+        if try isAccepted(person, store) { return }
+        var contact = try contact(person, store) ?? Contact(person: person, root: root)
         contact.state = .accepted
         contact.card = card.encoded
         if let alias = invite?.alias, !alias.isEmpty { contact.alias = alias }
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
-        dialing[peer.device] = Dialing(peer.person)
     }
 
     // MARK: What a person decides

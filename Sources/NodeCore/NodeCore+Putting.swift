@@ -127,7 +127,7 @@ extension NodeCore {
         }
         let (mailbox, key) = keys.drop(at: relay, ofDay: line.day)
         if line.needsTicket, !line.paid.contains(mailbox) {
-            let opening = Opening(key: key, writers: nil, space: space.number)
+            let opening = Opening(key: key, writers: nil, use: .drop(space.number))
             open(mailbox, opening, on: relay, at: now, &effects)
             return false
         }
@@ -147,7 +147,7 @@ extension NodeCore {
         }
         try keep(chain, of: identity.device, in: epoch, of: space, store)
         effects.append(.commitFully)
-        let opening = Opening(key: key, writers: nil, space: space.number)
+        let opening = Opening(key: key, writers: nil, use: .drop(space.number))
         open(mailbox, opening, on: relay, at: now, &effects)
         ask(
             .put(envelope: sealed), of: mailbox, as: key, on: relay, for: question, at: now,

@@ -189,7 +189,7 @@ extension NodeCore {
         case .inbox:
             for entry in fresh {
                 try openLetter(
-                    entry.envelope, in: mailbox, by: relay, at: now, store, &random, &effects)
+                    entry, in: mailbox, by: relay, at: now, store, &random, &effects)
             }
         case .drop(let space, let epoch):
             try openEnvelopes(

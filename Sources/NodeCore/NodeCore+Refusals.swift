@@ -20,7 +20,8 @@ extension NodeCore {
         case .page(let mailbox), .glance(let mailbox):
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
         case .subscribe(let mailbox): lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
-        case .open, .welcome, .reminder, .passing, .whatever: break
+        case .card(let mailbox): lines[relay]?.cards[mailbox] = nil
+        case .open, .welcome, .reminder, .inviteCard, .passing, .whatever: break
         }
         switch refusal {
         case .busy(let delay): rest(relay, for: UInt64(delay), at: now, &effects)
@@ -105,6 +106,8 @@ extension NodeCore {
             }
             if case .unknown = open.stage { look(into: mailbox, on: relay, at: now, &effects) }
         }
+        try showCards(on: relay, at: now, store, &random, &effects)
+        try lookForCards(on: relay, at: now, store, &effects)
         guard line.isReading, line.inboxDay != line.day else { return }
         try watchMailboxes(of: [], on: relay, at: now, store, &random, &effects)
     }

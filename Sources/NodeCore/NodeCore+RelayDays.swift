@@ -83,6 +83,7 @@ extension NodeCore {
                 try store.setValue(nil, table, key)
             }
         }
+        try forgetShownCards(on: relay, store)
         for space in try store.spaces() {
             try miss(space.number, heldBy: nil, at: now, store, &effects)
         }

@@ -87,6 +87,12 @@ extension NodeCore {
             areRelaysStale = false
             try findRelays(at: now, store, &random, &effects)
         }
+        if invites.areCardsDue {
+            invites.areCardsDue = false
+            for relay in lines.keys.sorted() {
+                try showCards(on: relay, at: now, store, &random, &effects)
+            }
+        }
         guard !lines.isEmpty else {
             mailboxesDue = []
             outboxDue = DueSpaces()
@@ -146,6 +152,7 @@ extension NodeCore {
             }
             call(relay, at: now, &effects)
         }
+        try callForCards(at: now, store, &effects)
     }
 
     /// Calls a relay, unless a connection is there or under way.
@@ -178,7 +185,7 @@ extension NodeCore {
         switch line.phase {
         case .calling: return
         case .idle:
-            guard line.isReading || !outboxDue.isEmpty || line.failureCount < 12 else {
+            guard line.isInUse || !outboxDue.isEmpty || line.failureCount < 12 else {
                 lines[relay] = nil
                 return
             }
@@ -195,7 +202,7 @@ extension NodeCore {
                 lines[relay]?.isOwed = true
                 set(.relay(relay), in: next - now.monotonic, at: now, &effects)
             }
-            if line.isReading || !line.questions.isEmpty || line.isOwed {
+            if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, at: now, &effects) }
                 try askAnew(relay, at: now, store, &random, &effects)
                 return dueEverywhere()
@@ -236,6 +243,9 @@ extension NodeCore {
         case .answered(let number, let answer):
             guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
             try answered(asked, answer, by: relay, at: now, store, &random, &effects)
+        case .arrived(let mailbox, let entries) where line.cards[mailbox] != nil:
+            try tookCards(
+                entries, in: mailbox, on: relay, at: now, store, &random, &effects)
         case .arrived(let mailbox, let entries):
             guard line.mailboxes[mailbox]?.isRead == true else {
                 lines[relay]?.mailboxes[mailbox]?.hasMore = true
@@ -246,6 +256,8 @@ extension NodeCore {
         case .passed(let mailbox, let bytes):
             try openPassed(
                 bytes, in: mailbox, by: relay, at: now, store, &random, &effects)
+        case .missed(let mailbox) where line.cards[mailbox] != nil:
+            try missedCard(in: mailbox, on: relay, at: now, store, &effects)
         case .missed(let mailbox):
             missedPushes(of: mailbox, on: relay, at: now, &effects)
         case .day(let day):
@@ -281,6 +293,8 @@ extension NodeCore {
         try store.setValue(record.bytes, .relay, relay.bytes)
         try passWaiting(to: relay, at: now, store, &random, &effects)
         try sendWaiting(to: relay, at: now, store, &random, &effects)
+        try showCards(on: relay, at: now, store, &random, &effects)
+        try lookForCards(on: relay, at: now, store, &effects)
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
         dueEverywhere()
         if lines[relay]?.isReading == false {
@@ -349,6 +363,11 @@ extension NodeCore {
                 space.id.bytes + device.bytes)
         case (.open(let mailbox, let ticket), .opened):
             try wasOpened(mailbox, for: ticket, on: relay, at: now, store, &effects)
+        case (.inviteCard(let number, let card), .stored(let counter)):
+            try noteCounter(counter, of: relay, store)
+            try cardIsShown(of: number, card, store, &effects)
+        case (.card(let mailbox), .entries(let entries, _, _)):
+            try tookCards(entries, in: mailbox, on: relay, at: now, store, &random, &effects)
         case (.subscribe(let mailbox), .subscribed(let newest)):
             wasSubscribed(mailbox, newest: newest, on: relay, at: now, &effects)
         case (.open(let mailbox, let ticket), .refused(let refusal)):

@@ -19,10 +19,17 @@ extension NodeCore {
     mutating func note(
         _ mailbox: CardMailbox, namedBy person: PersonID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        let relay = mailbox.relay
+        try note(mailbox.relay, at: mailbox.addresses, namedBy: person, at: now, store)
+    }
+
+    /// The same for a relay that somebody names who may have no card yet.
+    mutating func note(
+        _ relay: NoiseKey, at named: [String], namedBy person: PersonID, at now: Instant,
+        _ store: some Store
+    ) throws(StoreError) -> Bool {
         if lines[relay]?.places.isOwn == true { return true }
         let trust = try trust(in: person, store)
-        let addresses = mailbox.addresses.filter { RelayHost(of: $0).mayBeCalled(trust) }
+        let addresses = named.filter { RelayHost(of: $0).mayBeCalled(trust) }
         guard lines[relay] == nil else {
             if !addresses.isEmpty {
                 lines[relay]?.places.note(addresses, namedBy: person, trust)
@@ -60,7 +67,9 @@ extension NodeCore {
     func trust(
         in person: PersonID, _ store: some Store
     ) throws(StoreError) -> RelayPlaces.Trust {
-        try isAccepted(person, store) ? .contact : .member
+        // Whose invite was taken, or who was asked, is trusted as a contact: one wants to meet them.
+        if try isSought(person, store) { return .contact }
+        return try isAccepted(person, store) ? .contact : .member
     }
 
     /// The relays that this device reads because its person uses none: those of contacts before those
@@ -98,7 +107,7 @@ extension NodeCore {
 extension RelayLine {
     /// Whether members alone name it, and nothing is read there, waits for it or is on its way.
     fileprivate var isOfNoUse: Bool {
-        phase == .idle && !isReading && letters.isEmpty && places.isNamedByMembersOnly
+        phase == .idle && !isInUse && letters.isEmpty && places.isNamedByMembersOnly
     }
 }
 

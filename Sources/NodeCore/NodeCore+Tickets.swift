@@ -47,7 +47,7 @@ extension NodeCore {
     ) {
         // An inbox is opened every day: one that nobody opens is let go of.
         let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
-        guard isFirst || opening.space == nil else { return }
+        guard isFirst || opening.use == .inbox else { return }
         lines[relay]?.openings[mailbox] = opening
         ask(
             .open(writers: opening.writers, ticket: nil), of: mailbox, as: opening.key, on: relay,
@@ -66,9 +66,14 @@ extension NodeCore {
         let wasUnpaid = lines[relay]?.unpaid.remove(mailbox) != nil
         lines[relay]?.paid.insert(mailbox)
         effects.append(.linksChanged)
-        if let space = opening.space {
+        switch opening.use {
+        case .drop(let space):
             outboxDue.insert(space)
             return
+        case .invite:
+            invites.areCardsDue = true
+            return
+        case .inbox: break
         }
         // The inbox came first: now there may be tickets for drops.
         let unpaid = lines[relay]?.unpaid ?? []
@@ -93,7 +98,7 @@ extension NodeCore {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.opened.remove(mailbox)
             // The inbox is opened again when there is time; a drop, when something is to go there.
-            if opening.space == nil { lines[relay]?.inboxDay = nil }
+            if opening.use == .inbox { lines[relay]?.inboxDay = nil }
             let asked = AskedQuestion(question: .open(mailbox, ticket: ticket), mailbox: mailbox)
             return try refused(refusal, asked, by: relay, at: now, store, &effects)
         }
@@ -105,7 +110,7 @@ extension NodeCore {
         guard let next = try nextTicket(for: opening, on: relay, store) else {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.unpaid.insert(mailbox)
-            if let space = opening.space { outboxDue.insert(space) }
+            if case .drop(let space) = opening.use { outboxDue.insert(space) }
             return effects.append(.linksChanged)
         }
         lines[relay]?.spending.insert(next)
@@ -121,9 +126,17 @@ extension NodeCore {
     ) throws(StoreError) -> [UInt8]? {
         guard let line = lines[relay] else { return nil }
         let left = try tickets(for: relay, store).filter { !line.spending.contains($0) }
-        if opening.space == nil { return left.first }
+        if opening.use == .inbox { return left.first }
         guard let inbox = line.inbox, line.paid.contains(inbox), left.count > 1 else { return nil }
         return left.first
+    }
+
+    /// Whether a mailbox for the card of an invite stands on a relay or can be opened there, as far as
+    /// is known.
+    func mayPutCard(on relay: NoiseKey, _ store: some Store) throws(StoreError) -> Bool {
+        guard let line = lines[relay], line.phase == .open, line.needsTicket else { return true }
+        guard !line.lacksTicket else { return false }
+        return try tickets(for: relay, store).count > 1
     }
 
     private mutating func drop(
@@ -143,6 +156,18 @@ extension NodeCore {
             let keys = try keys(of: epoch, in: space, store)
         else { return false }
         return line.unpaid.contains(keys.drop(at: relay, ofDay: line.day).id)
+    }
+
+    /// Whether the other one of a direct conversation has not answered yet: what is written there goes
+    /// into their inboxes, where it waits for them however long they are away; drops are read back
+    /// only to when their keys came.
+    func awaitsAnswer(in space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard space.kind == .direct else { return false }
+        let members = judges[space.number]?.roster.members ?? []
+        for member in members where member.person != identity.person {
+            return try isSought(member.person, store)
+        }
+        return false
     }
 
     /// Puts runs of own logs into the inboxes of those who read at a relay.
@@ -182,6 +207,14 @@ extension NodeCore {
                 }
                 next = places.upperBound
             }
+        }
+        // Who has heard how far this device is may say how far they are.
+        for reader in readers {
+            let own = try Catchup.frontier(
+                of: space, .everything(), for: reader.device, asks: false, in: store)
+            _ = try send(
+                [.frontier(own)], to: reader.device, of: reader.person, on: relay, at: now, store,
+                &random, &effects)
         }
     }
 }

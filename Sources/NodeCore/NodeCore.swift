@@ -86,6 +86,8 @@ public struct NodeCore: Sendable {
     var lines: [NoiseKey: RelayLine] = [:]
     /// What is due about who may write into this device's inboxes.
     var inboxes = InboxUpkeep()
+    /// What is due about the cards of open invites.
+    var invites = InviteUpkeep()
     /// What goes through relays and is kept nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.

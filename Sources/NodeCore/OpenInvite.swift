@@ -1,4 +1,5 @@
 public import ParleyLedger
+import ParleySealing
 public import ParleyWire
 
 /// An invite that this node gave out.
@@ -11,15 +12,26 @@ public struct OpenInvite: Equatable, Sendable {
     public let expires: UInt64
     /// How many persons may take it.
     public let useCountMax: Int
+    /// The relay that the link names, where it names one, and where that is.
+    public let relay: NoiseKey?
+    /// As above.
+    public let addresses: [String]
     /// Who took it. Somebody who comes again, since the answer was lost, takes nothing more.
     public internal(set) var guests: [PersonID] = []
+    /// Which card the relay answered that it has, as a hash; nil as long as it has none.
+    public internal(set) var shown: Digest?
 
     /// An invite that nobody took yet.
-    init(secret: [UInt8], opened: UInt64, expires: UInt64, useCountMax: Int) {
+    init(
+        secret: [UInt8], opened: UInt64, expires: UInt64, useCountMax: Int,
+        relay: NoiseKey? = nil, addresses: [String] = []
+    ) {
         self.secret = secret
         self.opened = opened
         self.expires = expires
         self.useCountMax = useCountMax
+        self.relay = relay
+        self.addresses = addresses
     }
 
     /// Its name among those of this node: the first bytes of a hash of its secret.
@@ -27,6 +39,20 @@ public struct OpenInvite: Equatable, Sendable {
 
     /// Whether one more person may take it.
     func isOpen(at wall: UInt64) -> Bool { wall < expires && guests.count < useCountMax }
+
+    /// Whether a letter may yet come that somebody wrote in time: relays keep them for 30 days.
+    func mayBeTakenLate(at wall: UInt64) -> Bool {
+        let patience = 30 * NodeCore.day
+        return relay != nil && wall < expires + min(patience, .max - expires)
+    }
+
+    /// When a letter was written, as far as the invite's end is concerned: when the relay got it, by
+    /// its clock, where that can be; else when it is read. Who was away for the last days of an invite
+    /// takes in those who came in time.
+    func moment(of letter: ArrivedLetter, readAt now: UInt64) -> UInt64 {
+        let slack = NodeCore.day
+        return letter.came <= now && letter.came + slack >= opened ? letter.came : now
+    }
 
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
@@ -38,6 +64,14 @@ public struct OpenInvite: Equatable, Sendable {
             for _ in 0..<(try reader.count("guests", atMost: Limits.inviteUseCountMax)) {
                 guests.append(try reader.identifier())
             }
+            relay = try reader.byte() == 1 ? try reader.identifier() : nil
+            var addresses: [String] = []
+            for _ in 0..<(try reader.count("addresses", atMost: Invite.relayAddressCountMax)) {
+                let count = try reader.count("address", atMost: 256)
+                addresses.append(String(decoding: try reader.slice(count), as: UTF8.self))
+            }
+            self.addresses = addresses
+            shown = try reader.byte() == 1 ? try reader.identifier() : nil
             try reader.finish()
         } catch {
             return nil
@@ -52,6 +86,12 @@ public struct OpenInvite: Equatable, Sendable {
         writer.number(UInt64(useCountMax))
         writer.number(UInt64(guests.count))
         for guest in guests { writer.identifier(guest) }
+        writer.byte(relay == nil ? 0 : 1)
+        if let relay { writer.identifier(relay) }
+        writer.number(UInt64(addresses.count))
+        for address in addresses { writer.counted(Array(address.utf8)) }
+        writer.byte(shown == nil ? 0 : 1)
+        if let shown { writer.identifier(shown) }
         return writer.bytes
     }
 
@@ -65,27 +105,96 @@ public struct OpenInvite: Equatable, Sendable {
     public static func all(
         at wall: UInt64, _ store: some NodeStore
     ) throws(StoreError) -> [OpenInvite] {
-        try store.values(.invite).compactMap { OpenInvite($0.value) }
-            .filter { $0.isOpen(at: wall) }
+        try kept(store).filter { $0.isOpen(at: wall) }
             .sorted { ($1.opened, $1.number) < ($0.opened, $0.number) }
+    }
+
+    /// Every invite that is kept, by its name.
+    static func kept(_ store: some NodeStore) throws(StoreError) -> [OpenInvite] {
+        try store.values(.invite).compactMap { OpenInvite($0.value) }
+    }
+
+    /// What goes to the guests; nil before this node has a card.
+    public func invite(
+        by identity: NodeIdentity, _ store: some NodeStore
+    ) throws(StoreError) -> Invite? {
+        if let relay {
+            return Invite(
+                person: identity.person, secret: secret, expires: expires,
+                place: .relay(relay, addresses: addresses))
+        }
+        // This device alone knows the invite: the guest must not ask another.
+        guard let part = try CardReader.own(of: identity, store)?.parts.first else { return nil }
+        return Invite(
+            person: identity.person, secret: secret, expires: expires,
+            place: .device(part.device, part.noiseKey, addresses: part.addresses))
     }
 }
 
-/// An invite of somebody else that this node has taken and not yet presented.
+/// An invite of somebody else that this node has taken and that was not answered yet.
 struct PendingInvite {
-    let secret: [UInt8]
+    let invite: Invite
     let alias: String
+    /// Whether the card of who invites is known: it lay on the relay, or they showed it.
+    var hasCard = false
 
-    init(secret: [UInt8], alias: String) {
-        self.secret = secret
+    init(invite: Invite, alias: String) {
+        self.invite = invite
         self.alias = alias
     }
 
     init?(_ bytes: [UInt8]) {
-        guard bytes.count >= Invite.secretByteCount else { return nil }
-        secret = Array(bytes.prefix(Invite.secretByteCount))
-        alias = String(decoding: bytes.dropFirst(Invite.secretByteCount), as: UTF8.self)
+        var reader = ByteReader(bytes)
+        do {
+            hasCard = try reader.byte() == 1
+            let count = try reader.count("invite", atMost: bytes.count)
+            invite = try Invite(bytes: Array(try reader.slice(count)))
+            alias = String(decoding: reader.rest(), as: UTF8.self)
+        } catch {
+            return nil
+        }
     }
 
-    var bytes: [UInt8] { secret + alias.utf8 }
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(hasCard ? 1 : 0)
+        writer.counted(invite.bytes)
+        writer.raw(Array(alias.utf8))
+        return writer.bytes
+    }
+
+    /// The relay on which the card is to be looked for; nil where it need not be.
+    var relayToAsk: NoiseKey? {
+        guard !hasCard, case .relay(let relay, _) = invite.place else { return nil }
+        return relay
+    }
+
+    /// All that were taken and not answered yet, by person.
+    static func all(_ store: some NodeStore) throws(StoreError) -> [PendingInvite] {
+        try store.values(.introduction).compactMap { PendingInvite($0.value) }
+    }
+}
+
+/// A letter that lay in this device's inbox.
+struct ArrivedLetter {
+    /// Which of its sender's letters it is.
+    let number: LetterNumber
+    let sender: DeviceID
+    let inbox: MailboxID
+    /// When the relay got it, by its clock, in Unix milliseconds.
+    let came: UInt64
+
+    init(_ number: LetterNumber, by sender: DeviceID, in inbox: MailboxID, _ entry: RelayEntry) {
+        self.number = number
+        self.sender = sender
+        self.inbox = inbox
+        // Counters are microseconds of the relay's clock.
+        came = entry.counter / 1_000
+    }
+}
+
+/// What is due about the cards of open invites.
+struct InviteUpkeep: Sendable {
+    /// The own card changed, an invite was opened, or a mailbox for a card was.
+    var areCardsDue = false
 }

@@ -32,6 +32,14 @@ public struct MailboxRequest: Sendable {
     public var mailbox: MailboxID
     /// The key that has the right.
     public var key: DeviceSigningKey
+
+    /// A request with these fields.
+    public init(number: UInt64, action: RelayAction, mailbox: MailboxID, key: DeviceSigningKey) {
+        self.number = number
+        self.action = action
+        self.mailbox = mailbox
+        self.key = key
+    }
 }
 
 /// What a mailbox is to this device.
@@ -116,6 +124,10 @@ enum RelayQuestion: Equatable, Sendable {
     case reminder(SpaceNumber, DeviceID)
     /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
     case open(MailboxID, ticket: [UInt8]?)
+    /// A card, for those who take an invite.
+    case inviteCard(UInt64, Digest)
+    /// The card of who gave an invite.
+    case card(MailboxID)
     /// Something that is of use now or never.
     case passing
     /// Whatever comes of it changes nothing.
@@ -125,7 +137,7 @@ enum RelayQuestion: Equatable, Sendable {
     var isLetter: Bool {
         switch self {
         case .letter, .welcome, .reminder, .passing: true
-        case .page, .glance, .put, .subscribe, .open, .whatever: false
+        case .page, .glance, .put, .subscribe, .open, .inviteCard, .card, .whatever: false
         }
     }
 }
@@ -179,6 +191,10 @@ struct RelayLine: Sendable {
     var unpaid: Set<MailboxID> = []
     /// Tickets that were shown and have no answer yet.
     var spending: Set<[UInt8]> = []
+    /// Whether the card of somebody is looked for here whose invite was taken.
+    var awaitsCard = false
+    /// The mailboxes in which such cards are to lie that were asked for on this connection.
+    var cards: [MailboxID: PersonID] = [:]
     /// This device's inbox.
     var inbox: MailboxID?
     /// The day on which this device's inbox was opened last.
@@ -205,6 +221,9 @@ struct RelayLine: Sendable {
         self.isReading = isReading
     }
 
+    /// Whether the connection is to stand though nothing is asked.
+    var isInUse: Bool { isReading || awaitsCard }
+
     /// Whether everything that was there has been taken.
     var isDrained: Bool { !isReading || (queues.isEmpty && walk == nil) }
 
@@ -221,7 +240,9 @@ struct RelayLine: Sendable {
         questions.values.count {
             switch $0.question {
             case .put, .letter: true
-            case .page, .glance, .subscribe, .welcome, .reminder, .open, .passing, .whatever: false
+            case .page, .glance, .subscribe, .welcome, .reminder, .open, .inviteCard, .card,
+                .passing, .whatever:
+                false
             }
         }
     }
@@ -260,6 +281,7 @@ struct RelayLine: Sendable {
         paid = []
         unpaid = []
         spending = []
+        cards = [:]
         inboxDay = nil
         nextDay = nil
         underway = [:]
@@ -343,8 +365,17 @@ struct Opening: Sendable {
     let key: DeviceSigningKey
     /// Who else may write; nil for a drop.
     let writers: [WriterID]?
-    /// Whose operations wait for it; nil for the inbox.
-    let space: SpaceNumber?
+    /// What for.
+    let use: Use
+
+    enum Use: Equatable, Sendable {
+        /// This device's inbox.
+        case inbox
+        /// Operations of a space wait for it.
+        case drop(SpaceNumber)
+        /// A card for those who take an invite.
+        case invite
+    }
 }
 
 /// How a relay that this device uses is doing.

@@ -22,17 +22,40 @@ extension Node {
             throw NodeError("bad-hours", "An invite lasts from 1 to 720 hours.")
         }
         var random = SystemRandom()
-        let secret = random.bytes(32)
+        let secret = random.bytes(Invite.secretByteCount)
         let now = SystemClock.now.wall
         _ = try await running.perform(
             .createInvite(secret: secret, expires: now + UInt64(hours) * 3_600_000, uses: uses))
-        return try await read { views in
+        // A relay that is connected has the card in a moment, and one is told so.
+        return try await settled { views in
             guard
                 let invite = try OpenInvite.all(at: now, views.store).first(where: {
                     $0.secret == secret
                 })
             else { throw NodeError(.unknownInvite) }
-            return try views.view(invite)
+            let isUnderway = views.core.relayStates.contains {
+                $0.relay == invite.relay && $0.isConnected
+            }
+            return (try views.view(invite), invite.shown != nil || !isUnderway)
+        }
+    }
+
+    /// How long an answer waits for what is on its way.
+    private static let patience: Duration = .seconds(2)
+    private static let lookInterval: Duration = .milliseconds(20)
+
+    /// What is read once it has settled, or as it is after a while; at once where the node does not
+    /// run, for nothing moves then.
+    private func settled<R: Sendable>(
+        _ body: @Sendable (Views) throws -> (value: R, isSettled: Bool)
+    ) async throws -> R {
+        let end = ContinuousClock.now + Self.patience
+        while true {
+            let (value, isSettled) = try await read(body)
+            if isSettled || !network.isRunning || network.isOffline || ContinuousClock.now >= end {
+                return value
+            }
+            try await Task.sleep(for: Self.lookInterval)
         }
     }
 
@@ -58,7 +81,10 @@ extension Node {
                 prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
         _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
-        return try await read { try $0.contact(view: invite.person) }
+        return try await settled { views in
+            let view = try views.contact(view: invite.person)
+            return (view, view.isWritable)
+        }
     }
 
     // MARK: Requests

@@ -66,16 +66,25 @@ extension Node {
     ) async throws -> FoundPerson {
         let code = try RecoveryCode(person: recoveryCode)
         let invite: Invite
-        let card: Card
         do {
             invite = try Invite(link: link)
-            card = try Card(bytes: invite.card)
         } catch {
             throw NodeError(
                 "bad-link", "That is no invite link, or part of it is missing.", not: link,
                 prefix: "parley:1:", hint: "It begins with `parley:1:` and is one long word.")
         }
-        let answer = await RecoveryCall.ask(card, code, network: NetworkID(named: network))
+        let network = NetworkID(named: network)
+        var targets = invite.target.map { [$0] } ?? []
+        if targets.isEmpty {
+            guard let card = await CardCall.card(for: invite, network: network) else {
+                throw NodeError(
+                    "no-card", "The card of whoever made that invite is not on its relay.",
+                    hint: "The relay must be reachable from here, and their node must have run "
+                        + "since they made the invite.")
+            }
+            targets = CardReader.targets(of: card)
+        }
+        let answer = await RecoveryCall.ask(targets, code, network: network)
         guard let found = answer.card else {
             guard answer.wasReached else {
                 throw NodeError(

@@ -12,8 +12,14 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var guests: [String]
     /// The group that it leads into; nil where it makes a contact. Its link is shown once only.
     public var group: String? = nil
-    /// Where the link says that this node is. Nobody can use one that says nothing.
+    /// Where the link says that this node is, where it names no relay. Nobody elsewhere can use one
+    /// that says nothing.
     public var addresses: [String] = []
+    /// The relay on which one's card lies for whoever takes the link: then the two need never be
+    /// online together. Nil where it names none.
+    public var relay: String? = nil
+    /// Whether the card does not lie there yet, so that whoever takes the link waits for it.
+    public var isWaitingForRelay = false
 }
 
 /// One's own card.
@@ -50,6 +56,9 @@ public struct ContactView: Codable, Equatable, Sendable {
     public var isLinked: Bool
     /// Where their devices were last known to be.
     public var addresses: [String]
+    /// Whether there is a conversation with them alone in which one can write, whatever has become of
+    /// an invite or a request.
+    public var isWritable = false
     /// What happened to their devices, each a sentence, oldest first; of a verified person, whenever
     /// one came or went.
     public var notices: [String] = []

@@ -32,16 +32,17 @@ final class RecoveryCall: ConnectionHandler {
 
     /// The card of the person whose root key this code makes, from the first who shows it.
     ///
-    /// - Parameter card: of somebody who knows the person, or of the person's own other devices.
+    /// - Parameter targets: devices of somebody who knows the person, or the person's own others.
     static func ask(
-        _ card: Card, _ code: RecoveryCode, network: NetworkID
+        _ targets: [DialTarget], _ code: RecoveryCode, network: NetworkID
     ) async -> (card: Card?, wasReached: Bool) {
         let transport = Transport()
         var wasReached = false
-        for part in card.parts {
-            for text in part.addresses {
+        for target in targets {
+            for text in target.addresses {
                 // An address that a card holds and that is none is passed over.
-                guard let endpoint = try? Endpoint(text), let link = link(to: part, code, network)
+                guard let endpoint = try? Endpoint(text),
+                    let link = link(to: target, code, network)
                 else { continue }
                 let (isReached, found) = await call(
                     endpoint, link, for: code.rootKey.device, by: transport)
@@ -79,7 +80,7 @@ final class RecoveryCall: ConnectionHandler {
     }
 
     private static func link(
-        to part: CardPart, _ code: RecoveryCode, _ network: NetworkID
+        to target: DialTarget, _ code: RecoveryCode, _ network: NetworkID
     ) -> Link? {
         var random = SystemRandom()
         let key = DeviceSigningKey.generate(using: &random)
@@ -91,7 +92,7 @@ final class RecoveryCall: ConnectionHandler {
                 time: SystemClock.now.wall, using: &random)
         else { return nil }
         return Link(
-            initiatorTo: part.noiseKey, expecting: part.device,
+            initiatorTo: target.noiseKey, expecting: target.device,
             credentials: LinkCredentials(
                 person: identity.person, device: key.device, noiseKey: noise,
                 identity: identity.encoded),

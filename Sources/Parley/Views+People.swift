@@ -56,7 +56,16 @@ extension Views {
             person: person.description, name: try name(of: person), state: state,
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
+            isWritable: try hasDirect(with: person) && state != "blocked",
             notices: try notices.map { try sentence($0) }, resembles: try resembles(person))
+    }
+
+    /// Whether there is a conversation with this person alone.
+    private func hasDirect(with person: PersonID) throws -> Bool {
+        for naming in try store.spaces(naming: person) where naming.isShared {
+            if try store.space(naming.space)?.kind == .direct { return true }
+        }
+        return false
     }
 
     // MARK: Names that look alike
@@ -174,18 +183,20 @@ extension Views {
     }
 
     func view(_ invite: OpenInvite) throws -> InviteView {
-        guard let card = try CardReader.own(of: core.node, store) else {
+        guard let link = try invite.invite(by: core.node, store) else {
             throw NodeError("damaged", "This node has no card of its own.")
         }
-        // This device alone knows the invite: the guest must not ask another.
-        let link = Invite(
-            person: ownPerson, card: card.encoded, secret: invite.secret,
-            expires: invite.expires)
-        return InviteView(
+        var view = InviteView(
             id: LogTag(invite.number).description, link: link.link, expires: invite.expires,
             usesLeft: invite.useCountMax - invite.guests.count,
-            guests: try invite.guests.map { try name(of: $0) },
-            addresses: card.parts.flatMap(\.addresses))
+            guests: try invite.guests.map { try name(of: $0) })
+        switch link.place {
+        case .relay(_, let addresses):
+            view.relay = addresses.first
+            view.isWaitingForRelay = invite.shown == nil
+        case .device(_, _, let addresses): view.addresses = addresses
+        }
+        return view
     }
 
     // MARK: Verification

@@ -47,26 +47,45 @@ extension Views {
         var resolver = Resolver<SpaceRecord>(argument)
         // Whoever invites must not make a name mean two things.
         let unaccepted = try unaccepted()
+        let direct = try directConversations()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
                 continue
             }
             var identifiers = [space.id.description]
-            if space.kind == .direct {
-                identifiers += roster.members.map(\.person).filter { $0 != ownPerson }
-                    .map(\.description)
+            var names = [try title(of: space, roster)]
+            for person in roster.members.map(\.person)
+            where space.kind == .direct && person != ownPerson {
+                if direct[person] == space.id {
+                    identifiers.append(person.description)
+                } else {
+                    names = []
+                }
             }
-            resolver.consider(
-                space, names: [try title(of: space, roster)], identifiers: identifiers)
+            resolver.consider(space, names: names, identifiers: identifiers)
         }
         if let space = try resolver.thing() { return space }
         if let contact = try notMet(argument) {
             throw NodeError(
                 "not-met", "\(contact.name) and you have not met yet.",
-                hint: "Your conversation begins when both nodes run and reach each other.")
+                hint: "Your conversation begins when their card has come from the relay that the "
+                    + "invite names, or when both nodes run and reach each other: leave "
+                    + "`parley run` running.")
         }
         // What waits for an answer says so.
         throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
+    }
+
+    /// The conversation with each person alone. Two who took invites of each other's while they were
+    /// apart have two: what is written from then on goes into the one whose identifier is less.
+    private func directConversations() throws -> [PersonID: SpaceID] {
+        var found: [PersonID: SpaceID] = [:]
+        for space in try store.spaces() where space.kind == .direct {
+            for member in try roster(of: space)?.members ?? [] where member.person != ownPerson {
+                found[member.person] = min(found[member.person] ?? space.id, space.id)
+            }
+        }
+        return found
     }
 
     /// Groups that one was added to and has not accepted: they are in no list of conversations.

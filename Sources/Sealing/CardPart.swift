@@ -128,7 +128,7 @@ public struct CardPart: Equatable, Sendable {
     }
 
     /// Printable ASCII without spaces: nothing that could pass for another line on a screen.
-    static func isSound(_ address: [UInt8]) -> Bool {
+    public static func isSound(_ address: [UInt8]) -> Bool {
         (1...addressByteCountMax).contains(address.count)
             && address.allSatisfy { (0x21...0x7e).contains($0) }
     }

@@ -80,8 +80,14 @@ public struct Label: Sendable {
     public static let invite = Label("lp1/inv")
     /// The key pair of a link into a group, from its secret.
     public static let groupInvite = Label("lp1/ginv")
+    /// The key pair of the mailbox in which an invite's card lies, from its secret.
+    public static let inviteMailbox = Label("lp1/inv/mbx")
+    /// The key that seals the card in it.
+    public static let inviteCard = Label("lp1/inv/card")
     /// The proof that an invite's secret is known, bound to one link.
     public static let redeem = Label("lp1/redeem")
+    /// The same, bound to one letter.
+    public static let redeemByLetter = Label("lp1/inv/letter")
     /// The signature by which a newcomer to a group shows that an invite's secret is known.
     public static let groupRedeem = Label("lp1/join")
 

@@ -13,10 +13,20 @@ extension Decoder {
         Decoder(
             name: "invite", sources: ["Sources/NodeCore/Invite.swift": 1], hasOneSpelling: false,
             inputs: {
-                let invite = Invite(
-                    person: PersonID { $0[0] = 1 }, card: [UInt8](repeating: 2, count: 300),
-                    secret: [UInt8](repeating: 3, count: 32), expires: 1 << 40)
-                return [Array(invite.link.utf8)]
+                let places: [Invite.Place] = [
+                    .relay(NoiseKey { $0[0] = 2 }, addresses: ["relay.example.org:7448"]),
+                    .device(
+                        DeviceID { $0[0] = 2 }, NoiseKey { $0[0] = 4 },
+                        addresses: ["192.0.2.1:9", "[2001:db8::1]:9"]),
+                ]
+                return places.map { place in
+                    Array(
+                        Invite(
+                            person: PersonID { $0[0] = 1 },
+                            secret: [UInt8](repeating: 3, count: Invite.secretByteCount),
+                            expires: 1 << 40, place: place
+                        ).link.utf8)
+                }
             },
             decode: { relinked($0) }),
         Decoder(

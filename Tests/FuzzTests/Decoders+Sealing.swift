@@ -111,6 +111,14 @@ extension Decoder {
                 return read.map { _ in bytes }
             }),
         Decoder(
+            name: "card of an invite",
+            sources: ["Sources/Sealing/Epochs/InviteMailbox.swift": 1], hasOneSpelling: false,
+            inputs: {
+                var random = SeededRandom(seed: 54)
+                return [inviteMailbox.sealed([1, 2, 3], using: &random)]
+            },
+            decode: { bytes in inviteMailbox.card(in: bytes).map { _ in bytes } }),
+        Decoder(
             name: "recovery code", sources: [:], hasOneSpelling: false,
             inputs: {
                 var random = SeededRandom(seed: 3)
@@ -121,6 +129,10 @@ extension Decoder {
                 return (try? RecoveryCode(typed: text)).map { Array($0.revealed().utf8) }
             }),
     ]
+
+    private static var inviteMailbox: InviteMailbox {
+        InviteMailbox(secret: [UInt8](repeating: 7, count: 16), relay: NoiseKey { $0[0] = 8 })
+    }
 
     private static func pack(_ list: [[UInt8]]) -> [UInt8] {
         list.flatMap { [UInt8($0.count >> 8), UInt8($0.count & 0xff)] + $0 }

@@ -73,19 +73,26 @@ extension HostileWorld {
         }
     }
 
+    /// Where somebody who invites says that they are.
+    private func place() -> Invite.Place {
+        random.next() % 2 == 0
+            ? .relay(random.identifier(), addresses: ["192.0.2.7:7448"])
+            : .device(random.identifier(), random.identifier(), addresses: ["192.0.2.7:7447"])
+    }
+
     /// One with numbers in it.
     private func numberedCommand(_ space: SpaceID) -> Command {
         switch random.next() % 9 {
         case 0:
             .createInvite(
-                secret: random.bytes(32), expires: random.hostile(),
+                secret: random.bytes(Invite.secretByteCount), expires: random.hostile(),
                 uses: Int(truncatingIfNeeded: random.hostile()))
         case 1: .revokeInvite(random.hostile())
         case 2:
             .acceptInvite(
                 Invite(
-                    person: eve.identity.person, card: card(of: eve), secret: random.bytes(32),
-                    expires: random.hostile()), alias: "")
+                    person: eve.identity.person, secret: random.bytes(Invite.secretByteCount),
+                    expires: random.hostile(), place: place()), alias: "")
         case 3: .requestContact(card: card(of: eve), alias: "")
         case 4:
             .createGroupInvite(

@@ -16,7 +16,7 @@ struct DecoderTests {
         "Sources/NodeCore/NodeCore+Letters.swift": 1,
         "Sources/NodeCore/NodeIdentity.swift": 1,
         "Sources/NodeCore/Notice.swift": 2,
-        "Sources/NodeCore/OpenInvite.swift": 1,
+        "Sources/NodeCore/OpenInvite.swift": 2,
         "Sources/NodeCore/Outbox.swift": 1,
         "Sources/NodeCore/RelayLine.swift": 1,
         "Sources/Parley/NodeKeys.swift": 1,

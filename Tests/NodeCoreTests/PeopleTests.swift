@@ -160,11 +160,11 @@ struct PeopleTests {
 
     @Test("an invite of three uses makes three contacts, and a fourth is refused")
     func invites() throws {
-        let secret = [UInt8](repeating: 3, count: 32)
+        let secret = [UInt8](repeating: 3, count: Invite.secretByteCount)
         let end = World.epoch + 3_600_000
         try ann.perform(.createInvite(secret: secret, expires: end, uses: 3))
         let guests = [ben] + (try ["cara", "dan", "eve"].map { try world.addNode($0) })
-        let link = Invite(person: ann.person, card: try ann.card(), secret: secret, expires: end)
+        let link = try #require(try ann.invite(with: secret))
         for guest in guests {
             try guest.perform(.acceptInvite(link, alias: ""))
             world.run(for: 5_000)
@@ -179,12 +179,12 @@ struct PeopleTests {
 
     @Test("an invite that was revoked is taken by nobody")
     func revoked() throws {
-        let secret = [UInt8](repeating: 4, count: 32)
+        let secret = [UInt8](repeating: 4, count: Invite.secretByteCount)
         let end = World.epoch + 3_600_000
         try ann.perform(.createInvite(secret: secret, expires: end))
         let open = try OpenInvite.all(at: World.epoch, ann.store)
         #expect(open.map(\.secret) == [secret])
-        let link = Invite(person: ann.person, card: try ann.card(), secret: secret, expires: end)
+        let link = try #require(try ann.invite(with: secret))
         try ann.perform(.revokeInvite(open[0].number))
         try ben.perform(.acceptInvite(link, alias: ""))
         world.run(for: 5_000)

@@ -58,9 +58,19 @@ struct TextVectorTests {
     }
 
     struct InviteFields: Decodable {
-        let person, card, secret, handshake, device: Hex
+        let person, secret, handshake, guest: Hex
+        let device, linkKey, relay, card, sealed: Hex?
         let expires: UInt64
+        let addresses: [String]
         let number, proof: String
+        let mailbox: String?
+
+        func place() throws -> Invite.Place {
+            if let relay { return .relay(try relay.identifier(), addresses: addresses) }
+            return .device(
+                try #require(device).identifier(), try #require(linkKey).identifier(),
+                addresses: addresses)
+        }
     }
 
     @Test("invites are read, written, named and redeemed as the vectors say")
@@ -69,15 +79,24 @@ struct TextVectorTests {
             let reading = vector.read { text throws(DecodingFailure) in try Invite(link: text) }
             guard let (invite, fields) = reading else { continue }
             let expected = Invite(
-                person: try fields.person.identifier(), card: fields.card.bytes,
-                secret: fields.secret.bytes, expires: fields.expires)
+                person: try fields.person.identifier(), secret: fields.secret.bytes,
+                expires: fields.expires, place: try fields.place())
             #expect(invite == expected, "\(vector.why)")
             #expect(invite.link == vector.text.filter { !$0.isWhitespace }, "\(vector.why)")
             #expect(LogTag(Invite.hash(of: invite.secret)).description == fields.number)
             let proof = Invite.proof(
                 secret: invite.secret, handshakeHash: fields.handshake.bytes,
-                device: try fields.device.identifier())
+                device: try fields.guest.identifier())
             #expect(proof?.description == fields.proof, "\(vector.why)")
+            guard let relay = fields.relay else { continue }
+            let mailbox = InviteMailbox(
+                secret: invite.secret, relay: try relay.identifier())
+            #expect(mailbox.id.description == fields.mailbox, "\(vector.why)")
+            let sealed = try #require(fields.sealed).bytes
+            #expect(mailbox.card(in: sealed) == fields.card?.bytes, "\(vector.why)")
+            var flipped = sealed
+            flipped[30] ^= 1
+            #expect(mailbox.card(in: flipped) == nil)
         }
     }
 

@@ -88,10 +88,10 @@ struct TroubleTests {
         let world = World(seed: 43)
         let ann = try world.addNode("ann")
         let ben = try world.addNode("ben")
-        let card = try #require(try ann.store.value(.card, ann.identity.person.bytes))
-        let invite = Invite(
-            person: ann.identity.person, card: card, secret: [UInt8](repeating: 1, count: 32),
-            expires: UInt64.max >> 1)
+        let secret = [UInt8](repeating: 1, count: Invite.secretByteCount)
+        _ = try world.perform(.createInvite(secret: secret, expires: 1 << 42), on: ann)
+        var invite = try #require(try ann.invite(with: secret))
+        invite.secret = [UInt8](repeating: 2, count: Invite.secretByteCount)
         _ = try world.perform(.acceptInvite(invite, alias: ""), on: ben)
         world.run(for: 5_000)
         let frames = world.frameCount
@@ -106,13 +106,10 @@ struct TroubleTests {
             let world = World(seed: 44)
             let ann = try world.addNode("ann")
             let ben = try world.addNode("ben")
-            let secret = [UInt8](repeating: 2, count: 32)
+            let secret = [UInt8](repeating: 2, count: Invite.secretByteCount)
             _ = try world.perform(
-                .createInvite(secret: secret, expires: UInt64.max >> 1), on: ann)
-            let card = try #require(try ann.store.value(.card, ann.identity.person.bytes))
-            let invite = Invite(
-                person: ann.identity.person, card: card, secret: secret,
-                expires: UInt64.max >> 1)
+                .createInvite(secret: secret, expires: 1 << 42), on: ann)
+            let invite = try #require(try ann.invite(with: secret))
             _ = try world.perform(.acceptInvite(invite, alias: ""), on: ben)
             world.run(for: time)
             world.cut(ann, ben)

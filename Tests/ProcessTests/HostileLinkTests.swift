@@ -215,13 +215,11 @@ struct HostileLinkTests {
         let node = try await BesiegedNode()
         let folder = try TemporaryFolder()
         let (eve, _) = try await Node.create(NodeSettings(home: folder.home("e")), name: "eve")
-        // Eve has an invite that ann never gave: it is ann's card with a secret of eve's own.
+        // Eve has an invite that ann never gave: it names ann, with a secret of eve's own.
         let invite = try await node.ann.invite(hours: 1)
         var random = SystemRandom()
-        let real = try Invite(link: invite.link)
-        let forged = Invite(
-            person: real.person, card: real.card, secret: random.bytes(32),
-            expires: real.expires)
+        var forged = try Invite(link: invite.link)
+        forged.secret = random.bytes(Invite.secretByteCount)
         _ = try await eve.accept(link: forged.link, alias: "ann")
         let ann = node.ann
         try await eventually("ann refuses eve", on: [ann]) {

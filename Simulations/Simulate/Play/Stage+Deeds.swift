@@ -177,6 +177,7 @@ extension Stage {
     // MARK: What people do
 
     private mutating func person(_ node: SimulatedNode, does deed: Deed) throws -> Bool {
+        if case .invite(let user) = deed { return try invite(user, by: node) }
         var isDone = false
         // What a person reads to decide meets no failure that was meant for a step.
         for (actor, command) in try world.observe({ try commands(for: deed, of: node) })
@@ -194,7 +195,6 @@ extension Stage {
         case .nameSelf(let name): return [(node, .setProfile(name: name, addresses: nil))]
         case .verify(let user):
             return self.node(user).map { [(node, .markVerified($0.identity.person))] } ?? []
-        case .invite(let user): return try invitation(from: node, to: user)
         case .ask(let user):
             return try self.node(user)?.store.value(
                 .card, self.node(user)?.identity.person.bytes ?? []
@@ -224,20 +224,17 @@ extension Stage {
         }
     }
 
-    private mutating func invitation(
-        from node: SimulatedNode, to user: String
-    ) throws -> [(SimulatedNode, Command)] {
-        guard let friend = self.node(user), !friend.isDown,
-            let card = try node.store.value(.card, node.identity.person.bytes)
-        else { return [] }
-        let secret = (0..<32).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    /// Opens an invite, which a friend takes.
+    private mutating func invite(_ user: String, by node: SimulatedNode) throws -> Bool {
+        guard let friend = self.node(user), !friend.isDown else { return false }
+        let secret = (0..<Invite.secretByteCount).map { _ in
+            UInt8(truncatingIfNeeded: random.next())
+        }
         let expires = World.epoch + world.now + 86_400_000
-        let invite = Invite(
-            person: node.identity.person, card: card, secret: secret, expires: expires)
-        return [
-            (node, .createInvite(secret: secret, expires: expires)),
-            (friend, .acceptInvite(try Invite(link: invite.link), alias: "")),
-        ]
+        guard perform(.createInvite(secret: secret, expires: expires), on: node) != nil,
+            let invite = try world.observe({ try node.invite(with: secret) })
+        else { return false }
+        return perform(.acceptInvite(try Invite(link: invite.link), alias: ""), on: friend) != nil
     }
 
     /// A conversation by its place: groups first, each kind in the order in which it came.

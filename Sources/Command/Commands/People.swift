@@ -7,8 +7,10 @@ struct InviteCommand: NodeCommand {
         abstract: "make a link that lets a person reach you",
         discussion: """
             The link works once, or as often as --uses says, for two days or as long as --expires \
-            says. Pass it on where nobody else reads it: whoever has it can become your contact in \
-            that person's place. `parley contact verify` shows whether that happened.
+            says. If you use a relay, your card lies there for whoever takes the link, and they can \
+            write to you while you are away. Pass it on where nobody else reads it: whoever has it \
+            can become your contact in that person's place. `parley contact verify` shows whether \
+            that happened.
 
             Example:
               parley invite --uses 5 --expires 7d
@@ -17,6 +19,7 @@ struct InviteCommand: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    @OptionGroup var qr: QROptions
     @Option(name: .long, help: "how many persons may take it, 1 to 100")
     var uses = 1
     @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
@@ -28,13 +31,23 @@ struct InviteCommand: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let invite = try await node.invite(uses: uses, hours: expires.hours)
+        if !output.json { qr.show(invite.link) }
         try Output.show(invite, json: output.json, as: invite.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(invite.expires))")
-        if invite.addresses.isEmpty {
-            World.current.say(
-                "warning: it does not say where you are: say parley run, then parley invite again")
+        if let words = Self.place(of: invite) { World.current.say(words) }
+    }
+
+    /// Whether whoever takes the link will find this node.
+    static func place(of invite: InviteView) -> String? {
+        if let relay = invite.relay {
+            return invite.isWaitingForRelay
+                ? "your card is not on \(harmless(relay)) yet: it goes there once parley run "
+                    + "reaches it; until then whoever takes the link waits"
+                : "your card is on \(harmless(relay)): they can write to you while you are away"
         }
+        guard invite.addresses.isEmpty else { return nil }
+        return "warning: it does not say where you are: say parley run, then parley invite again"
     }
 }
 
@@ -85,6 +98,7 @@ struct InviteList: NodeCommand {
                     String(invite.id.prefix(16)), invite.group.map { "into \($0)" } ?? "",
                     "\(counted(invite.usesLeft, "use")) left",
                     "until " + clock.moment(invite.expires), invite.guests.joined(separator: ", "),
+                    invite.isWaitingForRelay ? "card not on the relay yet" : "",
                 ]
             })
         try Output.show(invites, json: output.json, as: table.text)
@@ -118,8 +132,9 @@ struct Accept: AsyncParsableCommand {
         commandName: "accept",
         abstract: "take an invite of somebody else",
         discussion: """
-            The two nodes meet as soon as one can reach the other: while yours runs, it is waited \
-            for a moment. --alias is what you call the person; nobody else sees it.
+            The two nodes meet as soon as one can reach the other. Where the link names a relay you \
+            can write at once: the first messages wait there for who invited you. --alias is what \
+            you call the person; nobody else sees it.
 
             Example:
               parley accept "$(cat invite.txt)" --alias Ben
@@ -153,13 +168,22 @@ struct Accept: AsyncParsableCommand {
             try Output.show(contact, json: output.json, as: Contacts.text([contact]))
             if output.json { return }
             Contacts.warn([(contact.name, contact.person, contact.resembles)])
-            if contact.state == "invited" {
-                World.current.advise(
-                    access.isRunning
-                        ? "you meet as soon as one of you reaches the other"
-                        : "you meet once your node runs: parley run")
+            if let words = Self.next(contact, isRunning: access.isRunning) {
+                World.current.advise(words)
             }
         }
+    }
+
+    /// What can be done now with somebody who has not answered.
+    static func next(_ contact: ContactView, isRunning: Bool) -> String? {
+        guard contact.state == "invited" else { return nil }
+        let name = harmless(contact.name)
+        if contact.isWritable {
+            return "you can write to them now: parley send \(Advice.quoted(name)) TEXT"
+        }
+        return isRunning
+            ? "you meet as soon as one of you reaches the other"
+            : "you meet once your node runs: parley run"
     }
 
     /// The contact once the two have met, or as it is after a moment.
@@ -174,7 +198,7 @@ struct Accept: AsyncParsableCommand {
             group.addTask {
                 var found = try await look()
                 var iterator = changes.makeAsyncIterator()
-                while found.state == "invited", await iterator.next() != nil {
+                while found.state == "invited", !found.isWritable, await iterator.next() != nil {
                     found = try await look()
                 }
                 return found

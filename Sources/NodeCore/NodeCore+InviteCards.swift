@@ -1,0 +1,228 @@
+import ParleyConversation
+import ParleyLedger
+public import ParleySealing
+public import ParleyWire
+
+/// The card of who invites, which lies on the relay that the invite names: put there and renewed by
+/// who invites, looked for by who takes the invite.
+/// Source: `Protocol/05-identity.md`, "Invites".
+extension NodeCore {
+    /// An invite that has ended may be judged otherwise by the clock of who gave it: it is looked for
+    /// so much longer, in milliseconds.
+    private static let lateCardTime: UInt64 = day
+
+    // MARK: Who invites
+
+    /// The relay that a new invite names, with its addresses: one of the person's that this device has
+    /// reached and has room on; of several one that is connected. Nil where there is none.
+    func relayForInvite(
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> (relay: NoiseKey, addresses: [String])? {
+        var found: [RelayChoice] = []
+        for choice in try ownRelays(store) where choice.until == nil && !choice.addresses.isEmpty {
+            guard try store.value(.relay, choice.relay.bytes) != nil,
+                try mayPutCard(on: choice.relay, store)
+            else { continue }
+            found.append(choice)
+        }
+        let best = found.first { lines[$0.relay]?.phase == .open } ?? found.first
+        return best.map {
+            ($0.relay, Array($0.addresses.prefix(Invite.relayAddressCountMax)))
+        }
+    }
+
+    /// Puts the own card where open invites say that it lies, unless it lies there already.
+    mutating func showCards(
+        on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let line = lines[relay], line.phase == .open, now.monotonic >= line.busyUntil,
+            !identity.isRevoked, let card = try CardReader.own(of: identity, store)?.encoded
+        else { return }
+        let hash: Digest = digest(.inviteCard, card)
+        for invite in try OpenInvite.kept(store)
+        where invite.relay == relay && invite.isOpen(at: now.wall) && invite.shown != hash {
+            let question = RelayQuestion.inviteCard(invite.number, hash)
+            guard !line.questions.values.contains(where: { $0.question == question }) else {
+                continue
+            }
+            let mailbox = InviteMailbox(secret: invite.secret, relay: relay)
+            let opening = Opening(key: mailbox.key, writers: nil, use: .invite)
+            open(mailbox.id, opening, on: relay, at: now, &effects)
+            if line.needsTicket, !line.paid.contains(mailbox.id) { continue }
+            ask(
+                .put(envelope: mailbox.sealed(card, using: &random)), of: mailbox.id,
+                as: mailbox.key, on: relay, for: question, at: now, &effects)
+        }
+    }
+
+    /// A relay has the card of an invite.
+    func cardIsShown(
+        of number: UInt64, _ card: Digest, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        let key = OpenInvite.key(number)
+        guard var invite = try store.value(.invite, key).flatMap(OpenInvite.init) else { return }
+        invite.shown = card
+        try store.setValue(invite.bytes, .invite, key)
+        effects.append(.linksChanged)
+    }
+
+    /// A relay has lost what it had: cards are put there again.
+    func forgetShownCards(on relay: NoiseKey, _ store: some Store) throws(StoreError) {
+        for var invite in try OpenInvite.kept(store)
+        where invite.relay == relay && invite.shown != nil {
+            invite.shown = nil
+            try store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
+        }
+    }
+
+    // MARK: Who was invited
+
+    /// Calls the relays on which the cards lie of those whose invites were taken.
+    mutating func callForCards(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var awaited: Set<NoiseKey> = []
+        for pending in try PendingInvite.all(store) {
+            guard let relay = pending.relayToAsk, isLookedFor(pending.invite, at: now),
+                case .relay(_, let addresses) = pending.invite.place,
+                try note(relay, at: addresses, namedBy: pending.invite.person, at: now, store)
+            else { continue }
+            awaited.insert(relay)
+        }
+        for relay in lines.keys.sorted() { lines[relay]?.awaitsCard = awaited.contains(relay) }
+        for relay in awaited.sorted() {
+            call(relay, at: now, &effects)
+            try lookForCards(on: relay, at: now, store, &effects)
+        }
+    }
+
+    private func isLookedFor(_ invite: Invite, at now: Instant) -> Bool {
+        now.wall < invite.expires + min(Self.lateCardTime, .max - invite.expires)
+    }
+
+    /// Asks a relay for the cards that are to lie there, once on a connection; and to push those that
+    /// come later.
+    mutating func lookForCards(
+        on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard lines[relay]?.phase == .open, lines[relay]?.awaitsCard == true else { return }
+        for pending in try PendingInvite.all(store)
+        where pending.relayToAsk == relay && isLookedFor(pending.invite, at: now) {
+            let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
+            guard lines[relay]?.cards[mailbox.id] == nil else { continue }
+            lines[relay]?.cards[mailbox.id] = pending.invite.person
+            ask(
+                .subscribe, of: mailbox.id, as: mailbox.key, on: relay, for: .card(mailbox.id),
+                at: now, &effects)
+            askForCard(in: mailbox, on: relay, at: now, &effects)
+        }
+    }
+
+    private mutating func askForCard(
+        in mailbox: InviteMailbox, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        ask(
+            Invite.cardQuestion, of: mailbox.id, as: mailbox.key, on: relay,
+            for: .card(mailbox.id), at: now, &effects)
+    }
+
+    /// What lies in the mailbox of an invite came. Whoever has the invite may have put anything there:
+    /// the newest that is a card of who invites, and holds, is taken.
+    mutating func tookCards(
+        _ entries: [RelayEntry], in id: MailboxID, on relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let person = lines[relay]?.cards[id],
+            var pending = try pendingInvite(of: person, store), pending.relayToAsk == relay
+        else { return }
+        let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
+        guard mailbox.id == id else { return }
+        for entry in entries.sorted(by: { $0.counter > $1.counter }) {
+            guard let bytes = mailbox.card(in: entry.envelope) else {
+                try count(.envelope, store)
+                continue
+            }
+            guard letters.mayProve(from: relay, at: now.monotonic) else {
+                return try count(.tooManyFrames, store)
+            }
+            guard let card = CardReader.card(bytes, of: person) else {
+                try count(.card, store)
+                continue
+            }
+            pending.hasCard = true
+            try store.setValue(pending.bytes, .introduction, person.bytes)
+            lines[relay]?.cards[id] = nil
+            ask(
+                .unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, at: now,
+                &effects)
+            try keep(card, at: now, store, &effects)
+            areRelaysStale = true
+            effects.append(.changed([.contact(person)]))
+            try beginConversations(at: now, store, &random, &effects)
+            return try seek(person, at: now, store, &effects)
+        }
+    }
+
+    /// Makes the direct conversations with those whose invites were taken and whose cards are known:
+    /// what is written there goes to them by letter, with what shows that one was invited.
+    mutating func beginConversations(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard try mayWrite(store) else { return }
+        for pending in try PendingInvite.all(store) where pending.hasCard {
+            let person = pending.invite.person
+            guard let card = try CardReader.kept(of: person, store),
+                card.parts.contains(where: { !$0.prekeys.isEmpty })
+            else { continue }
+            try meet(person, card.identity, at: now, store, &random, &effects)
+        }
+    }
+
+    /// Something came into the mailbox of an invite that was not told.
+    mutating func missedCard(
+        in id: MailboxID, on relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let person = lines[relay]?.cards[id],
+            let pending = try pendingInvite(of: person, store)
+        else { return }
+        askForCard(
+            in: InviteMailbox(secret: pending.invite.secret, relay: relay), on: relay, at: now,
+            &effects)
+    }
+}
+
+// The same for who has no node yet, and looks by themself.
+extension Invite {
+    /// What is asked of a mailbox: the newest card, and what others put there who have the invite.
+    static let cardQuestion = RelayAction.get(
+        RelayRange(after: 0, isNewestFirst: true, byteCountMax: 64 << 10))
+
+    private var mailbox: InviteMailbox? {
+        guard case .relay(let relay, _) = place else { return nil }
+        return InviteMailbox(secret: secret, relay: relay)
+    }
+
+    /// What asks the relay for the card; nil where the invite names none.
+    public func cardRequest(number: UInt64) -> MailboxRequest? {
+        mailbox.map {
+            MailboxRequest(
+                number: number, action: Self.cardQuestion, mailbox: $0.id, key: $0.key)
+        }
+    }
+
+    /// The newest card of who invites, of what a relay answered; nil where none holds.
+    public func card(in entries: [RelayEntry]) -> Card? {
+        for entry in entries.sorted(by: { $0.counter > $1.counter }) {
+            if let bytes = mailbox?.card(in: entry.envelope),
+                let card = CardReader.card(bytes, of: person)
+            {
+                return card
+            }
+        }
+        return nil
+    }
+}

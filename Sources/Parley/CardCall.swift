@@ -1,0 +1,64 @@
+import ParleyNodeCore
+import ParleySealing
+import ParleyTransport
+import ParleyWire
+
+/// One look for the card that lies on a relay for whoever has an invite, by somebody who has no node
+/// yet: nothing is written, and the relay is told no name.
+enum CardCall {
+    /// What one address is given.
+    private static let patience: Duration = .seconds(10)
+
+    /// The card of who gave this invite; nil where it does not lie there, or no relay answers.
+    static func card(for invite: Invite, network: NetworkID) async -> Card? {
+        guard case .relay(let relay, let addresses) = invite.place else { return nil }
+        let transport = Transport()
+        var found: Card?
+        for text in addresses where found == nil {
+            // An address that an invite holds and that is none is passed over.
+            guard let endpoint = try? Endpoint(text) else { continue }
+            found = await card(for: invite, on: relay, at: endpoint, network, by: transport)
+        }
+        await transport.shutdown()
+        return found
+    }
+
+    private static func card(
+        for invite: Invite, on relay: NoiseKey, at endpoint: Endpoint, _ network: NetworkID,
+        by transport: Transport
+    ) async -> Card? {
+        guard let request = invite.cardRequest(number: 1) else { return nil }
+        let (news, continuation) = AsyncStream.makeStream(of: RelayNews.self)
+        let driver = RelayDriver(
+            relay, network: network,
+            told: { _, news in
+                continuation.yield(news)
+                return true
+            },
+            admitted: { _ in true },
+            left: { _ in continuation.finish() },
+            answerer: { nil },
+            finished: { _ in })
+        do {
+            try await transport.dial(endpoint, within: patience, handler: driver)
+        } catch { return nil }
+        let timer = Task {
+            // Cancelled as soon as there is an answer.
+            try? await Task.sleep(for: patience)
+            continuation.finish()
+        }
+        defer {
+            timer.cancel()
+            driver.abandon()
+        }
+        for await each in news {
+            switch each {
+            case .opened: driver.ask(request)
+            case .answered(_, .entries(let entries, _, _)): return invite.card(in: entries)
+            case .answered, .closed: return nil
+            case .arrived, .passed, .missed, .day, .leaving: continue
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// A person invites and goes; another takes the invite, writes and goes. They are never there together.
+@Suite("First contact of two who are never there together", .serialized, .timeLimit(.minutes(5)))
+struct FirstContactProcessTests {
+    @Test("an invite that names a relay brings the first messages, and the answers back")
+    func apart() async throws {
+        let all = try await Hidden()
+        let ann = try await all.ann.start(isHidden: true)
+        _ = try await ann.addRelay(all.text)
+        try await eventually("ann reaches the relay", on: [all.ann]) {
+            try await ann.relays().first?.state == "connected"
+        }
+        let invited = try await Program.run("invite", "--home", all.ann.home)
+        #expect(invited.status == 0)
+        #expect(!invited.output.contains("warning"), "\(invited.output)")
+        #expect(invited.output.contains("they can write to you while you are away"))
+        let link = try #require(
+            invited.output.split(separator: "\n").map(String.init).first {
+                $0.hasPrefix("parley:1:")
+            })
+        #expect(link.utf8.count <= 200, "a link of \(link.utf8.count) characters")
+        print("an invite with one relay: \(link.utf8.count) characters")
+        #expect(try await all.ann.stop() == 0)
+
+        let ben = try await all.ben.start(isHidden: true)
+        let accepted = try await Program.run("accept", link, "--home", all.ben.home)
+        #expect(accepted.status == 0)
+        #expect(accepted.output.hasPrefix("ann"), "\(accepted.output)")
+        #expect(accepted.output.contains("you can write to them now: parley send ann TEXT"))
+        for text in ["one", "two", "three"] {
+            let sent = try await Program.run("send", "ann", text, "--home", all.ben.home)
+            #expect(sent.status == 0, "\(sent.output)")
+        }
+        try await eventually("the relay has what ben wrote", on: [all.ben]) {
+            try await states(of: ben, with: "ann") == ["relayed", "relayed", "relayed"]
+        }
+        #expect(try await ben.contacts().map(\.state) == ["invited"])
+        #expect(try await all.ben.stop() == 0)
+
+        try await goOn(all)
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
+
+    /// Ann reads and answers, alone; then ben reads that.
+    private func goOn(_ all: Hidden) async throws {
+        let ann = try await all.ann.start(isHidden: true)
+        try await eventually("ann has what ben wrote", on: [all.ann]) {
+            guard try await ann.conversations().contains(where: { $0.name == "ben" }) else {
+                return false
+            }
+            return try await all.texts(of: all.ann, with: "ben") == ["one", "two", "three"]
+        }
+        #expect(try await ann.contacts().map(\.state) == ["accepted"])
+        let read = try await Program.run("read", "ben", "--home", all.ann.home)
+        #expect(read.status == 0 && read.output.contains("three"))
+        let answered = try await Program.run("send", "ben", "four", "--home", all.ann.home)
+        #expect(answered.status == 0)
+        try await eventually("the relay has the answer", on: [all.ann]) {
+            try await states(of: ann, with: "ben") == ["relayed"]
+        }
+        #expect(try await all.ann.stop() == 0)
+
+        let ben = try await all.ben.start(isHidden: true)
+        try await eventually("ben has the answer, and knows what arrived", on: [all.ben]) {
+            let states = try await states(of: ben, with: "ann")
+            return try await all.texts(of: all.ben, with: "ann").last == "four"
+                && states.allSatisfy { $0 == "delivered" || $0 == "read" }
+        }
+        #expect(try await ben.contacts().map(\.state) == ["accepted"])
+        #expect(try await all.ben.stop() == 0)
+    }
+
+    @Test("invite says so as long as the card is not on the relay")
+    func waiting() async throws {
+        let all = try await Hidden()
+        let ann = try await all.ann.start(isHidden: true)
+        _ = try await ann.addRelay(all.text)
+        try await eventually("ann reaches the relay", on: [all.ann]) {
+            try await ann.relays().first?.state == "connected"
+        }
+        #expect(try await all.ann.stop() == 0)
+        let invited = try await Program.run("invite", "--home", all.ann.home)
+        #expect(invited.status == 0)
+        #expect(invited.output.contains("your card is not on 127.0.0.1"), "\(invited.output)")
+        #expect(!invited.output.contains("warning"))
+        let listed = try await Program.run("invite", "list", "--home", all.ann.home)
+        #expect(listed.output.contains("card not on the relay yet"))
+        let again = try await all.ann.start(isHidden: true)
+        try await eventually("the card is there", on: [all.ann]) {
+            try await again.invites().allSatisfy { !$0.isWaitingForRelay }
+        }
+        #expect(try await all.ann.stop() == 0)
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
+
+    private func states(of node: NodeClient, with name: String) async throws -> [String] {
+        try await node.messages(conversation: name, before: nil, limit: 100).messages
+            .filter(\.isOwn).compactMap(\.state)
+    }
+}
