@@ -89,7 +89,8 @@ final class SeenStandsAbove: Checker {
 
     func settled(_ world: World) throws {
         for node in world.honestNodes {
-            for (space, logs) in try node.eachSpace() where logs.allSatisfy({
+            for (space, logs) in try node.eachSpace()
+            where logs.allSatisfy({
                 $0.floor == nil && (!$0.lane.carriesAuthority || $0.agreed.isWhole)
             }) {
                 try lookAtSeen(in: space, logs, of: node)
