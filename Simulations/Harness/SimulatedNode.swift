@@ -259,9 +259,9 @@ public final class SimulatedNode {
     private func writeGuard() throws {
         let wasObserved = store.isObserved
         store.isObserved = true
+        // A card that cannot be read tells nothing: what was remembered before stays.
         let version = try? CardReader.version(of: identity, store)
         store.isObserved = wasObserved
-        // A card that cannot be read tells nothing: what was remembered before stays.
         guardCardVersion = max(guardCardVersion, version ?? .zero)
         try store.rememberHeads(
             of: identity.device, cardVersion: guardCardVersion, isBehind: core.isBehind)

@@ -1,5 +1,4 @@
-public import ParleySealing
-import ParleyWire
+public import ParleyWire
 
 /// How a relay that this device uses is doing.
 public struct RelayState: Equatable, Sendable {

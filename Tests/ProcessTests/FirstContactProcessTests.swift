@@ -30,7 +30,9 @@ struct FirstContactProcessTests {
         let accepted = try await Program.run("accept", link, "--home", all.ben.home)
         #expect(accepted.status == 0)
         #expect(accepted.output.hasPrefix("ann"), "\(accepted.output)")
-        #expect(accepted.output.contains("you can write to them now: parley send ann TEXT"))
+        #expect(
+            accepted.output.contains(
+                "you can write to them now: parley send --home \(all.ben.home) ann TEXT"))
         for text in ["one", "two", "three"] {
             let sent = try await Program.run("send", "ann", text, "--home", all.ben.home)
             #expect(sent.status == 0, "\(sent.output)")
