@@ -60,15 +60,46 @@ enum HomeNode {
         RunningHome(try await node(home: home, passphrase: passphrase))
     }
 
-    /// Asks for a passphrase only where the keys need one.
+    /// Looks at the files of a home whose node does not open.
+    static func examine(
+        home: String, passphrase: @Sendable () throws -> [UInt8]?, unopened reason: NodeError
+    ) async throws -> DoctorReport {
+        try await unlocked(home, passphrase) { settings in
+            // Without a database nothing is there that keys could open.
+            if settings.passphrase == nil, reason.code != "database-gone",
+                try Node.isProtectedByPassphrase(at: home)
+            {
+                throw NodeError(
+                    "passphrase-needed", "The keys in \(home) are protected by a passphrase.",
+                    hint: "type it, or name a file with --passphrase-file")
+            }
+            return Node.examine(settings, unopened: reason)
+        }
+    }
+
+    /// Mends a home that no node has open.
+    static func repair(
+        home: String, passphrase: @Sendable () throws -> [UInt8]?
+    ) async throws -> DoctorReport {
+        try await unlocked(home, passphrase) { try await Node.repair($0) }
+    }
+
     private static func node(
         home: String, passphrase: @Sendable () throws -> [UInt8]?
     ) async throws -> Node {
+        try await unlocked(home, passphrase) { try await Node.open($0) }
+    }
+
+    /// Asks for a passphrase only where the keys need one.
+    private static func unlocked<R: Sendable>(
+        _ home: String, _ passphrase: @Sendable () throws -> [UInt8]?,
+        _ body: (NodeSettings) async throws -> R
+    ) async throws -> R {
         do {
-            return try await Node.open(NodeSettings(home: home))
+            return try await body(NodeSettings(home: home))
         } catch let error as NodeError where error.code == "passphrase-needed" {
             guard let secret = try passphrase() else { throw error }
-            return try await Node.open(NodeSettings(home: home, passphrase: secret))
+            return try await body(NodeSettings(home: home, passphrase: secret))
         }
     }
 }

@@ -1,5 +1,5 @@
 import ParleyConversation
-import ParleyLedger
+public import ParleyLedger
 import ParleyRoster
 import ParleySealing
 import ParleyWire
@@ -48,6 +48,12 @@ extension NodeCore {
         watchDevices(at: now, &effects)
         try dialEveryone(at: now, store, &effects)
         shareCard(at: now, &effects)
+    }
+
+    /// Prepares a node that is only asked and never steps: its store may not be written.
+    public mutating func look(in store: some Store) throws(StoreError) {
+        ownSpace = try store.spaces().first { $0.kind == .own }
+        try loadOwnGaps(store)
     }
 
     /// A number that tells peers when this store was replaced by another.

@@ -10,6 +10,8 @@ protocol LinkOutlet: AnyObject, Sendable {
     func hangUp(_ link: LinkID)
     /// The peer of a link is somebody who is talked to.
     func markKnown(_ link: LinkID)
+    /// Ends everything, and makes no new links.
+    func leaveAll()
     /// There is room again for what a sender brings.
     func resume(_ sender: NodeInbox.Sender)
     /// Shows this identity log on new links.

@@ -32,6 +32,7 @@ extension Node {
     ) throws {
         try explaining {
             let store = try openStore(settings)
+            if let bar = store.bar { throw StoreError(bar) }
             let unlock: Unlock = try choose().map { .passphrase($0) } ?? .keyFile
             try store.protect(with: unlock)
             try store.renewVaultKey()

@@ -203,13 +203,4 @@ extension Node: NodeService {
 
     /// What each conversation looks like here, in one hash each.
     public func digests() async throws -> [DigestView] { try await read { try $0.digests() } }
-
-    /// Checks the store: chains, signatures, views against the log.
-    public func doctor() async throws -> DoctorReport {
-        do {
-            return try await running.examine()
-        } catch let error as StoreError {
-            throw NodeError(error)
-        }
-    }
 }

@@ -55,6 +55,9 @@ public final class Node: Sendable {
     /// - Throws: ``NodeError``.
     public static func requireVacant(_ home: String) throws {
         let home = Home(home)
+        guard !home.lacksDatabase else {
+            throw NodeError(HomeError(.databaseGone, path: home.database))
+        }
         guard !home.isMade || home.isUnfinished else {
             throw NodeError(
                 "exists", "There is a node in \(home.path) already.",
@@ -154,9 +157,7 @@ public final class Node: Sendable {
         _ store: sending SQLiteStore, _ settings: NodeSettings
     ) throws -> Node {
         guard let keys = try NodeKeys(in: store) else {
-            throw NodeError(
-                "damaged", "The node in \(settings.home) was never completed.",
-                hint: "Nothing is lost: remove the folder and run `parley init` again.")
+            throw NodeError.noKeys(Home(settings.home))
         }
         return Node(store: store, keys: keys, settings: settings)
     }
@@ -173,6 +174,7 @@ public final class Node: Sendable {
     /// - Returns: the addresses at which others can reach this node; they go onto its card.
     @discardableResult
     public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
+        if let bar = await running.bar { throw NodeError(StoreError(bar)) }
         let reachable = try await network.listen(on: addresses)
         // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))

@@ -234,12 +234,18 @@ extension NodeError {
                 hint: "Free some room, and say it again. Reading goes on.")
         case .readOnly:
             self.init(
-                "read-only", "The node's folder may not be written.",
-                hint: "Look at its owner and permissions.")
+                "read-only", "The node's folder may not be written: nothing was changed.",
+                hint: "It can be read: `parley conversations`, `parley read`, `parley search` and "
+                    + "`parley doctor` work. To write, look at its medium, owner and permissions.")
         case .corrupt:
+            let what = error.detail.isEmpty ? error.attempt : error.detail
             self.init(
-                "damaged", "The database is damaged (\(error.attempt)).",
-                hint: "`parley doctor` says more. Keep a copy of the folder.")
+                "damaged",
+                "The database is damaged (\(what)): "
+                    + "nothing is written into it.",
+                hint:
+                    "`parley doctor` says what is lost, `parley doctor --repair` saves what can be "
+                    + "read. Reading goes on.")
         case .locked:
             self.init("locked", "Another process uses this node.", hint: "`parley status`")
         case .newerSchema:
@@ -269,8 +275,30 @@ extension NodeError {
             case .diskFull: "disk-full"
             case .newerSchema: "newer"
             case .databaseDamaged: "damaged"
+            case .databaseGone: "database-gone"
             case .other: "home"
             }
         self.init(code, error.description, hint: error.hint)
     }
+}
+
+extension NodeError {
+    /// There is a database, and this device's own keys are not in it.
+    static func noKeys(_ home: Home) -> NodeError {
+        NodeError(
+            "no-keys", "The database in \(home.path) does not hold this device's keys.",
+            hint: newDevice)
+    }
+
+    /// There is a database, and nothing of it can be read.
+    static func unreadable(_ home: Home, _ error: HomeError) -> NodeError {
+        NodeError(
+            "unreadable", "Nothing of \(home.database) can be read: \(error). It is left as it is.",
+            hint: newDevice)
+    }
+
+    private static let newDevice =
+        "Keep the folder: if the right file is found, put it back there. Else make a new device in "
+        + "another folder: by what `parley device link` shows on another device of yours, or by "
+        + "`parley recover --home FOLDER` with the recovery code, and a backup or a contact's invite."
 }

@@ -17,6 +17,9 @@ extension NodeNetwork {
         if !isOffline { inputs.offer(.networkChanged) }
     }
 
+    /// Ends everything, and makes no new links: the node takes nothing any more.
+    func leaveAll() { setOffline(true) }
+
     private func leave() {
         // The order in which they end cannot be seen.
         let (links, relays, dials, calls) = state.withLock { state in

@@ -128,7 +128,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func rename(device: String, to name: String) async throws
     /// What each conversation looks like here, in one hash each.
     func digests() async throws -> [DigestView]
-    /// Checks the store: chains, signatures, views against the log.
+    /// Checks everything that is stored: the database, chains, signatures, keys, views against the log,
+    /// the indexes of the search. Changes nothing of it.
     func doctor() async throws -> DoctorReport
     /// Brings in messages from elsewhere, in one transaction with the note of how far it got.
     /// Lines below what was noted before are skipped.
@@ -269,21 +270,6 @@ public struct DigestView: Codable, Equatable, Sendable {
     public var digest: String
     /// Operations held.
     public var operationCount: Int
-}
-
-/// What a check of the store found.
-public struct DoctorReport: Codable, Equatable, Sendable {
-    /// Each thing that was checked, and what came of it.
-    public struct Check: Codable, Equatable, Sendable {
-        /// What was checked, as a sentence.
-        public var name: String
-        /// Whether it holds.
-        public var isFine: Bool
-        /// Figures, or what is wrong.
-        public var detail: String
-    }
-    /// All checks.
-    public var checks: [Check]
 }
 
 /// Messages from elsewhere.

@@ -20,21 +20,21 @@ actor RunningNode {
     /// The guard is written anew at most so often, in milliseconds.
     static let guardInterval: UInt64 = 1_000
 
-    private nonisolated let executor = QueueExecutor(label: "parley.node")
+    nonisolated let executor = QueueExecutor(label: "parley.node")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private nonisolated let inbox = SharedInbox()
-    private var core: NodeCore
+    nonisolated let inbox = SharedInbox()
+    var core: NodeCore
     private let rosters = RosterCache()
     /// Nil once the node was shut down: letting go of it releases the folder.
-    private var opened: SQLiteStore?
+    var opened: SQLiteStore?
     private var random = SystemRandom()
-    private let logger: Logger
-    private weak var outlet: (any LinkOutlet)?
-    private weak var media: MediaDesk?
-    private var waiting: [CommandID: CheckedContinuation<CommandReply, any Error>] = [:]
+    let logger: Logger
+    weak var outlet: (any LinkOutlet)?
+    weak var media: MediaDesk?
+    var waiting: [CommandID: CheckedContinuation<CommandReply, any Error>] = [:]
     private var nextCommand: UInt64 = 1
-    private var listeners = Listeners<@Sendable ([ViewChange], Bool) -> Void>()
+    var listeners = Listeners<@Sendable ([ViewChange], Bool) -> Void>()
     /// Whether something that this device wrote may not survive a loss of power, as after a sync
     /// that failed, or an end of the process before one: nothing leaves before it does.
     private var owesDurability = true
@@ -42,8 +42,10 @@ actor RunningNode {
     private var guardWrittenAt: UInt64 = 0
     private var isGuardStale = false
     private var isGuardDue = false
-    private(set) var lastFailure: StoreError?
-    private var renewal = VaultRenewal()
+    var lastFailure: StoreError?
+    /// What was found to be damaged since the start.
+    var damage: DamageNote?
+    var renewal = VaultRenewal()
     private var logErasure = LogErasure()
 
     init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
@@ -69,7 +71,7 @@ actor RunningNode {
 
     /// Whether inputs wait.
     nonisolated var isBusy: Bool { inbox.isScheduled }
-    private nonisolated func schedule() {
+    nonisolated func schedule() {
         executor.queue.async { self.assumeIsolated { $0.drain() } }
     }
 
@@ -87,17 +89,28 @@ actor RunningNode {
     /// Reads the store and the core between two steps.
     func read<R: Sendable>(_ body: (Views) throws -> R) throws -> R {
         let store = try running()
-        return try store.reading { try body(Views(store: store, core: core, rosters: rosters)) }
+        return try noting {
+            try store.reading { try body(views(of: store)) }
+        }
     }
 
     /// Writes to the store between two steps, in transactions of the body's own.
     func write<R: Sendable>(_ body: (SQLiteStore) throws -> R) throws -> R {
-        try body(running())
+        let store = try running()
+        if let bar = bar(of: store) { throw StoreError(bar) }
+        return try noting { try body(store) }
     }
 
     /// Checks everything that is stored. Views are folded anew in a transaction that is thrown away.
     func examine() throws -> DoctorReport {
-        try Views(store: running(), core: core, rosters: rosters).doctor()
+        let store = try running()
+        let report = views(of: store).doctor()
+        keepNote(of: report, in: store)
+        return report
+    }
+
+    private func views(of store: SQLiteStore) -> Views {
+        Views(store: store, core: core, rosters: rosters, bar: bar(of: store))
     }
 
     private func running() throws -> SQLiteStore {
@@ -110,12 +123,17 @@ actor RunningNode {
     }
 
     /// Begins: makes what every node has, and looks for everyone known.
-    func start() { offer(.started) }
+    func start() {
+        guard let store = opened, bar(of: store) != nil else { return offer(.started) }
+        // What cannot be read now is told to whoever asks for it.
+        do { try core.look(in: store) } catch { note(error, "looking at the store failed") }
+    }
 
     // MARK: Steps
 
     private func drain() {
         guard let opened else { return }
+        if let bar = bar(of: opened) { return refuseAll(bar) }
         step(in: opened)
         // Senders whose queues have room again are read on.
         for sender in inbox.read({ $0.takeFreed() }) { outlet?.resume(sender) }
@@ -207,59 +225,9 @@ actor RunningNode {
             try store.makeDurable()
             return true
         } catch {
-            lastFailure = error
-            logger.error("the disk failed", metadata: ["error": "\(error)"])
+            note(error, "the disk failed")
             return false
         }
-    }
-
-    /// What was stored is stored, but may not be told: nothing leaves that a crash could take
-    /// back. Links end, and the next ones find out anew what each side lacks.
-    private func abandon(_ effects: [Effect]) {
-        for effect in effects {
-            switch effect {
-            case .send(let link, _), .hangUp(let link, _): outlet?.hangUp(link)
-            case .reply(let id, _):
-                waiting.removeValue(forKey: id)?.resume(
-                    throwing: NodeError("storage", "The disk failed: it may not be saved."))
-            case .timer(let timer, let time): set(timer, at: time)
-            case .dial(let target): outlet?.dial(target)
-            // The core knows it already: links of this moment must not show what is past.
-            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
-            case .forgetKeys: renewal.want()
-            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
-            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
-            // What was not asked is not answered: the relay is called anew.
-            case .askRelay(let relay, _): outlet?.loseRelay(relay)
-            case .admitted(let link): outlet?.markKnown(link)
-            case .commitFully, .changed, .linksChanged, .call: break
-            }
-        }
-    }
-
-    private func failed(_ input: Input, _ error: StoreError) {
-        lastFailure = error
-        logger.error("a step failed", metadata: ["error": "\(error)"])
-        switch input.recovery {
-        case .again(let inputs):
-            offerLater(inputs)
-        case .hangUp(let link, let inputs):
-            outlet?.hangUp(link)
-            offerLater(inputs)
-        case .refuse(let id):
-            waiting.removeValue(forKey: id)?.resume(throwing: NodeError(error))
-        case .drop:
-            break
-        }
-    }
-
-    private func offerLater(_ inputs: [Input]) {
-        for input in inputs { offer(input, in: Recovery.pause) }
-    }
-
-    private func offer(_ input: Input, in milliseconds: UInt64) {
-        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
-        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.offer(input) }
     }
 
     /// What is done when nothing waits, and at the latest after a second.
@@ -272,8 +240,7 @@ actor RunningNode {
                 undurableSince = nil
                 try transact(.madeDurable, in: store)
             } catch {
-                lastFailure = error
-                logger.error("acknowledging failed", metadata: ["error": "\(error)"])
+                note(error, "acknowledging failed")
             }
         }
         if store.rejoin != nil, !core.isBehind { endRejoin(in: store) }
@@ -319,53 +286,7 @@ actor RunningNode {
         }
     }
 
-    // MARK: Effects
-
-    private func perform(_ effects: [Effect]) {
-        var frames: [LinkID: [[UInt8]]] = [:]
-        var changes: [ViewChange] = []
-        var linksChanged = false
-        for effect in effects {
-            switch effect {
-            case .commitFully: break
-            case .call(let output): media?.handle(output)
-            case .send(let link, let bytes): frames[link, default: []].append(bytes)
-            case .hangUp(let link, _):
-                if let last = frames.removeValue(forKey: link) { outlet?.send(last, on: link) }
-                outlet?.hangUp(link)
-            case .dial(let target): outlet?.dial(target)
-            case .timer(let timer, let time): set(timer, at: time)
-            case .changed(let more): changes += more
-            case .linksChanged: linksChanged = true
-            case .admitted(let link): outlet?.markKnown(link)
-            case .forgetKeys: renewal.want()
-            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
-            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
-            case .askRelay(let relay, let request): outlet?.askRelay(relay, request)
-            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
-            case .reply(let id, let result): reply(id, result)
-            }
-        }
-        for link in frames.keys.sorted() {
-            outlet?.send(frames[link] ?? [], on: link)
-        }
-        guard !changes.isEmpty || linksChanged else { return }
-        for listener in listeners.all { listener(changes, linksChanged) }
-    }
-
-    private func reply(_ id: CommandID, _ result: Result<CommandReply, CommandRefusal>) {
-        guard let continuation = waiting.removeValue(forKey: id) else { return }
-        switch result {
-        case .success(let reply): continuation.resume(returning: reply)
-        case .failure(let refusal): continuation.resume(throwing: NodeError(refusal))
-        }
-    }
-
-    private func set(_ timer: TimerID, at time: UInt64) {
-        offer(.timer(timer), in: time > now.monotonic ? time - now.monotonic : 0)
-    }
-
-    private nonisolated var now: Instant { SystemClock.now }
+    nonisolated var now: Instant { SystemClock.now }
 
     // MARK: Listeners and the end
 
@@ -379,14 +300,14 @@ actor RunningNode {
     func stop() {
         guard let store = opened else { return }
         let end = now.monotonic + BatchLimits.farewellTimeMax
-        while inbox.read({ !$0.isEmpty }) {
+        while bar(of: store) == nil, inbox.read({ !$0.isEmpty }) {
             // What came from others comes again.
             if now.monotonic >= end { inbox.read { $0.endAll() } }
             step(in: store)
         }
         opened = nil
         for listener in listeners.all { listener([], false) }
-        if core.rejoin == nil { writeGuard(in: store) }
+        if core.rejoin == nil, bar(of: store) == nil { writeGuard(in: store) }
         for id in waiting.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             waiting[id]?.resume(throwing: NodeError("stopped", "The node is shut down."))
         }

@@ -55,6 +55,11 @@ extension Views {
     }
 
     private func readOnlyReason() throws -> String? {
+        switch bar {
+        case .readOnly: return "the home may not be written"
+        case .damaged(let note): return "the database is damaged (\(note.what))"
+        case nil: break
+        }
         if core.node.isRevoked { return "another device of yours has revoked this one" }
         if let rejoin = core.rejoin { return rejoin.reason }
         let isForked = try forkedDevices().contains(core.node.device.description)
@@ -99,6 +104,11 @@ extension Views {
     private func warnings(_ failure: StoreError?) throws -> [String] {
         var warnings: [String] = []
         if let failure { warnings.append("The store failed: \(failure).") }
+        if case .damaged = bar {
+            warnings.append(
+                "The database is damaged, and nothing is written into it: `parley doctor` says what "
+                    + "is lost, `parley doctor --repair` saves what can be read.")
+        }
         if let rejoin = core.rejoin {
             warnings.append(
                 "Nothing is written until this node has its own past back: \(rejoin.reason). "
@@ -134,55 +144,5 @@ extension Views {
                     operationCount: logs.reduce(0) { $0 + $1.heldCount }))
         }
         return views.sorted { ($0.name, $0.conversation) < ($1.name, $1.conversation) }
-    }
-
-    func doctor() throws -> DoctorReport {
-        var checks: [DoctorReport.Check] = []
-        let complaints = try store.check()
-        checks.append(
-            .init(
-                name: "The database is sound.", isFine: complaints.isEmpty,
-                detail: complaints.isEmpty ? "every page" : complaints.joined(separator: "; ")))
-        var audit = LogAudit()
-        for space in try store.spaces() {
-            for log in try store.logs(in: space.number) {
-                try audit.check(log, in: store)
-            }
-        }
-        checks.append(
-            .init(
-                name: "Every operation follows from the one before it.",
-                isFine: audit.brokenCount == 0,
-                detail: "\(audit.operationCount) operations, \(audit.brokenCount) wrong"))
-        checks.append(
-            .init(
-                name: "Every log ends on a signature of its device.",
-                isFine: audit.unsignedCount == 0,
-                detail: "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong"))
-        checks.append(try viewCheck())
-        return DoctorReport(checks: checks)
-    }
-
-    /// Folds every space anew and compares. The transaction is thrown away.
-    private func viewCheck() throws -> DoctorReport.Check {
-        var different: [String] = []
-        let spaces = try store.spaces().filter { $0.kind != .own }
-        for space in spaces {
-            var judge = try RosterReader.judge(of: space, in: store)
-            let roster = judge.roster
-            let before = try ViewDigest.digest(of: space, roster: roster, in: store)
-            try store.begin(.normal)
-            defer { store.rollback() }
-            let context = MergeContext(
-                space: space, roster: roster, ownPerson: ownPerson, newestStand: 0)
-            try Merge.rebuild(context, judging: &judge, in: store)
-            let after = try ViewDigest.digest(of: space, roster: roster, in: store)
-            if before != after { different.append(space.id.short) }
-        }
-        return .init(
-            name: "What is shown is what the operations say.", isFine: different.isEmpty,
-            detail: different.isEmpty
-                ? "\(spaces.count) conversations folded anew"
-                : "different: " + different.joined(separator: ", "))
     }
 }

@@ -13,8 +13,11 @@ struct Views {
     let core: NodeCore
     let rosters: RosterCache
     let names = NameCache()
+    /// Why nothing is written, or nil.
+    let bar: WriteBar?
 
-    init(store: SQLiteStore, core: NodeCore, rosters: RosterCache) {
+    init(store: SQLiteStore, core: NodeCore, rosters: RosterCache, bar: WriteBar? = nil) {
+        self.bar = bar ?? store.bar
         self.store = store
         self.core = core
         self.rosters = rosters

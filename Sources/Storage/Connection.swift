@@ -10,10 +10,14 @@ final class Connection {
     /// Pages in the log of changes after the last commit.
     private(set) var logPageCount = 0
 
-    init(path: String, fileSystem: String? = nil) throws(StoreError) {
+    /// - Parameter mayWrite: false for a database that is only read; its name is a URI then.
+    init(
+        path: String, fileSystem: String? = nil, mayWrite: Bool = true
+    ) throws(StoreError) {
         var handle: OpaquePointer?
         // No mutex: a store has one owner.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let mode = mayWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+        let flags = mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, fileSystem)
         guard code == SQLITE_OK, let handle else {
             sqlite3_close_v2(handle)
@@ -84,8 +88,16 @@ final class Connection {
 }
 
 extension StoreError.Code {
+    /// Source: sqlite.org/rescode.html, `SQLITE_CORRUPT_VTAB`.
+    private static let brokenIndex: Int32 = SQLITE_CORRUPT | 1 << 8
+
     /// What to do about a result of SQLite.
     init(sqlite code: Int32) {
+        // The index of words is broken, and no page of the database: it is made anew from the messages.
+        if code == Self.brokenIndex {
+            self = .other
+            return
+        }
         switch code & 0xff {
         case SQLITE_FULL: self = .full
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_CANTOPEN: self = .readOnly
@@ -145,6 +157,14 @@ final class Statement {
     }
 
     func bindNull(_ index: Int32) { sqlite3_bind_null(handle, index) }
+
+    /// Binds what a column of another statement's row holds, whatever that is.
+    func bind(_ index: Int32, _ column: Int32, of row: Statement) {
+        sqlite3_bind_value(handle, index, sqlite3_column_value(row.handle, column))
+    }
+
+    /// How many columns a row has.
+    var columnCount: Int32 { sqlite3_column_count(handle) }
 
     // SQLITE_TRANSIENT is a cast that C can write and the importer cannot.
     private static var transient: sqlite3_destructor_type {

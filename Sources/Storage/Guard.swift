@@ -185,11 +185,10 @@ extension SQLiteStore {
 
     /// Compares the database with the guard.
     func compareWithGuard() throws(HomeError) {
-        let found = try guardWriter.read()
-        guardedCardVersion = found?.cardVersion ?? .zero
-        guard nextOperation > 1 else { return }
-        guard let found else {
-            rejoin = .guardMissing
+        let known = try guardWriter.read()
+        guardedCardVersion = known?.cardVersion ?? .zero
+        guard let found = known else {
+            if nextOperation > 1 { rejoin = .guardMissing }
             return
         }
         guard found.isReadable, found.isOfThisDatabase else {

@@ -25,6 +25,9 @@ public struct Home: Sendable {
     /// What keeps a second process out; holds the number of the first.
     public var lock: String { path + "/lock" }
 
+    /// Lies here once damage was found: the database is only read as long as it does.
+    public var damageFile: String { path + "/damage" }
+
     /// Lies here while a home is made in several steps, and is removed with the last one.
     public var unfinished: String { path + "/unfinished" }
 
@@ -39,7 +42,13 @@ public struct Home: Sendable {
     }
 
     /// The home is whole: it can be opened from now on.
-    public func endMaking() throws(HomeError) { try disk.remove(unfinished) }
+    public func endMaking() throws(HomeError) {
+        try disk.remove(unfinished)
+        // As long as it lies there, the next command that makes a home removes this one.
+        guard !isUnfinished else {
+            throw HomeError(.other, path: unfinished, detail: "it cannot be removed")
+        }
+    }
 
     /// Removes what was made of a home that is not finished. The mark goes last.
     public func discard() throws(HomeError) {
@@ -51,6 +60,11 @@ public struct Home: Sendable {
         ] { try disk.remove(file) }
         try disk.remove(unfinished)
         withExtendedLifetime(held) {}
+    }
+
+    /// Whether there is no database beside the keys that would open it, or an empty one.
+    public var lacksDatabase: Bool {
+        disk.exists(keystore) && !isUnfinished && (disk.byteCount(database) ?? 0) == 0
     }
 
     /// Whether a node was made here.
@@ -88,4 +102,34 @@ public protocol HomeDisk: Sendable {
     func remove(_ file: String) throws(HomeError)
     /// Makes an empty database, durably, where there is none; it can be written afterwards.
     func makeDatabase(_ file: String) throws(HomeError)
+    /// Whether a home may be read and not written.
+    func isReadOnly(_ home: Home) -> Bool
+    /// Keeps those away who write, as far as the disk lets one: a home that may not be written.
+    func lockToRead(_ home: Home) throws(HomeError) -> AnyObject
+    /// How long a file is; nil where there is none.
+    func byteCount(_ file: String) -> Int?
+    /// Gives a file another name, durably. There is none of that name yet.
+    func move(_ file: String, to other: String) throws(HomeError)
+}
+
+/// What a disk does that knows no better.
+extension HomeDisk {
+    /// It takes writes.
+    public func isReadOnly(_ home: Home) -> Bool { false }
+
+    /// As to write.
+    public func lockToRead(_ home: Home) throws(HomeError) -> AnyObject { try lock(home) }
+
+    /// By reading it.
+    public func byteCount(_ file: String) -> Int? {
+        // A file that cannot be read is there all the same.
+        exists(file) ? ((try? read(file, atMost: Int.max)) ?? [0])?.count ?? 0 : nil
+    }
+
+    /// By a copy.
+    public func move(_ file: String, to other: String) throws(HomeError) {
+        guard let bytes = try read(file, atMost: Int.max) else { return }
+        try replace(other, with: bytes)
+        try remove(file)
+    }
 }

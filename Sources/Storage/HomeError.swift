@@ -32,6 +32,8 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case locked(process: Int32?)
         /// The database file is not one, or is damaged.
         case databaseDamaged
+        /// There are keys, and no database that they would open, or an empty one.
+        case databaseGone
         /// Anything else that the operating system or the database refused.
         case other
     }
@@ -68,6 +70,9 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .locked(let process?): "\(path) is in use by process \(process)"
         case .locked(nil): "\(path) is in use by another process"
         case .databaseDamaged: "\(path) is damaged\(said)"
+        case .databaseGone:
+            "\(path) is gone or empty, with the messages and with this device's own keys; "
+                + "the other files of the home are there"
         case .other: "\(path) cannot be opened\(said)"
         }
     }
@@ -88,7 +93,14 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .diskFull: "make room; nothing that was saved is lost"
         case .newerSchema: "install the newer version again; nothing was changed"
         case .locked: "stop the other node, or use another home"
-        case .databaseDamaged: "keep the file for inspection, and link this device anew"
+        case .databaseDamaged:
+            "`parley doctor` says what is lost, and `parley doctor --repair` saves what can be "
+                + "read; nothing is removed"
+        case .databaseGone:
+            "keep the folder: if the file is found, put it back there. Else make a new device in "
+                + "another folder: by what `parley device link` shows on another device of yours, "
+                + "or by `parley recover --home FOLDER` with the recovery code, and a backup or a "
+                + "contact's invite"
         case .other: "see the message above; nothing was changed"
         }
     }

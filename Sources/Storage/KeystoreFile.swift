@@ -40,6 +40,14 @@ final class KeystoreFile {
         return keystore
     }
 
+    /// Opens the keystore, and changes nothing.
+    func openToRead(_ unlock: Unlock) throws(HomeError) -> Keystore {
+        guard let bytes = try home.read(home.keystore) else {
+            throw HomeError(.keyMissing, path: home.keystore)
+        }
+        return try open(bytes, unlock)
+    }
+
     private func open(_ bytes: [UInt8], _ unlock: Unlock) throws(HomeError) -> Keystore {
         let bounds: KeystoreCost.Bounds = cost == .standard ? .standard : .tests
         var lock: KeystoreLock

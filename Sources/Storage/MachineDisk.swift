@@ -31,6 +31,29 @@ struct MachineDisk: HomeDisk {
         guard access(path, W_OK | X_OK) == 0 else { throw HomeError(errno: errno, path: path) }
     }
 
+    func isReadOnly(_ home: Home) -> Bool {
+        [home.path, home.database].contains { (path: String) in
+            access(path, W_OK) != 0 && (errno == EROFS || errno == EACCES || errno == EPERM)
+        }
+    }
+
+    func lockToRead(_ home: Home) throws(HomeError) -> AnyObject {
+        var status = stat()
+        guard stat(home.path, &status) == 0 else { throw HomeError(errno: errno, path: home.path) }
+        try Self.checkOwner(status, allowing: 0o755, home.path)
+        return try HomeLock(reading: home)
+    }
+
+    func byteCount(_ file: String) -> Int? {
+        var status = stat()
+        return stat(file, &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    func move(_ file: String, to other: String) throws(HomeError) {
+        guard rename(file, other) == 0 else { throw HomeError(errno: errno, path: file) }
+        try synchronizeFolder(of: other)
+    }
+
     /// Refuses a file or folder of another user, or one with more permissions than allowed.
     private static func checkOwner(
         _ status: stat, allowing mode: mode_t, _ path: String
@@ -159,7 +182,16 @@ extension HomeError {
 ///
 /// The lock belongs to the open file and goes with the process, however that ends.
 final class HomeLock {
+    /// Negative where there is nothing to lock.
     private let descriptor: Int32
+
+    /// Of a home that may not be written: without a lock file nobody has it.
+    init(reading home: Home) throws(HomeError) {
+        descriptor = open(home.lock, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0, !Self.take(descriptor, LOCK_SH) else { return }
+        close(descriptor)
+        throw HomeError(.locked(process: nil), path: home.path)
+    }
 
     init(_ home: Home) throws(HomeError) {
         descriptor = open(home.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -183,16 +215,16 @@ final class HomeLock {
 
     /// Tries for a fifth of a second: a program that the former owner was just starting holds its
     /// files too, from its birth until it becomes another program.
-    private static func take(_ descriptor: Int32) -> Bool {
+    private static func take(_ descriptor: Int32, _ kind: Int32 = LOCK_EX) -> Bool {
         for _ in 0..<20 {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+            if flock(descriptor, kind | LOCK_NB) == 0 { return true }
             guard errno == EWOULDBLOCK else { return false }
             usleep(10_000)
         }
-        return flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        return flock(descriptor, kind | LOCK_NB) == 0
     }
 
     deinit {
-        close(descriptor)
+        if descriptor >= 0 { close(descriptor) }
     }
 }

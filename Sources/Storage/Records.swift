@@ -139,25 +139,52 @@ extension SQLiteStore {
         let spaces = try connection.prepare(
             "SELECT number, kind, definition FROM space ORDER BY number")
         while try spaces.step("reading spaces") {
-            let number = spaces.integer(0)
             guard spaces.integer(1) >= 0 else {
-                records.skip(SpaceNumber(number))
+                records.skip(SpaceNumber(spaces.integer(0)))
                 continue
             }
-            let bytes = try unseal(spaces.bytes(2), .spaceDefinition, row: number)
-            guard let id = SpaceID(bytes),
-                let kind = UInt8(exactly: spaces.integer(1)).flatMap(SpaceKind.init)
-            else { throw Self.damaged("reading spaces") }
-            records.add(SpaceRecord(number: SpaceNumber(number), id: id, kind: kind))
+            try passingOver("space", spaces.integer(0)) { () throws(StoreError) in
+                records.add(try space(spaces))
+            }
         }
         let logs = try connection.prepare(
             """
             SELECT number, space, lane, definition, spans, standing, coveredEnd,
             controlCoveredEnd, floor, bound FROM log ORDER BY number
             """)
-        while try logs.step("reading logs") { records.add(try log(logs)) }
+        while try logs.step("reading logs") {
+            try passingOver("log", logs.integer(0)) { () throws(StoreError) in
+                let log = try log(logs)
+                guard !isRescue || records.space(log.space) != nil else {
+                    throw Self.damaged("reading logs")
+                }
+                records.add(log)
+            }
+        }
         try loadForks()
         records.committed()
+    }
+
+    private func space(_ row: Statement) throws(StoreError) -> SpaceRecord {
+        let number = row.integer(0)
+        let bytes = try unseal(row.bytes(2), .spaceDefinition, row: number)
+        guard let id = SpaceID(bytes),
+            let kind = UInt8(exactly: row.integer(1)).flatMap(SpaceKind.init)
+        else { throw Self.damaged("reading spaces") }
+        return SpaceRecord(number: SpaceNumber(number), id: id, kind: kind)
+    }
+
+    /// Reads a row. One that does not open is noted where rows are being rescued, and fails the store
+    /// otherwise.
+    func passingOver(
+        _ table: String, _ number: Int64, _ body: () throws(StoreError) -> Void
+    ) throws(StoreError) {
+        do throws(StoreError) {
+            try body()
+        } catch {
+            guard isRescue, error.code == .corrupt else { throw error }
+            strangeRows.append(StrangeRow(table: table, number: number))
+        }
     }
 
     private func log(_ row: Statement) throws(StoreError) -> LogRecord {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import ParleyLedger
 public import ParleySealing
@@ -12,6 +13,10 @@ struct OpenedHome {
     let random: RandomSource
     let guardWriter: GuardWriter
     let isProtectedByPassphrase: Bool
+    /// Why it is only read, or nil.
+    var bar: WriteBar?
+    /// Whether rows that do not open are passed over and noted, and not an error.
+    var isRescue = false
 }
 
 extension SQLiteStore {
@@ -25,9 +30,12 @@ extension SQLiteStore {
         home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom(),
         cost: KeystoreCost = .standard
     ) throws(HomeError) -> SQLiteStore {
+        let file = KeystoreFile(home: home, random: RandomSource(random), cost: cost)
+        if let bar = home.bar { return try openToRead(home, bar, file, unlock) }
         try home.disk.makeFolder(home.path)
         let lock = try home.disk.lock(home)
-        let file = KeystoreFile(home: home, random: RandomSource(random), cost: cost)
+        // An empty one made in its place would hide that it is gone.
+        guard !home.lacksDatabase else { throw HomeError(.databaseGone, path: home.database) }
         let keystore = try file.openOrMake(unlock)
         let store = try open(home, lock, file, keystore, unlock)
         try store.compareWithGuard()
@@ -39,17 +47,54 @@ extension SQLiteStore {
         _ home: Home, _ lock: AnyObject, _ file: KeystoreFile, _ keystore: Keystore,
         _ unlock: Unlock
     ) throws(HomeError) -> SQLiteStore {
+        try explaining(home) {
+            let connection = try openDatabase(home.database, of: home)
+            return try assemble(home, lock, connection, file, keystore, unlock)
+        }
+    }
+
+    /// Opens a home without a change to any of its files.
+    private static func openToRead(
+        _ home: Home, _ bar: WriteBar, _ file: KeystoreFile, _ unlock: Unlock
+    ) throws(HomeError) -> SQLiteStore {
+        let lock = try bar == .readOnly ? home.disk.lockToRead(home) : home.disk.lock(home)
+        guard !home.lacksDatabase else { throw HomeError(.databaseGone, path: home.database) }
+        let keystore = try file.openToRead(unlock)
+        let place = try ReadingPlace(home, bar)
+        let store = try explaining(home) {
+            let connection = try Connection(
+                path: place.name, fileSystem: home.disk.fileSystem, mayWrite: false)
+            try connection.execute(Pragma.reading, "opening the database")
+            try requireSchema(connection, home)
+            return try assemble(
+                home, [lock, place] as NSArray, connection, file, keystore, unlock, bar)
+        }
+        try store.compareWithGuard()
+        return store
+    }
+
+    static func assemble(
+        _ home: Home, _ lock: AnyObject, _ connection: Connection, _ file: KeystoreFile,
+        _ keystore: Keystore, _ unlock: Unlock, _ bar: WriteBar? = nil, isRescue: Bool = false
+    ) throws -> SQLiteStore {
+        let instance = try instance(
+            connection, keystore, home, using: file.random, mayName: bar == nil)
+        let isProtected = if case .passphrase = unlock { true } else { false }
+        return try SQLiteStore(
+            OpenedHome(
+                home: home, lock: lock, connection: connection, keystore: keystore,
+                keystoreFile: file, random: file.random,
+                guardWriter: GuardWriter(
+                    home: home, master: keystore.master, instance: instance),
+                isProtectedByPassphrase: isProtected, bar: bar, isRescue: isRescue))
+    }
+
+    /// Turns what SQLite and the store say into what is told of a home.
+    static func explaining<R>(
+        _ home: Home, _ body: () throws -> R
+    ) throws(HomeError) -> R {
         do {
-            let connection = try openDatabase(home)
-            let instance = try instance(connection, keystore, home, using: file.random)
-            let isProtected = if case .passphrase = unlock { true } else { false }
-            return try SQLiteStore(
-                OpenedHome(
-                    home: home, lock: lock, connection: connection, keystore: keystore,
-                    keystoreFile: file, random: file.random,
-                    guardWriter: GuardWriter(
-                        home: home, master: keystore.master, instance: instance),
-                    isProtectedByPassphrase: isProtected))
+            return try body()
         } catch let error as HomeError {
             throw error
         } catch let error as StoreError {
@@ -64,11 +109,12 @@ extension SQLiteStore {
         }
     }
 
-    private static func openDatabase(_ home: Home) throws -> Connection {
-        try home.disk.makeDatabase(home.database)
-        let connection = try Connection(path: home.database, fileSystem: home.disk.fileSystem)
+    /// A database that can be written, of today's form; made where there is none.
+    static func openDatabase(_ path: String, of home: Home) throws -> Connection {
+        try home.disk.makeDatabase(path)
+        let connection = try Connection(path: path, fileSystem: home.disk.fileSystem)
         try connection.execute(Pragma.opening, "opening the database")
-        let queue = try DatabaseQueue(path: home.migrationPath)
+        let queue = try DatabaseQueue(path: home.migrationPath(of: path))
         if try queue.read(Schema.migrator.hasBeenSuperseded) {
             throw HomeError(.newerSchema, path: home.database)
         }
@@ -77,11 +123,25 @@ extension SQLiteStore {
         return connection
     }
 
+    /// Refuses a database that is not of today's form: it cannot be led there without a write.
+    private static func requireSchema(_ connection: Connection, _ home: Home) throws {
+        let query = try connection.prepare("SELECT identifier FROM grdb_migrations")
+        defer { query.reset() }
+        var found: Set<String> = []
+        while try query.step("reading the form of the database") { found.insert(query.text(0)) }
+        let known = Set(Schema.migrator.migrations)
+        guard found.isSubset(of: known) else { throw HomeError(.newerSchema, path: home.database) }
+        guard found == known else {
+            throw HomeError(
+                .readOnly, path: home.database, detail: "an older version of parley wrote it")
+        }
+    }
+
     /// The name of this database file, made with it. It is bound to the keystore: a database
     /// beside the keys of another node is found out before a row is tried.
     private static func instance(
         _ connection: Connection, _ keystore: Keystore, _ home: Home,
-        using random: RandomSource
+        using random: RandomSource, mayName: Bool
     ) throws -> [UInt8] {
         func binding(_ instance: [UInt8]) -> [UInt8] {
             derive(key: keystore.master, .row, context: [0xff] + instance, byteCount: 16)
@@ -96,6 +156,9 @@ extension SQLiteStore {
             return instance
         }
         query.reset()
+        guard mayName else {
+            throw HomeError(.databaseDamaged, path: home.database, detail: "it has no name")
+        }
         var source = random
         let instance = source.bytes(16)
         let insert = try connection.prepare(
@@ -109,7 +172,7 @@ extension SQLiteStore {
 
 extension Home {
     /// GRDB takes another file system only as part of the name.
-    fileprivate var migrationPath: String {
+    fileprivate func migrationPath(of database: String) -> String {
         guard let fileSystem = disk.fileSystem else { return database }
         return "file:\(database)?vfs=\(fileSystem)"
     }

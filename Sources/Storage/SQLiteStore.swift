@@ -18,6 +18,9 @@ public final class SQLiteStore: TransactionalStore {
     /// zero where it tells of none.
     public internal(set) var guardedCardVersion = CardVersion.zero
 
+    /// Why it is only read, or nil.
+    public let bar: WriteBar?
+
     let connection: Connection
     let statements: Statements
     let vault: Vault
@@ -40,6 +43,9 @@ public final class SQLiteStore: TransactionalStore {
     /// Writes the guard for this database; may be used from any thread.
     public let guardWriter: GuardWriter
     private let lock: AnyObject
+    /// Whether rows that do not open are passed over, and which they were.
+    let isRescue: Bool
+    var strangeRows: [StrangeRow] = []
     private var isInTransaction = false
     private var nextOperationBefore: Int64 = 1
     private var nextValueBefore: Int64 = 1
@@ -55,6 +61,8 @@ public final class SQLiteStore: TransactionalStore {
     init(_ opened: OpenedHome) throws(StoreError) {
         home = opened.home
         isProtectedByPassphrase = opened.isProtectedByPassphrase
+        bar = opened.bar
+        isRescue = opened.isRescue
         lock = opened.lock
         connection = opened.connection
         guardWriter = opened.guardWriter
@@ -77,6 +85,7 @@ public final class SQLiteStore: TransactionalStore {
     /// How durable its commit will be is settled here: SQLite takes no change of that inside.
     public func begin(_ durability: Durability) throws(StoreError) {
         precondition(!isInTransaction, "one transaction at a time")
+        if let bar { throw StoreError(bar) }
         if isDoubtful { try mend() }
         try setSynchronous(durability)
         try statements.begin.run("beginning a transaction")
@@ -218,16 +227,13 @@ public final class SQLiteStore: TransactionalStore {
     /// once it is let go of.
     public func close() throws(StoreError) {
         rollback()
-        try checkpoint()
+        if bar == nil { try checkpoint() }
     }
 
-    /// Whether the database is sound, page by page; the first complaints otherwise.
+    /// Whether the database is sound, page by page, indexes against tables, the index of words too; the
+    /// first complaints otherwise.
     public func check() throws(StoreError) -> [String] {
-        let statement = try connection.prepare("PRAGMA quick_check(10)")
-        defer { statement.reset() }
-        var complaints: [String] = []
-        while try statement.step("checking the database") { complaints.append(statement.text(0)) }
-        return complaints == ["ok"] ? [] : complaints
+        try connection.complaints()
     }
 
     private func reload() throws(StoreError) {
@@ -253,6 +259,12 @@ public final class SQLiteStore: TransactionalStore {
 enum Pragma {
     /// When the log of changes is moved into the database, in pages.
     static let checkpointPageCount = 4000
+
+    /// For a database that is not written.
+    static let reading = """
+        PRAGMA temp_store = MEMORY;
+        PRAGMA cache_size = -65536;
+        """
 
     /// Before the first table: the size of a page cannot change later.
     static let opening = """

@@ -30,7 +30,7 @@ final class Vault {
     /// How many keys of buckets are held in memory: locked memory is scarce.
     private static let openBucketCountMax = 64
 
-    private let statements: Statements
+    let statements: Statements
     private let random: RandomSource
     private(set) var keystore: Keystore
     private var open: [Int64: Secret] = [:]
@@ -153,7 +153,7 @@ final class Vault {
         return found
     }
 
-    private typealias Row = (number: Int64, generation: UInt32, content: [UInt8])
+    typealias Row = (number: Int64, generation: UInt32, content: [UInt8])
 
     private func row(_ drawer: Drawer, _ locator: [UInt8]) throws(StoreError) -> Row? {
         let statement = statements.keys.row
@@ -173,7 +173,7 @@ final class Vault {
         try statement.run("dropping a key")
     }
 
-    private func unseal(_ row: Row) throws(StoreError) -> Secret {
+    func unseal(_ row: Row) throws(StoreError) -> Secret {
         let place = SealedPlace(
             column: .vaultContent, row: row.number, generation: row.generation)
         guard let key = keystore.key(of: row.generation),

@@ -321,7 +321,7 @@ struct SessionTests {
         let result = await Terminal().run("doctor")
         #expect(result.status == 1)
         #expect(result.output.contains("✗  Views follow from the log."))
-        #expect(result.talk.contains("parley: error: the store is damaged"))
+        #expect(result.talk.contains("something that is stored is not as it should"))
     }
 
     @Test("follow shows what comes, in one conversation or all, and says when the node stops")

@@ -104,17 +104,84 @@ struct BrokenHomeTests {
     }
 
     @Test(
-        "that may not be written is refused and left as it is",
-        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
-    func readOnly() async throws {
+        "that may not be written is read, and says so where it would be written",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"),
+        arguments: [true, false])
+    func readOnly(wasClosed: Bool) async throws {
         let folder = try TemporaryFolder()
-        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 16)
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 32)
         defer { disk.unmount() }
         let settings = try await made(folder.path + "/disk/a")
+        var home = settings.home
+        if !wasClosed {
+            // As power that is lost, or a copy by hand, leaves it: the newest in the log of changes.
+            let node = try await Node.open(settings)
+            _ = try await node.send(conversation: "notes", texts: ["three"], replyTo: nil)
+            home = folder.path + "/disk/b"
+            try FileManager.default.copyItem(atPath: settings.home, toPath: home)
+            await node.shutdown()
+        }
+        let before = try files(in: home)
         try disk.makeReadOnly()
-        #expect(try await refusal(settings).code == "read-only")
+        let read = try await Program.run("read", "notes", "--home", home)
+        #expect(read.status == 0 && read.output.contains("two"), "\(read.output)")
+        #expect(read.output.contains("three") == !wasClosed)
+        for words in [["conversations"], ["status"], ["search", "one"], ["contacts"], ["doctor"]] {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 0, "\(words): \(program.output)")
+        }
+        for words in [["send", "notes", "four"], ["run"], ["passphrase", "remove"]] {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 1, "\(words): \(program.output)")
+            #expect(program.output.contains("parley: error: "))
+        }
+        let sent = try await Program.run("send", "notes", "four", "--json", "--home", home)
+        #expect(sent.output.contains(#""code":"read-only""#), "\(sent.output)")
         try disk.makeWritable()
-        try await examine(settings)
+        #expect(try files(in: home) == before)
+        if wasClosed { try await examine(settings) }
+    }
+
+    private func files(in home: String) throws -> [String: Data] {
+        var files: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: home) {
+            files[name] = try Data(contentsOf: URL(fileURLWithPath: home + "/" + name))
+        }
+        return files
+    }
+
+    @Test(
+        "on a disk that fills up says which lines were sent, and the same words go on there",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func halfSent() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 12)
+        defer { disk.unmount() }
+        let settings = try await made(folder.path + "/disk/a")
+        let lines = (1...900).map { "line \($0) " + String(repeating: "x", count: 16_000) }
+        let input = folder.path + "/lines"
+        try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: input))
+        let words = ["send", "notes", "--lines", "--home", settings.home]
+        let stopped = try Piped.run(words, input: input)
+        #expect(stopped.status == 1)
+        #expect(stopped.output.contains("of 900 messages are saved, the others are not"))
+        #expect(stopped.output.contains("The disk is full"), "\(stopped.output)")
+        #expect(!stopped.output.contains("nothing was saved"))
+        try disk.grow(to: 64)
+        let rest = try Piped.run(words, input: input)
+        #expect(rest.status == 0, "\(rest.output)")
+        let node = try await Node.open(settings)
+        let page = try await node.messages(conversation: "notes", before: nil, limit: 1000)
+        var found = page.messages.compactMap(\.text)
+        var cursor = page.cursor
+        while let before = cursor {
+            let page = try await node.messages(
+                conversation: "notes", before: before, limit: 1000)
+            found = page.messages.compactMap(\.text) + found
+            cursor = page.cursor
+        }
+        #expect(found == ["one", "two"] + lines, "each once, in order")
+        await node.shutdown()
     }
 
     @Test(
@@ -181,6 +248,11 @@ struct SmallDisk {
 
     func makeWritable() throws { try Self.run("/bin/mount", "-o", "remount,rw", path) }
 
+    /// Gives it more room.
+    func grow(to megabytes: Int) throws {
+        try Self.run("/bin/mount", "-o", "remount,size=\(megabytes)m", path)
+    }
+
     /// Leaves no byte free.
     func fill() throws {
         let handle = fopen(path + "/filler", "we")
@@ -205,5 +277,22 @@ struct SmallDisk {
         try process.run()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw Late(description: program) }
+    }
+}
+
+/// The program with a file as its input.
+enum Piped {
+    static func run(_ words: [String], input: String) throws -> (status: Int32, output: String) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Program.path)
+        process.arguments = words
+        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 }

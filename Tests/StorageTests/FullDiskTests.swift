@@ -71,7 +71,8 @@ struct FullDiskTests {
         }
     }
 
-    @Test("says that a home cannot be written", .enabled(if: SmallDisk.canMount))
+    @Test(
+        "lets a home be read that cannot be written, and says so", .enabled(if: SmallDisk.canMount))
     func readOnly() throws {
         try withHome { home in
             let disk = try SmallDisk(at: home.path, megabytes: 2)
@@ -79,10 +80,13 @@ struct FullDiskTests {
             let path = Home(home.path + "/home")
             do { _ = try SQLiteStore.open(home: path) }
             try disk.makeReadOnly()
-            let code = #expect(throws: HomeError.self) {
-                try SQLiteStore.open(home: path, unlock: .keyFile)
-            }?.code
-            #expect(code == .readOnly)
+            do {
+                let store = try SQLiteStore.open(home: path)
+                #expect(store.bar == .readOnly)
+                #expect(try store.spaces().isEmpty)
+                let code = #expect(throws: StoreError.self) { try store.begin(.normal) }?.code
+                #expect(code == .readOnly)
+            }
             let fresh = Home(home.path + "/other")
             let other = #expect(throws: HomeError.self) {
                 try SQLiteStore.open(home: fresh, unlock: .keyFile)

@@ -359,18 +359,43 @@ struct HomeTests {
             try good.write(to: URL(filePath: home.guardFile))
             chmod(home.guardFile, 0o600)
             #expect(try SQLiteStore.open(home: home).rejoin == nil)
-            for file in ["database", "database-wal", "database-shm"] {
-                try? FileManager.default.removeItem(atPath: home.path + "/" + file)
-            }
-            // A database made anew under the same keys is another one.
+            // A database with another name is another one.
+            let database = try RawDatabase(home)
+            try database.execute("DELETE FROM meta")
+            database.close()
+            #expect(try SQLiteStore.open(home: home).rejoin == .anotherInstance)
+        }
+    }
+
+    @Test("whose database is gone or empty beside its keys is refused, and nothing is made there")
+    func gone() throws {
+        try withHome { home in
+            try made(home)
+            try Data().write(to: URL(filePath: home.database))
+            #expect(refusal(home) == .databaseGone)
+            try FileManager.default.removeItem(atPath: home.database)
+            #expect(refusal(home) == .databaseGone)
+            #expect(!FileManager.default.fileExists(atPath: home.database))
+        }
+    }
+
+    @Test("known to be damaged is read and not written, until the note is gone")
+    func damageNote() throws {
+        try withHome { home in
+            try made(home)
+            let note = DamageNote(time: 7, what: "a page\nis gone")
+            try home.note(note)
+            try home.note(DamageNote(time: 8, what: "another"))
+            #expect(home.damage == DamageNote(time: 7, what: "a page is gone"))
             do {
                 let store = try SQLiteStore.open(home: home)
-                try store.transaction {
-                    let log = try store.sampleLog()
-                    try store.store(try Sample.operations(log, 0..<1), log)
-                }
+                #expect(try store.spaces().count == 1)
+                let error = #expect(throws: StoreError.self) { try store.begin(.full) }
+                #expect(error?.code == .corrupt && error?.detail == "a page is gone")
+                try store.close()
             }
-            #expect(try SQLiteStore.open(home: home).rejoin == .anotherInstance)
+            try home.forgetDamage()
+            #expect(try SQLiteStore.open(home: home).bar == nil)
         }
     }
 }

@@ -56,7 +56,7 @@ struct Read: NodeCommand {
     /// Why something may not be marked as read, and can be read all the same.
     private static let silent: Set<String> = [
         "revoked", "not-a-member", "not-a-member-yet", "rejoining", "forked", "blocked",
-        "waiting",
+        "waiting", "read-only", "damaged",
     ]
 
     /// The page, and who came and went while it was written.

@@ -101,34 +101,6 @@ struct DigestCommand: NodeCommand {
     }
 }
 
-struct Doctor: NodeCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "check all that is stored",
-        discussion: """
-            Reads the whole store: chains, signatures, and whether what is shown follows from the \
-            log. Changes nothing. Exits with 1 where something is wrong.
-
-            Example:
-              parley doctor
-            """)
-
-    @OptionGroup var place: HomeOptions
-    @OptionGroup var output: OutputOptions
-
-    func run(with node: any NodeService) async throws {
-        let report = try await node.doctor()
-        let table = Table(
-            report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] }, columnsMax: 72)
-        try Output.show(report, json: output.json, as: table.text)
-        guard report.checks.allSatisfy(\.isFine) else {
-            throw NodeError(
-                "damaged", "the store is damaged",
-                hint: "keep a copy of the home as it is before you do anything else")
-        }
-    }
-}
-
 /// `1 message`, `2 messages`.
 func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 

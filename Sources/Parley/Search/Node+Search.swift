@@ -125,7 +125,7 @@ extension Node {
     ///
     /// Both sides are gone through a little at a time, so they may change meanwhile: what seems to
     /// be wrong is looked at again.
-    private func compareWords() async throws -> (missing: Int, strange: Int) {
+    func compareWords() async throws -> (missing: Int, strange: Int) {
         let through = try await read { try $0.store.wordIndexState().through }
         var said = [Bool](repeating: false, count: Int(through) + 1), found = said
         var place: Int64 = 0
@@ -160,6 +160,19 @@ extension Node {
             watch.tell(.comparing, index, of: said.count)
         }
         return (missing, strange)
+    }
+
+    /// Vectors that belong to no text, or to no model that is known.
+    func strangeVectorCount() async throws -> Int {
+        let last = try await read { try $0.store.lastVector() }
+        var count = 0
+        for place in stride(from: -1, through: last, by: Self.turnCount) {
+            count += try await read {
+                try $0.store.strangeVectorCount(
+                    after: place, operationCount: Int64(Self.turnCount))
+            }
+        }
+        return count
     }
 
     private static func report(
@@ -208,6 +221,10 @@ extension Node {
     private func explaining<R: Sendable>(_ body: () async throws -> R) async throws -> R {
         do {
             return try await body()
+        } catch let error as StoreError where error.code == .other {
+            throw NodeError(
+                "broken-index", "The index of the search is broken: \(error).",
+                hint: "`parley search rebuild` makes it anew from the messages.")
         } catch let error as StoreError {
             throw NodeError(error)
         }

@@ -42,7 +42,7 @@ actor SearchIndexer {
 
     /// Begins to follow.
     func start() async {
-        guard task.withLock({ $0 == nil }) else { return }
+        guard await running.bar == nil, task.withLock({ $0 == nil }) else { return }
         let waker = waker
         _ = await running.listen { _, _ in waker.yield() }
         waker.yield()
@@ -113,6 +113,7 @@ actor SearchIndexer {
                 (try views.store.wordIndexState(), try views.store.pendingTexts(limit: count))
             }
             if state.isOff { return true }
+            if await running.bar != nil { return pending.isEmpty(after: state.through) }
             if state.version != Terms.version {
                 try await running.transact { store throws(StoreError) in
                     try store.resetWordIndex(isOff: false)

@@ -190,15 +190,7 @@ extension SQLiteStore {
         after operation: Int64, operationCount: Int64
     ) throws(StoreError) -> Int {
         writes()
-        let rest = """
-            FROM embedding WHERE operation > \(operation)
-            AND operation <= \(operation + operationCount) AND (NOT EXISTS (
-                SELECT 1 FROM operation AS o WHERE o.number = operation
-                AND o.tail IS NOT NULL AND length(o.tail) <> 32
-            ) OR NOT EXISTS (
-                SELECT 1 FROM model AS m WHERE m.number = model
-                AND m.byteCount + \(sealedRowOverhead) = length(content)))
-            """
+        let rest = Self.strangeVectors(operation, operationCount)
         try connection.execute(
             """
             INSERT OR IGNORE INTO lateText (operation, model) SELECT operation, model \(rest)
@@ -206,6 +198,28 @@ extension SQLiteStore {
             """, "checking vectors")
         try connection.execute("DELETE \(rest)", "checking vectors")
         return connection.changeCount
+    }
+
+    /// How many vectors belong to no text, or to no model that is known, of these operations.
+    public func strangeVectorCount(
+        after operation: Int64, operationCount: Int64
+    ) throws(StoreError) -> Int {
+        let statement = try connection.prepare(
+            "SELECT count(*) \(Self.strangeVectors(operation, operationCount))")
+        defer { statement.reset() }
+        return try statement.step("checking vectors") ? Int(statement.integer(0)) : 0
+    }
+
+    private static func strangeVectors(_ operation: Int64, _ operationCount: Int64) -> String {
+        """
+        FROM embedding WHERE operation > \(operation)
+        AND operation <= \(operation + operationCount) AND (NOT EXISTS (
+            SELECT 1 FROM operation AS o WHERE o.number = operation
+            AND o.tail IS NOT NULL AND length(o.tail) <> 32
+        ) OR NOT EXISTS (
+            SELECT 1 FROM model AS m WHERE m.number = model
+            AND m.byteCount + \(sealedRowOverhead) = length(content)))
+        """
     }
 
     /// The last operation that has a vector, of whichever model; 0 where none has.

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Parley
+import ParleyLocalAPI
+
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "check all that is stored, and mend it",
+        discussion: """
+            Looks at the database, page by page, at chains, signatures and keys, at whether what is \
+            shown follows from the log, and at the indexes of the search. It goes on behind what is \
+            damaged, and says what is lost and who may bring it back. Into a database that is \
+            damaged nothing more is written.
+
+            With --repair, while the node does not run, it saves what can be read into a new database, \
+            and makes anew what follows from the log. The old database is kept beside it. What is \
+            lost comes back from your other devices and contacts when the node runs.
+
+            Exits with 1 where something is wrong, or still is after a repair.
+
+            Example:
+              parley doctor
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Flag(name: .long, help: "mend what can be mended; the old database is kept")
+    var repair = false
+
+    func run() async throws {
+        let report = try await repair ? mended() : examined()
+        try Output.show(report, json: output.json, as: Self.text(report))
+        guard report.isFine else {
+            throw NodeError(
+                "damaged", "something that is stored is not as it should be",
+                hint: report.advice.first
+                    ?? "keep a copy of the home as it is before you do anything else")
+        }
+    }
+
+    private func mended() async throws -> DoctorReport {
+        let place = place
+        return try await World.reach(
+            place.path,
+            running: { client in
+                await client.close()
+                throw NodeError(
+                    "running", "A node runs in \(place.path).",
+                    hint: "stop it (Ctrl-C where it runs), then: parley doctor --repair")
+            },
+            home: { try await HomeNode.repair(home: $0, passphrase: place.passphrase) })
+    }
+
+    /// Why a node does not open whose files can be looked at all the same.
+    private static let unopened: Set<String> = ["damaged", "database-gone", "no-keys"]
+
+    private func examined() async throws -> DoctorReport {
+        do {
+            return try await World.current.lend(place) { try await $0.node.doctor() }
+        } catch let error as NodeError where Self.unopened.contains(error.code) {
+            return try await HomeNode.examine(
+                home: place.path, passphrase: place.passphrase, unopened: error)
+        }
+    }
+
+    static func text(_ report: DoctorReport) -> String {
+        var parts: [String] = []
+        if !report.checks.isEmpty {
+            let rows = report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] }
+            parts.append(Table(rows, columnsMax: 72).text)
+        }
+        for loss in report.losses { parts.append(text(loss)) }
+        for line in report.mended { parts.append(harmless(line)) }
+        for line in report.advice { parts.append(harmless(Advice.complete(line))) }
+        return parts.joined(separator: "\n")
+    }
+
+    private static func text(_ loss: DoctorReport.Loss) -> String {
+        let own = loss.ownCount > 0 ? ", \(loss.ownCount) of them written here" : ""
+        let way =
+            loss.sources.isEmpty
+            ? "nobody else is known to have them"
+            : "back from " + loss.sources.joined(separator: ", ") + " when one of them is reached"
+        return harmless(
+            "lost in \(loss.name): \(counted(loss.operationCount, "operation"))\(own); \(way)")
+    }
+}

@@ -1,0 +1,48 @@
+/// What a check of everything that is stored found, and what a repair did.
+public struct DoctorReport: Codable, Equatable, Sendable {
+    /// Each thing that was checked, and what came of it.
+    public struct Check: Codable, Equatable, Sendable {
+        /// What was checked, as a sentence.
+        public var name: String
+        /// Whether it holds.
+        public var isFine: Bool
+        /// Figures, or what is wrong.
+        public var detail: String
+    }
+
+    /// What cannot be read of a conversation, or does not hold.
+    public struct Loss: Codable, Equatable, Sendable {
+        /// The conversation, in hex.
+        public var conversation: String
+        /// Its name.
+        public var name: String
+        /// How many operations.
+        public var operationCount: Int
+        /// How many of those this device wrote.
+        public var ownCount: Int
+        /// Who may have them, by name: whoever of these is reached brings them back. Empty where nobody
+        /// else is in it.
+        public var sources: [String]
+    }
+
+    /// All checks.
+    public var checks: [Check]
+    /// What is lost here, by conversation.
+    public var losses: [Loss] = []
+    /// What was mended, each a sentence; empty where nothing was to be.
+    public var mended: [String] = []
+    /// What to do now, each a sentence.
+    public var advice: [String] = []
+    /// Whether the database or something in it is damaged; then nothing more is written into it.
+    public var isDamaged = false
+
+    /// Whether all is as it should be.
+    public var isFine: Bool { checks.allSatisfy(\.isFine) }
+
+    /// What is damaged, in a few words; nil where nothing is.
+    var damage: String? {
+        guard isDamaged else { return nil }
+        let failed = checks.first { !$0.isFine }
+        return failed.map { "\($0.name) \($0.detail)" } ?? "damage was found"
+    }
+}

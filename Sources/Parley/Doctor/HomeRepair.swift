@@ -1,0 +1,162 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// Saves what can be read of a damaged database into a new one.
+///
+/// Of each log the part is kept that can be read, follows and is signed, and of what hangs on lane 0
+/// only what has all of lane 0 that it names. Everything that follows from operations is made anew.
+/// Where something of this device's own may be missing, the database gets another name: then the node
+/// takes its own past back from others before it writes.
+struct HomeRepair {
+    private let store: SQLiteStore
+    private let identity: NodeIdentity
+    private var lost: [LogNumber: Int] = [:]
+    private var isOwnLost: Bool
+
+    /// Repairs a home that no process has open.
+    ///
+    /// - Returns: what was lost and mended.
+    static func run(_ home: Home, _ unlock: Unlock) throws -> DoctorReport {
+        // The store is let go of before its file takes the place of the old one.
+        var report = try rescued(home, unlock)
+        let old = try home.takeRescued()
+        report.mended.insert(
+            "What can be read was saved into a new database; the old one is kept as \(old).", at: 0)
+        return report
+    }
+
+    private static func rescued(_ home: Home, _ unlock: Unlock) throws -> DoctorReport {
+        let (store, rescue): (SQLiteStore, RescueReport)
+        do throws(HomeError) {
+            (store, rescue) = try SQLiteStore.rescue(home: home, unlock: unlock)
+        } catch {
+            guard error.code == .databaseDamaged else { throw error }
+            throw NodeError.unreadable(home, error)
+        }
+        guard let keys = try NodeKeys(in: store) else { throw NodeError.noKeys(home) }
+        var repair = HomeRepair(store, keys.identity, rescue)
+        let report = try repair.run(rescue)
+        try store.close()
+        return report
+    }
+
+    private init(_ store: SQLiteStore, _ identity: NodeIdentity, _ rescue: RescueReport) {
+        self.store = store
+        self.identity = identity
+        isOwnLost = rescue.mayLackOwn
+    }
+
+    private mutating func run(_ rescue: RescueReport) throws -> DoctorReport {
+        var removed = 0
+        for space in try store.spaces() {
+            try store.transact(.full) {
+                for log in try store.logs(in: space.number) {
+                    if let end = SoundPart(log, in: store).end { try cut(log, from: end) }
+                }
+                try closeControl(of: space)
+                if try beginning(of: space) == nil {
+                    removed += 1
+                    isOwnLost = true
+                    try store.removeSpace(space.number)
+                } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
+                    // Nobody can say yet who is in it: what is missing comes from others.
+                    isOwnLost = true
+                }
+            }
+        }
+        var core = NodeCore(identity: identity)
+        try core.look(in: store)
+        let views = Views(store: store, core: core, rosters: RosterCache())
+        var report = DoctorReport(checks: [])
+        report.losses = views.losses { lost[$0.number] ?? 0 }
+        report.mended = rescue.losses.map { "\($0)." }
+        if removed > 0 {
+            report.mended.append(
+                "\(removed) conversations are gone: others in them bring them back.")
+        }
+        if isOwnLost {
+            try store.transact(.full) { try store.forgetName() }
+            report.advice.append(DoctorReport.rejoin)
+        }
+        report.mended.append(
+            "Views were folded anew; the indexes of the search fill by themselves.")
+        return report
+    }
+
+    private mutating func cut(_ log: LogRecord, from point: LogPoint) throws {
+        lost[log.number, default: 0] += log.heldCount - log.below(point).heldCount
+        if log.device == identity.device { isOwnLost = true }
+        try store.cutOff(log.number, from: point)
+    }
+
+    // MARK: Lane 0
+
+    /// Cuts logs below what names something of lane 0 that is not held any more.
+    private mutating func closeControl(of space: SpaceRecord) throws {
+        // Each round takes something away.
+        while try closeOnce(space, .control) {}
+        for lane in Lane.allCases where lane != .control && lane.isCausal {
+            _ = try closeOnce(space, lane)
+        }
+    }
+
+    private mutating func closeOnce(_ space: SpaceRecord, _ lane: Lane) throws -> Bool {
+        var hasCut = false
+        for log in try store.logs(in: space.number) where log.lane == lane {
+            guard let place = try firstOpen(log, in: space) else { continue }
+            try cut(log, from: signedEnd(of: log, below: place))
+            hasCut = true
+        }
+        return hasCut
+    }
+
+    /// The first operation that names what is not held of lane 0.
+    private func firstOpen(_ log: LogRecord, in space: SpaceRecord) throws -> UInt64? {
+        var found: UInt64?
+        for span in log.spans where found == nil {
+            _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in
+                let header = stored.operation.header
+                for name in header.dependencies + header.references
+                where try isOpen(name, log.lane, in: space) { found = stored.sequence }
+                return found == nil
+            }
+        }
+        return found
+    }
+
+    private func isOpen(
+        _ name: OperationReference, _ lane: Lane, in space: SpaceRecord
+    ) throws(StoreError) -> Bool {
+        guard let log = try store.log(name.tag, in: space.number) else { return lane == .control }
+        return log.lane == .control && name.sequence >= log.base && !log.holds(name.sequence)
+    }
+
+    /// The last place below which a signature vouches for all.
+    private func signedEnd(of log: LogRecord, below place: UInt64) throws -> LogPoint {
+        for span in log.spans.reversed() where span.first < place {
+            let heads = try store.heads(in: log.number, span.first...(place - 1))
+            if let head = heads.last,
+                let stored = try store.header(at: head.sequence, in: log.number)
+            {
+                return LogPoint(sequence: head.sequence + 1, anchor: stored.id)
+            }
+            return LogPoint(sequence: span.first, anchor: span.anchor)
+        }
+        return LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log.id))
+    }
+
+    /// The operation that begins a space; without it nothing says who is in it.
+    private func beginning(of space: SpaceRecord) throws -> StoredHeader? {
+        for log in try store.logs(in: space.number) where log.lane == .control {
+            if let first = try store.header(at: 0, in: log.number), first.header.kind == .genesis {
+                return first
+            }
+        }
+        return nil
+    }
+}

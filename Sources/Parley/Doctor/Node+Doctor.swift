@@ -1,0 +1,143 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+
+extension Node {
+    /// Checks everything that is stored; goes on behind what is damaged.
+    public func doctor() async throws -> DoctorReport {
+        var report = try await running.examine()
+        let search = await compareIndexes()
+        report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
+            search
+        }
+        report.advise()
+        return report
+    }
+
+    private func compareIndexes() async -> DoctorReport.Outcome {
+        do {
+            let words = try await compareWords()
+            let vectors = try await strangeVectorCount()
+            if words.missing + words.strange + vectors == 0 { return .fine("all of them") }
+            return .wrong(
+                "\(words.missing) texts are not found, \(words.strange) rows of words and "
+                    + "\(vectors) vectors are of no text")
+        } catch {
+            return .wrong("cannot be read: \(error)")
+        }
+    }
+
+    /// Looks at a home whose node does not open. Nothing is changed.
+    ///
+    /// - Parameter reason: why it does not.
+    public static func examine(
+        _ settings: NodeSettings, unopened reason: NodeError
+    ) -> DoctorReport {
+        let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
+        let findings = Home(settings.home).examine(unlock)
+        var report = DoctorReport(
+            checks: findings.map { .init(name: $0.name, isFine: $0.isFine, detail: $0.detail) })
+        if report.isFine {
+            // The files are whole, and what they hold is not.
+            report.checks.append(
+                .init(name: "The node opens.", isFine: false, detail: reason.message))
+        }
+        report.isDamaged = true
+        let isGone = Home(settings.home).lacksDatabase
+        report.advice = isGone ? [reason.hint ?? ""] : []
+        if !isGone { report.advise() }
+        return report
+    }
+
+    /// Mends what can be mended of a home that no process has open: saves what can be read of a damaged
+    /// database into a new one, folds views anew, makes the indexes anew. What was there before is kept.
+    public static func repair(_ settings: NodeSettings) async throws -> DoctorReport {
+        var report = DoctorReport(checks: [])
+        if try await needsRescue(settings) {
+            let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
+            report = try explaining { try HomeRepair.run(Home(settings.home), unlock) }
+        }
+        let node = try await open(settings)
+        do {
+            let found = try await node.doctor()
+            if found.needsFolding { try await node.foldAll() }
+            if found.needsFolding { report.mended.append("Views were folded anew.") }
+            if found.needsIndexing {
+                try await node.rebuildSearch()
+                report.mended.append("The indexes of the search are made anew.")
+            }
+            let after = try await node.doctor()
+            report.checks = after.checks
+            report.isDamaged = after.isDamaged
+            report.advice = after.advice
+            if report.mended.isEmpty { report.mended.append("Nothing had to be mended.") }
+        } catch {
+            await node.shutdown()
+            throw error
+        }
+        await node.shutdown()
+        return report
+    }
+
+    private static func needsRescue(_ settings: NodeSettings) async throws -> Bool {
+        do {
+            let node = try await open(settings)
+            let report: DoctorReport
+            do { report = try await node.doctor() } catch {
+                await node.shutdown()
+                throw error
+            }
+            await node.shutdown()
+            return report.isDamaged
+        } catch let error as NodeError where error.code == "damaged" {
+            return true
+        } catch let error as NodeError where error.code == "database-gone" {
+            // One that was put aside by a repair that was cut off is there to be read.
+            return true
+        }
+    }
+
+    /// Folds all views anew, and keeps them.
+    private func foldAll() async throws {
+        do {
+            try await running.write { store in
+                guard let keys = try NodeKeys(in: store) else { return }
+                for space in try store.spaces() {
+                    try store.transact(.full) {
+                        _ = try StoredSpace.fold(space, for: keys.identity.person, in: store)
+                    }
+                }
+            }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+}
+
+extension DoctorReport {
+    fileprivate var needsFolding: Bool { hasFailed("What is shown") }
+    fileprivate var needsIndexing: Bool { hasFailed("Words and vectors") }
+
+    /// What is to be done where own operations may be missing.
+    static let rejoin =
+        "Run the node where it reaches another device of yours or a contact: it writes again once it "
+        + "has its own past back. `parley status` says when."
+
+    private func hasFailed(_ beginning: String) -> Bool {
+        checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }
+    }
+
+    /// Says what to do about what was found.
+    fileprivate mutating func advise() {
+        guard !isFine else { return }
+        if isDamaged {
+            advice.append(
+                "Stop the node, and say `parley doctor --repair`: it saves what can be read into a new "
+                    + "database and keeps the old one beside it.")
+        } else if needsFolding || needsIndexing {
+            advice.append("`parley doctor --repair` makes that anew from the messages.")
+        } else {
+            advice.append(Self.rejoin)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// Looks at everything that is stored. What cannot be read is told, and the look goes on behind it.
+extension Views {
+    func doctor() -> DoctorReport {
+        var report = DoctorReport(checks: [])
+        report.add("The database is sound.", isDamage: true) {
+            let complaints = try store.check()
+            guard !complaints.isEmpty else { return .fine("every page") }
+            return .wrong(complaints.joined(separator: "; "))
+        }
+        auditLogs(&report)
+        report.add("Every key and note of the node opens.", isDamage: true) {
+            let count = try store.strangeRowCount()
+            return count == 0 ? .fine("all of them") : .wrong("\(count) do not")
+        }
+        report.add("What is shown is what the operations say.", isDamage: false) { try foldAgain() }
+        report.add("The guard and the database fit.", isDamage: false) {
+            guard let rejoin = core.rejoin else { return .fine("nothing was set back") }
+            return .wrong(rejoin.reason)
+        }
+        return report
+    }
+
+    // MARK: Logs
+
+    private func auditLogs(_ report: inout DoctorReport) {
+        var audit = LogAudit()
+        var unreadable = 0
+        for (_, logs) in heldLogs {
+            for log in logs {
+                do { try audit.check(log, in: store) } catch { unreadable += 1 }
+            }
+        }
+        report.add("Every operation follows from the one before it.", isDamage: true) {
+            let figures = "\(audit.operationCount) operations, \(audit.brokenCount) wrong"
+            guard unreadable > 0 || audit.brokenCount > 0 else { return .fine(figures) }
+            return .wrong(unreadable == 0 ? figures : "\(figures), \(unreadable) logs break off")
+        }
+        report.add("Every log ends on a signature of its device.", isDamage: true) {
+            let figures = "\(audit.headCount) signatures, \(audit.unsignedCount) missing or wrong"
+            return audit.unsignedCount == 0 ? .fine(figures) : .wrong(figures)
+        }
+        guard unreadable + audit.brokenCount + audit.unsignedCount > 0 else { return }
+        report.losses = losses { SoundPart($0, in: store).lostCount }
+    }
+
+    /// All spaces with their logs: their records are held in memory.
+    private var heldLogs: [(space: SpaceRecord, logs: [LogRecord])] {
+        var held: [(space: SpaceRecord, logs: [LogRecord])] = []
+        // In memory nothing is damaged.
+        guard let spaces = try? store.spaces() else { return [] }
+        for space in spaces {
+            // As above.
+            guard let logs = try? store.logs(in: space.number) else { continue }
+            held.append((space, logs))
+        }
+        return held
+    }
+
+    /// What is lost, by conversation, where so much is lost of each log.
+    func losses(_ count: (LogRecord) -> Int) -> [DoctorReport.Loss] {
+        var losses: [DoctorReport.Loss] = []
+        for (space, logs) in heldLogs {
+            var (all, own) = (0, 0)
+            for log in logs {
+                let lost = count(log)
+                all += lost
+                if log.device == core.node.device { own += lost }
+            }
+            guard all > 0 else { continue }
+            losses.append(
+                DoctorReport.Loss(
+                    conversation: space.id.description, name: lossName(of: space),
+                    operationCount: all, ownCount: own, sources: sources(of: space)))
+        }
+        return losses
+    }
+
+    /// What names a conversation may be lost as well.
+    private func lossName(of space: SpaceRecord) -> String {
+        if space.kind == .own { return "your settings and contacts" }
+        // Its identifier names it as well.
+        guard let found = try? roster(of: space) else { return space.id.short }
+        // As above.
+        let name = try? title(of: space, found)
+        return name ?? space.id.short
+    }
+
+    private func sources(of space: SpaceRecord) -> [String] {
+        var sources: [String] = []
+        if core.node.log.devices.count > 1 { sources.append("another device of yours") }
+        // Who is in it may be lost: then nobody can be named.
+        guard space.kind != .own, let roster = try? roster(of: space) else { return sources }
+        for member in roster.members where member.person != ownPerson {
+            // As above.
+            let name = try? name(of: member.person, in: roster)
+            sources.append(name ?? member.person.short)
+        }
+        return sources
+    }
+
+    // MARK: Views
+
+    /// Folds every space anew and compares. The transaction is thrown away.
+    private func foldAgain() throws -> DoctorReport.Outcome {
+        if bar == .readOnly { return .fine("not compared: the home may not be written") }
+        if bar != nil { return .fine("not compared: the database is damaged") }
+        var different: [String] = []
+        var broken: [String] = []
+        let spaces = try store.spaces().filter { $0.kind != .own }
+        for space in spaces {
+            do {
+                if try !isFolded(space) { different.append(space.id.short) }
+            } catch {
+                broken.append(space.id.short)
+            }
+        }
+        if different.isEmpty, broken.isEmpty {
+            return .fine("\(spaces.count) conversations folded anew")
+        }
+        let words = [
+            different.isEmpty ? nil : "different: " + different.joined(separator: ", "),
+            broken.isEmpty ? nil : "cannot be folded: " + broken.joined(separator: ", "),
+        ]
+        return .wrong(words.compactMap(\.self).joined(separator: "; "))
+    }
+
+    private func isFolded(_ space: SpaceRecord) throws -> Bool {
+        var judge = try RosterReader.judge(of: space, in: store)
+        let roster = judge.roster
+        let before = try ViewDigest.digest(of: space, roster: roster, in: store)
+        try store.begin(.normal)
+        defer { store.rollback() }
+        let context = MergeContext(
+            space: space, roster: roster, ownPerson: ownPerson, newestStand: 0)
+        try Merge.rebuild(context, judging: &judge, in: store)
+        return try ViewDigest.digest(of: space, roster: roster, in: store) == before
+    }
+}
+
+extension DoctorReport {
+    /// What came of one check.
+    enum Outcome {
+        case fine(String)
+        case wrong(String)
+    }
+
+    /// Makes one check; one that fails is one that found something.
+    mutating func add(_ name: String, isDamage: Bool, _ body: () throws -> Outcome) {
+        let outcome: Outcome
+        do { outcome = try body() } catch { outcome = .wrong("cannot be read: \(error)") }
+        switch outcome {
+        case .fine(let detail): checks.append(.init(name: name, isFine: true, detail: detail))
+        case .wrong(let detail):
+            checks.append(.init(name: name, isFine: false, detail: detail))
+            if isDamage { isDamaged = true }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Dispatch
+import Logging
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+
+/// What is done with what a step says, and where a step failed.
+extension RunningNode {
+    func perform(_ effects: [Effect]) {
+        var frames: [LinkID: [[UInt8]]] = [:]
+        var changes: [ViewChange] = []
+        var linksChanged = false
+        for effect in effects {
+            switch effect {
+            case .commitFully: break
+            case .call(let output): media?.handle(output)
+            case .send(let link, let bytes): frames[link, default: []].append(bytes)
+            case .hangUp(let link, _):
+                if let last = frames.removeValue(forKey: link) { outlet?.send(last, on: link) }
+                outlet?.hangUp(link)
+            case .dial(let target): outlet?.dial(target)
+            case .timer(let timer, let time): set(timer, at: time)
+            case .changed(let more): changes += more
+            case .linksChanged: linksChanged = true
+            case .admitted(let link): outlet?.markKnown(link)
+            case .forgetKeys: renewal.want()
+            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
+            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
+            case .askRelay(let relay, let request): outlet?.askRelay(relay, request)
+            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
+            case .reply(let id, let result): reply(id, result)
+            }
+        }
+        for link in frames.keys.sorted() {
+            outlet?.send(frames[link] ?? [], on: link)
+        }
+        guard !changes.isEmpty || linksChanged else { return }
+        for listener in listeners.all { listener(changes, linksChanged) }
+    }
+
+    private func reply(_ id: CommandID, _ result: Result<CommandReply, CommandRefusal>) {
+        guard let continuation = waiting.removeValue(forKey: id) else { return }
+        switch result {
+        case .success(let reply): continuation.resume(returning: reply)
+        case .failure(let refusal): continuation.resume(throwing: NodeError(refusal))
+        }
+    }
+
+    private func set(_ timer: TimerID, at time: UInt64) {
+        offer(.timer(timer), in: time > now.monotonic ? time - now.monotonic : 0)
+    }
+
+    /// What was stored is stored, but may not be told: nothing leaves that a crash could take
+    /// back. Links end, and the next ones find out anew what each side lacks.
+    func abandon(_ effects: [Effect]) {
+        for effect in effects {
+            switch effect {
+            case .send(let link, _), .hangUp(let link, _): outlet?.hangUp(link)
+            case .reply(let id, _):
+                waiting.removeValue(forKey: id)?.resume(
+                    throwing: NodeError("storage", "The disk failed: it may not be saved."))
+            case .timer(let timer, let time): set(timer, at: time)
+            case .dial(let target): outlet?.dial(target)
+            // The core knows it already: links of this moment must not show what is past.
+            case .renewIdentity(let operations): outlet?.renewIdentity(operations)
+            case .forgetKeys: renewal.want()
+            case .callRelay(let relay, let addresses): outlet?.callRelay(relay, at: addresses)
+            case .leaveRelay(let relay): outlet?.leaveRelay(relay)
+            // What was not asked is not answered: the relay is called anew.
+            case .askRelay(let relay, _): outlet?.loseRelay(relay)
+            case .admitted(let link): outlet?.markKnown(link)
+            case .commitFully, .changed, .linksChanged, .call: break
+            }
+        }
+    }
+
+    func failed(_ input: Input, _ error: StoreError) {
+        note(error, "a step failed")
+        switch input.recovery {
+        case .again(let inputs):
+            offerLater(inputs)
+        case .hangUp(let link, let inputs):
+            outlet?.hangUp(link)
+            offerLater(inputs)
+        case .refuse(let id):
+            waiting.removeValue(forKey: id)?.resume(throwing: NodeError(error))
+        case .drop:
+            break
+        }
+    }
+
+    private func offerLater(_ inputs: [Input]) {
+        for input in inputs { offer(input, in: Recovery.pause) }
+    }
+
+    private func offer(_ input: Input, in milliseconds: UInt64) {
+        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
+        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.offer(input) }
+    }
+}

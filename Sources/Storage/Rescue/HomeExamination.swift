@@ -1,0 +1,91 @@
+import ParleyLedger
+import ParleySealing
+
+/// What can be said of a home's files where its node does not open.
+public struct HomeFinding: Equatable, Sendable {
+    /// What was looked at, as a sentence.
+    public var name: String
+    /// Whether it holds.
+    public var isFine: Bool
+    /// Figures, or what is wrong.
+    public var detail: String
+}
+
+extension Home {
+    /// Looks at every file, and goes on behind what is wrong. Changes nothing.
+    public func examine(_ unlock: Unlock) -> [HomeFinding] {
+        var findings: [HomeFinding] = []
+        func look(_ name: String, _ body: () throws -> String) {
+            do {
+                findings.append(HomeFinding(name: name, isFine: true, detail: try body()))
+            } catch {
+                findings.append(HomeFinding(name: name, isFine: false, detail: "\(error)"))
+            }
+        }
+        look("The keystore opens.") {
+            _ = try KeystoreFile(home: self, random: RandomSource(SystemRandom())).openToRead(
+                unlock)
+            return "with what was given"
+        }
+        look("The guard is there.") {
+            guard disk.exists(guardFile) else { throw HomeError(.keyMissing, path: guardFile) }
+            return "it remembers how far this device's own logs were"
+        }
+        look("The database is there.") {
+            guard !lacksDatabase, disk.exists(database) else {
+                throw HomeError(.databaseGone, path: database)
+            }
+            return "\(disk.byteCount(database) ?? 0) bytes"
+        }
+        guard findings.last?.isFine == true else { return findings }
+        look("The database is sound.") {
+            let complaints = try SQLiteStore.explaining(self) { try reader().complaints() }
+            guard complaints.isEmpty else {
+                throw HomeError(
+                    .databaseDamaged, path: database, detail: complaints.joined(separator: "; "))
+            }
+            return "every page"
+        }
+        for (table, meaning) in SQLiteStore.readableTables {
+            look("Every row about \(meaning) can be read.") {
+                let (rows, gaps) = try SQLiteStore.explaining(self) {
+                    try reader().count(of: table)
+                }
+                guard gaps == 0 else {
+                    throw HomeError(
+                        .databaseDamaged, path: database,
+                        detail: "table \(table): \(rows) rows, and at least \(gaps) gaps")
+                }
+                return "\(rows) rows"
+            }
+        }
+        return findings
+    }
+
+    private func reader() throws(StoreError) -> Connection {
+        let connection = try Connection(
+            path: ReadingPlace.name(of: database), fileSystem: disk.fileSystem, mayWrite: false)
+        try connection.execute(Pragma.reading, "opening the database")
+        return connection
+    }
+}
+
+extension Connection {
+    /// What is wrong with the database, page by page; nothing where it is sound.
+    func complaints() throws(StoreError) -> [String] {
+        let statement = try prepare("PRAGMA integrity_check(10)")
+        defer { statement.reset() }
+        var complaints: [String] = []
+        while try statement.step("checking the database") { complaints.append(statement.text(0)) }
+        return complaints == ["ok"] ? [] : complaints
+    }
+
+    /// How many rows of a table can be read, and how often some cannot.
+    fileprivate func count(of table: String) throws(StoreError) -> (rows: Int, gaps: Int) {
+        var count = 0
+        var walk = RowWalk(
+            self, "SELECT number FROM \(table) WHERE number >= ?1 ORDER BY number")
+        try walk.run { _ in count += 1 }
+        return (count, walk.gapCount)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("A home whose database is gone or damaged", .serialized, .timeLimit(.minutes(5)))
+struct DamagedHomeTests {
+    private func bytes(_ file: String) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: file))
+    }
+
+    private func write(_ bytes: Data, _ file: String) throws {
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: bytes)
+        try handle.close()
+    }
+
+    /// Spoils a page in the middle of the messages.
+    private func spoil(_ file: String) throws {
+        let leaves = try SQLiteShell.run(
+            file,
+            "SELECT pageno FROM dbstat WHERE name = 'operation' AND pagetype = 'leaf' ORDER BY path"
+        )
+        let pages = leaves.split(separator: "\n").compactMap { Int($0) }
+        try #require(pages.count > 10)
+        let start = (pages[pages.count / 2] - 1) * 4096
+        var bytes = try bytes(file)
+        bytes.replaceSubrange(start..<start + 4096, with: Data(repeating: 0x55, count: 4096))
+        try write(bytes, file)
+    }
+
+    private func texts(_ node: any NodeService, _ conversation: String) async throws -> [String?] {
+        try await node.messages(conversation: conversation, before: nil, limit: 1000)
+            .messages.map(\.text)
+    }
+
+    @Test(
+        "that is gone or empty is never begun anew, and told what is true",
+        arguments: [false, true])
+    func gone(isEmpty: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        await node.shutdown()
+        let file = home + "/database"
+        let whole = try bytes(file)
+        if isEmpty {
+            try write(Data(), file)
+        } else {
+            try FileManager.default.removeItem(atPath: file)
+        }
+        let guarded = try bytes(home + "/guard")
+        let keys = try bytes(home + "/keystore")
+        for words in [["status"], ["send", "notes", "two"], ["run"], ["init", "--name", "ann"]] {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 1)
+            #expect(program.output.contains("is gone or empty"), "\(words): \(program.output)")
+            #expect(program.output.contains("parley device link"))
+            #expect(program.output.contains("parley recover"))
+            #expect(!program.output.lowercased().contains("nothing is lost"))
+            #expect(!program.output.contains("remove the folder"))
+        }
+        let doctor = try await Program.run("doctor", "--home", home)
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("✓  The keystore opens."), "\(doctor.output)")
+        #expect(doctor.output.contains("✗  The database is there."))
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.status == 1 && repair.output.contains("is gone or empty"))
+        // Nothing was made in its place, and nothing else was touched.
+        #expect(((try? bytes(file)) ?? Data()).isEmpty)
+        #expect(try bytes(home + "/guard") == guarded)
+        #expect(try bytes(home + "/keystore") == keys)
+        if !isEmpty { try Data().write(to: URL(fileURLWithPath: file)) }
+        try write(whole, file)
+        chmod(file, 0o600)
+        let again = try await Node.open(NodeSettings(home: home))
+        #expect(try await texts(again, "notes") == ["one"])
+        #expect(try await again.doctor().isFine)
+        await again.shutdown()
+    }
+
+    @Test("with a damaged page is not written into, is mended, and has all back from a contact")
+    func damagedPage() async throws {
+        let texts = (1...600).map { "message \($0) " + String(repeating: "x", count: 200) }
+        let pair = try await SetBackPair(written: ["the last"], after: texts)
+        let (home, file) = (pair.home, pair.home + "/database")
+        try spoil(file)
+
+        let doctor = try await Program.run("doctor", "--home", home)
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("✗  The database is sound."), "\(doctor.output)")
+        // It goes on behind the damage, and says what is lost and who has it.
+        #expect(doctor.output.contains("Every log ends on a signature"))
+        #expect(doctor.output.contains("lost in ben: "))
+        #expect(doctor.output.contains("back from ben"))
+        #expect(doctor.output.contains("parley doctor --home \(home) --repair"))
+
+        let damaged = try bytes(file)
+        let sent = try await Program.run("send", "ben", "into the void", "--home", home)
+        #expect(sent.status == 1)
+        #expect(sent.output.contains("is damaged"), "\(sent.output)")
+        #expect(sent.output.contains("parley doctor --home"))
+        let run = try await Program.run("run", "--home", home, "--no-listen")
+        #expect(run.status == 1 && run.output.contains("is damaged"))
+        #expect(try bytes(file) == damaged, "nothing is written into what is damaged")
+
+        let repair = try await Program.run("doctor", "--repair", "--json", "--home", home)
+        #expect(repair.output.contains("database.damaged-1"), "\(repair.output)")
+        #expect(
+            repair.output.contains(#""losses":[{"#) && repair.output.contains(#""sources":["ben"]"#)
+        )
+        #expect(try bytes(file + ".damaged-1") == damaged, "the old one is kept")
+        let ann = try await Node.open(pair.settings)
+        try await ann.start(listen: ["127.0.0.1:0"])
+        try await pair.isWhole(ann, texts + ["the last"])
+    }
+
+    @Test("with a broken index of words is told so, and has it made anew")
+    func index() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        _ = try await node.send(
+            conversation: "notes", texts: ["a tent", "a boat"], replyTo: nil)
+        _ = try await node.search(SearchRequest("tent"))
+        await node.shutdown()
+        _ = try SQLiteShell.run(home + "/database", "DELETE FROM word_data WHERE id > 10")
+        let doctor = try await Program.run("doctor", "--home", home)
+        #expect(doctor.status == 1)
+        #expect(doctor.output.contains("✗"), "\(doctor.output)")
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.status == 0, "\(repair.output)")
+        let found = try await Program.run("search", "tent", "--home", home)
+        #expect(found.output.contains("a «tent»"), "\(found.output)")
+    }
+
+    @Test("that is whole is left as it is by a repair")
+    func whole() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        await node.shutdown()
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.status == 0, "\(repair.output)")
+        #expect(repair.output.contains("Nothing had to be mended"))
+        let files = try FileManager.default.contentsOfDirectory(atPath: home)
+        #expect(!files.contains { $0.contains("damaged") || $0.contains("rescued") })
+        let sent = try await Program.run("send", "notes", "two", "--home", home)
+        #expect(sent.status == 0)
+    }
+}
+
+/// Python's SQLite, for what the program has no command for.
+enum SQLiteShell {
+    /// Runs a statement; returns its rows, a line each.
+    static func run(_ file: String, _ sql: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", "-c",
+            """
+            import sqlite3, sys
+            database = sqlite3.connect(sys.argv[1])
+            for row in database.execute(sys.argv[2]): print(*row)
+            database.commit()
+            """, file, sql,
+        ]
+        process.standardInput = FileHandle.nullDevice
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        try process.run()
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw Late(description: "python3: \(sql)") }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
