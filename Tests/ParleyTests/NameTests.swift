@@ -40,7 +40,7 @@ struct NameTests {
             NodeSettings(home: folder.home("ben")), name: "Ben")
         let invite = try await ada.invite(hours: 1)
         #expect(invite.addresses.isEmpty)
-        _ = try await ben.accept(link: invite.link, alias: nil)
+        _ = try await ben.accept(link: invite.link, alias: "Ada")
         let error = await #expect(throws: NodeError.self) {
             try await ben.send(conversation: "ada", texts: ["hello"], replyTo: nil)
         }

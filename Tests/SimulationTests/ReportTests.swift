@@ -103,7 +103,7 @@ struct RecordedRun {
             + "== apart, all equal, ann ben | cara dan",
         " 0:01:20.0  . 4        . 7-1      . 7-1      . 4        "
             + "== together, all reach each other",
-        " 0:01:40.0  = 4        = 10       = 10       = 4        all equal",
+        " 0:01:34.4  = 4        = 10       = 10       = 4        all equal",
         " 0:02:20.0  = 4        = 10       = 10       = 4        kept",
     ]
 
