@@ -59,6 +59,10 @@ struct TwoNodesTests {
         try await eventually("ben knows ann", on: ben) {
             try await $0.conversations().contains { $0.name == "ann" }
         }
+        // The conversation is made by who took the invite.
+        try await eventually("ann knows ben", on: ann) {
+            try await $0.conversations().contains { $0.name == "ben" }
+        }
         _ = try await ann.send(conversation: "ben", texts: ["hello ben"], replyTo: nil)
         try await eventually("ben reads it", on: ben) {
             let page = try await $0.messages(conversation: "ann", before: nil, limit: 10)

@@ -18,6 +18,9 @@ private struct Friends {
         try await eventually("ben knows ann", on: ben) {
             try await $0.conversations().contains { $0.name == "ann" }
         }
+        try await eventually("ann knows ben", on: ann) {
+            try await $0.conversations().contains { $0.name == "ben" }
+        }
         _ = try await ben.setAdditionPolicy("contacts")
         _ = try await ann.newConversation(name: "trip", members: ["ben"])
         try await eventually("ben is in", on: ben) {
