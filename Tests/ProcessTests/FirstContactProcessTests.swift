@@ -82,8 +82,9 @@ struct FirstContactProcessTests {
         let all = try await Hidden()
         let ann = try await all.ann.start(isHidden: true)
         _ = try await ann.addRelay(all.text)
-        try await eventually("ann reaches the relay", on: [all.ann]) {
-            try await ann.relays().first?.state == "connected"
+        // Connected is not enough: an invite names a relay once a mailbox can be had there.
+        try await eventually("ann's invites name the relay", on: [all.ann]) {
+            try await ann.invite(uses: 1, hours: 1).relay != nil
         }
         #expect(try await all.ann.stop() == 0)
         let invited = try await Program.run("invite", "--home", all.ann.home)
