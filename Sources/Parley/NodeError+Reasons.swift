@@ -1,3 +1,4 @@
+import Foundation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySignalling
@@ -202,7 +203,10 @@ extension NodeError {
         case .ownInvite:
             self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
         case .expired:
-            self.init("expired", "That invite has expired.", hint: "Ask for a new one.")
+            let today = Date.now.formatted(.iso8601.year().month().day())
+            self.init(
+                "expired", "That invite has expired: this device's clock says \(today).",
+                hint: "Ask for a new one. If the clock is wrong, set it and take the invite again.")
         case .unknownInvite:
             self.init(
                 "unknown-invite", "There is no such invite that somebody could still take.",

@@ -113,6 +113,31 @@ struct ClockProcessTests {
         try await trip.nodes.end()
     }
 
+    @Test("that is past the end of an invite is named where the invite is refused")
+    func pastAnInvite() async throws {
+        let folder = try TemporaryFolder()
+        let ann = try await NodeProcess(
+            home: folder.home("ann"), name: "Ann", port: try FreePort.some())
+        let ben = try await NodeProcess(
+            home: folder.home("ben"), name: "Ben", port: try FreePort.some())
+        let link = try await ann.start().invite(uses: 1, hours: 1).link
+        let clock = try SetClock()
+        try clock.set(ahead: 400 * 86_400)
+        func day() -> String {
+            Date(timeIntervalSinceNow: 400 * 86_400).formatted(.iso8601.year().month().day())
+        }
+        let before = day()
+        let accept = try Program(
+            ["accept", link, "--home", ben.home], environment: clock.environment)
+        #expect(try await accept.ended() == 1)
+        let words = "That invite has expired: this device's clock says "
+        let days = [before, day()]
+        #expect(days.contains { accept.output.contains(words + $0) }, "\(accept.output)")
+        try clock.set(ahead: 0)
+        #expect(try await Program.run("accept", link, "--home", ben.home).status == 0)
+        #expect(try await ann.stop() == 0)
+    }
+
     /// What a person sees of it: on Ann's screen Ben's time lies ahead, or before that of the question.
     private func marks(_ fault: Fault, _ trip: Trip) async throws {
         let shown = try await Program.run(
