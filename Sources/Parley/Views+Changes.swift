@@ -20,20 +20,28 @@ extension Views {
         var found = ChangePage(
             changes: page.gap.map { [ChangeView(missed: $0, cursor: page.begin)] } ?? [],
             cursor: page.cursor.text, isEnd: page.isEnd)
-        let messages = try messages(of: page.events.map(\.event))
-        var byteCount = 0
-        for (event, cursor) in page.events {
-            var change = try change(event, messages)
-            byteCount += change?.message?.lineByteCount ?? 0
-            if byteCount > ChangePage.byteCountMax, let last = found.changes.last?.cursor {
-                // What was left out of the page before this one is told no more than it is itself.
-                return ChangePage(changes: found.changes, cursor: last, isEnd: false)
+        var (byteCount, place, readCount) = (0, 0, Self.changeCountMin)
+        while place < page.events.count {
+            // A few at first, then more: long messages fill the page before many of them are read.
+            let part = page.events.dropFirst(place).prefix(readCount)
+            (place, readCount) = (place + part.count, readCount * 2)
+            let messages = try messages(of: part.map(\.event))
+            for (event, cursor) in part {
+                var change = try change(event, messages)
+                byteCount += change?.message?.lineByteCount ?? 0
+                if byteCount > ChangePage.byteCountMax, let last = found.changes.last?.cursor {
+                    // What was left out of the page before this is told no more than it is itself.
+                    return ChangePage(changes: found.changes, cursor: last, isEnd: false)
+                }
+                change?.cursor = cursor.text
+                if let change { found.changes.append(change) }
             }
-            change?.cursor = cursor.text
-            if let change { found.changes.append(change) }
         }
         return found
     }
+
+    /// Changes whose messages are read together, at first.
+    private static let changeCountMin = 4
 
     /// The messages of some events, as they are now: those of one conversation together.
     private func messages(of events: [Event]) throws -> [OperationNumber: MessageView] {
