@@ -52,6 +52,8 @@ struct NaiveModel: Equatable {
     var contacts: [String] = []
     /// In the own space, whether contacts put the person into groups without asking.
     var letsContactsAdd = false
+    /// In the own space, the last value of each key and topic, where it is not empty.
+    var preferences: [[UInt8]: [UInt8]] = [:]
 
     private struct Act {
         var operation: VerifiedOperation
@@ -214,6 +216,13 @@ struct NaiveModel: Equatable {
             }
             if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
                 letsContactsAdd = said.policy == 2
+            }
+            if act.kind == 38, let said = Payload.decode(PayloadPreference.self, act.payload),
+                (1...65_535).contains(said.key), said.topic.count <= 256,
+                said.value.count <= 2_048
+            {
+                let name = [UInt8(said.key >> 8), UInt8(said.key & 255)] + fieldBytes(said.topic)
+                preferences[name] = said.value.isEmpty ? nil : fieldBytes(said.value)
             }
             if act.kind == 34, let contact = Payload.decode(PayloadContact.self, act.payload),
                 let person = PersonID(fieldBytes(contact.person))

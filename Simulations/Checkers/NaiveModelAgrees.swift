@@ -96,6 +96,17 @@ final class NaiveModelAgrees: Checker {
                 throw violation("\(node.name) and the model differ in what is silent")
             }
         }
+        var preferences: [[UInt8]: [UInt8]] = [:]
+        for key in PreferenceKey.all {
+            for said in try Overview.preferences(key, ownSpace: own.number, in: node.store) {
+                let name = [UInt8(key.rawValue >> 8), UInt8(key.rawValue & 255)] + said.topic
+                preferences[name] = said.value
+            }
+        }
+        checkCount += preferences.count
+        guard preferences == model.preferences else {
+            throw violation("\(node.name) and the model differ in what the person prefers")
+        }
         let contacts = try Overview.contacts(ownSpace: own.number, in: node.store).map {
             "\($0.person) \($0.alias) \($0.state.rawValue) \($0.isBlocked) \($0.isVerified)"
         }

@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyNodeCore
 import ParleySealing
+import ParleySignalling
 import ParleySimulation
 import ParleyWire
 
@@ -30,8 +31,9 @@ final class NoPlaintextOnDisk: Checker {
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
-            .deleteConversation:
+            .deleteConversation, .removeCallServer:
             break
+        case .setCallServer(let server): add(server.address)
         }
     }
 

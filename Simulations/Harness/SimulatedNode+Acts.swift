@@ -167,6 +167,7 @@ extension CommandRefusal {
         case .blocked: "the person is blocked"
         case .tooManyMembers(let limit): "there may be \(limit) members at most"
         case .tooManyRelays(let limit): "devices use \(limit) relays at most"
+        case .tooManyServers(let limit): "a person uses \(limit) servers at most"
         case .tooManyTickets(let limit): "\(limit) tickets are kept for a relay at most"
         case .unknownDevice: "the person has no such device"
         case .ownDevice: "a device does not revoke itself"

@@ -56,7 +56,9 @@ extension Trace {
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
         // Rare: what it is called is bytes enough.
-        case .call, .act, .types, .setPresence, .setPrivacy: add("\(command)")
+        case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
+            .removeCallServer:
+            add("\(command)")
         }
     }
 

@@ -186,6 +186,7 @@ struct Trace {
         case .relays: add(7 << 60)
         case .invitation(let space): add(7 << 60 | 1 << 56 | space.prefix >> 8)
         case .additionPolicy: add(7 << 60 | 2 << 56)
+        case .preference(let key): add(7 << 60 | 4 << 56 | UInt64(key.rawValue))
         case .membership(let space): add(5 << 60 | UInt64(space.rawValue))
         case .refolded(let space): add(6 << 60 | UInt64(space.rawValue))
         case .typing(let space): add(8 << 60 | UInt64(space.rawValue))

@@ -24,6 +24,8 @@ public enum ViewChange: Hashable, Sendable {
     case invitation(SpaceID)
     /// Who may add the person without asking changed.
     case additionPolicy
+    /// Something changed that holds for the person on all devices.
+    case preference(PreferenceKey)
     /// Everything in a conversation may have changed: what somebody wrote counts no more, or again.
     case refolded(SpaceNumber)
     /// Who types in a conversation changed.
@@ -94,7 +96,7 @@ public enum Merge {
         NameRule.self, CallRule.self, SharedCardRule.self, OwnNoteRule<Mute>.self,
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
-        OwnNoteRule<AdditionPolicy>.self,
+        OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
     ]
 
     private static let rulesByKind = Dictionary(

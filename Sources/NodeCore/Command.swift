@@ -87,6 +87,10 @@ public enum Command: Sendable {
     /// What a person is let know of when this one is there; nil for everybody of whom nothing else
     /// is said. It is kept.
     case setPrivacy(PresenceBook.Privacy, for: PersonID?)
+    /// Uses a server for connections where no direct way exists, in place of one with its address.
+    case setCallServer(TurnServer)
+    /// Uses the server with this address no more.
+    case removeCallServer(String)
 }
 
 /// What is done about a call, by the person or by the program for sound and pictures.
@@ -229,6 +233,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case revoked
     /// A person's devices use at most so many relays.
     case tooManyRelays(limit: Int)
+    /// A person uses at most so many servers in calls.
+    case tooManyServers(limit: Int)
     /// So many tickets are kept for a relay.
     case tooManyTickets(limit: Int)
     /// The original time lies after the year 2248.
@@ -267,7 +273,8 @@ extension Command {
             .endGroupInvite,
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
-            .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy:
+            .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
+            .setCallServer, .removeCallServer:
             false
         }
     }

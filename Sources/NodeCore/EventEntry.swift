@@ -66,7 +66,7 @@ struct EventGathering {
         case .message(let space, let number) where number > lastBefore:
             addNew(number, in: space)
         case .message, .conversation, .receipts, .contact, .devices, .relays, .membership,
-            .invitation, .additionPolicy, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls:
             let event = Event(change)
             if seen.insert(event).inserted { items.append(.one(event)) }
         // Talk may be forgotten, clocks are measured at each link; a card is told as its person's.
@@ -125,6 +125,7 @@ private enum EventCode {
     static let additionPolicy: UInt8 = 10
     static let refolded: UInt8 = 11
     static let calls: UInt8 = 12
+    static let preference: UInt8 = 13
 }
 
 extension EventEntry {
@@ -186,6 +187,9 @@ extension Event {
             writer.identifier(space)
         case .relays: writer.byte(EventCode.relays)
         case .additionPolicy: writer.byte(EventCode.additionPolicy)
+        case .preference(let key):
+            writer.byte(EventCode.preference)
+            writer.number(UInt64(key.rawValue))
         case .typing, .presence, .card, .clocks:
             preconditionFailure("what is forgotten is not kept")
         }
@@ -206,6 +210,9 @@ extension Event {
         case EventCode.invitation: self.init(.invitation(try reader.identifier()))
         case EventCode.relays: self.init(.relays)
         case EventCode.additionPolicy: self.init(.additionPolicy)
+        case EventCode.preference:
+            let key = try reader.count("preference", atMost: Int(UInt16.max))
+            self.init(.preference(PreferenceKey(rawValue: UInt16(key))))
         default: throw .forbidden(field: "event")
         }
     }

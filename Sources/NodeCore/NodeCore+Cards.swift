@@ -106,6 +106,7 @@ extension NodeCore {
         var isJoinDue = false
         var isRelayDue = false
         var areInvitationsDue = false
+        var preferences: Set<PreferenceKey> = []
         var memberships: Set<SpaceNumber> = []
         for case .changed(let changes) in effects {
             for change in changes {
@@ -121,8 +122,11 @@ extension NodeCore {
                     isJoinDue = true
                 case .relays: isRelayDue = true
                 case .refolded(let number):
-                    if number == ownSpace?.number { contactRoots = nil }
+                    guard number == ownSpace?.number else { break }
+                    contactRoots = nil
+                    preferences.formUnion(PreferenceKey.all)
                 case .additionPolicy: areInvitationsDue = true
+                case .preference(let key): preferences.insert(key)
                 case .message, .receipts, .devices, .typing, .presence, .calls, .invitation,
                     .clocks:
                     break
@@ -139,6 +143,9 @@ extension NodeCore {
             try heedInvitation(to: number, at: now, store, &effects)
         }
         if areInvitationsDue { try awaitInvitations(at: now, store, &effects) }
+        if !preferences.isEmpty {
+            try heed(preferences, at: now, store, &random, &effects)
+        }
         for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
         if isRelayDue { try showRelays(at: now, store, &random, &effects) }
     }

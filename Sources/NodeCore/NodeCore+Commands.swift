@@ -136,7 +136,9 @@ extension NodeCore {
         case .importMessages(let space, let hash, let rows, let throughLine):
             return try importRows(
                 rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
-        case .call, .act, .types, .setPresence, .setPrivacy:
+        case .setPrivacy, .setCallServer, .removeCallServer:
+            return try prefer(command, at: now, store, &random, &effects)
+        case .call, .act, .types, .setPresence:
             return try signal(command, at: now, store, &random, &effects)
         }
     }

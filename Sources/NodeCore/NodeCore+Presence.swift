@@ -1,40 +1,21 @@
 import ParleyConversation
-public import ParleyLedger
+import ParleyLedger
 import ParleyRoster
 import ParleySealing
-public import ParleySignalling
-public import ParleyWire
+import ParleySignalling
+import ParleyWire
 
 // Who is there, and whom that is told: `Protocol/11-calls.md`, "Presence".
 extension NodeCore {
-    private static func privacyKey(_ person: PersonID?) -> [UInt8] {
-        Array("presence".utf8) + (person?.bytes ?? [])
-    }
-
-    /// What a person is let know of when this one is there, as it was set for them; nil where
-    /// nothing was.
-    ///
-    /// - Parameter person: nil for everybody of whom nothing else was said.
-    public static func privacy(
-        for person: PersonID?, in store: some NodeStore
-    ) throws(StoreError) -> PresenceBook.Privacy? {
-        let kept = try store.value(.profile, privacyKey(person))
-        return kept?.first.flatMap { PresenceBook.Privacy(rawValue: $0) }
-    }
-
-    mutating func set(
-        _ privacy: PresenceBook.Privacy, for person: PersonID?, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
+    /// What others are let know of changed.
+    mutating func tellPresenceAnew(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        if let person, try contact(person, store) == nil { return .failure(.unknownPerson) }
-        try store.setValue([privacy.rawValue], .profile, Self.privacyKey(person))
-        effects.append(.commitFully)
+    ) throws(StoreError) {
         try tellLinked(at: now, store, &random, &effects)
         // Whoever was told more than they may know now must not go on believing it.
-        tellLater(desk.told.keys.filter { person == nil || $0.person == person }.sorted())
+        tellLater(desk.told.keys.sorted())
         try tellReaders(of: nil, store)
-        return .success(.done)
     }
 
     /// The person is at this device, or is not.
@@ -109,9 +90,12 @@ extension NodeCore {
         towards person: PersonID, _ store: some Store
     ) throws(StoreError) -> PresenceBook.Privacy? {
         if person == identity.person { return .everything }
-        guard try isAccepted(person, store) else { return nil }
-        if let privacy = try Self.privacy(for: person, in: store) { return privacy }
-        return try Self.privacy(for: nil, in: store) ?? .everything
+        guard let ownSpace, try isAccepted(person, store) else { return nil }
+        for subject in [person, nil] {
+            let said = try Self.privacy(for: subject, ownSpace: ownSpace.number, in: store)
+            if let said { return said }
+        }
+        return .everything
     }
 
     /// A space that both devices are in: presence is of no space, and has to be said in one.

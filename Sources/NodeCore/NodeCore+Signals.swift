@@ -184,8 +184,6 @@ extension NodeCore {
         case .setPresence(let presence):
             try show(presence, at: now, store, &random, &effects)
             return .success(.done)
-        case .setPrivacy(let privacy, let person):
-            return try set(privacy, for: person, at: now, store, &random, &effects)
         default: preconditionFailure("a command that is not about signals")
         }
     }

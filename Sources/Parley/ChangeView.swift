@@ -6,7 +6,8 @@
 public struct ChangeView: Codable, Equatable, Sendable {
     /// `message`, `conversation`, `receipts`, `members`, `refolded` (all of a conversation may look
     /// different), `contact`, `invitation` (one into a group came, changed or was answered),
-    /// `invitations` (who may add one unasked), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
+    /// `invitations` (who may add one unasked), `preferences` (something else that holds for the person
+    /// on all devices), `devices`, `relays`, `link`, `call` (one that goes on), `calls` (what
     /// became of one, or goes on, may look different), `typing`, `presence`, `search` (how far a
     /// long work on the indexes is), `missed` (see ``missed``).
     public var kind: String

@@ -36,6 +36,10 @@ extension NodeError {
             self.init(
                 "too-many-relays", "Your devices use at most \(limit) relays at a time.",
                 hint: "`parley relays remove` or `parley relays move` ends one.")
+        case .tooManyServers(let limit):
+            self.init(
+                "too-many-servers", "At most \(limit) servers are asked.",
+                hint: "`parley calls turn remove` ends the use of one.")
         case .tooManyTickets(let limit):
             self.init(
                 "too-many-tickets", "At most \(limit) tickets are kept for a relay.",

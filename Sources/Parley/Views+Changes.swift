@@ -81,7 +81,7 @@ extension Views {
         switch change {
         case .typing, .presence, .clocks: try self.change(change)
         case .message, .conversation, .receipts, .contact, .devices, .relays, .card, .membership,
-            .invitation, .additionPolicy, .refolded, .calls:
+            .invitation, .additionPolicy, .preference, .refolded, .calls:
             nil
         }
     }
@@ -107,6 +107,7 @@ extension Views {
             view.notice = try invitationNotice(of: space)
             return view
         case .additionPolicy: return ChangeView(kind: "invitations")
+        case .preference: return ChangeView(kind: "preferences")
         case .typing(let space): return typing(in: space)
         case .presence(let person):
             return ChangeView(

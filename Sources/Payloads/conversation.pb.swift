@@ -358,6 +358,26 @@ public nonisolated struct PayloadAdditionPolicy: Sendable {
   public init() {}
 }
 
+/// Kind 38, lane 4 of the own space: what holds for the person, on all of their devices.
+public nonisolated struct PayloadPreference: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What it is: page 05, "Preferences".
+  public var key: UInt32 = 0
+
+  /// What it is about; empty where there is one.
+  public var topic: Data = Data()
+
+  /// What holds; empty for what holds where nothing was said.
+  public var value: Data = Data()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 // MARK: - Code below here is support for the SwiftProtobuf runtime.
 
 fileprivate nonisolated let _protobuf_package = "parley.v1"
@@ -1025,6 +1045,46 @@ nonisolated extension PayloadAdditionPolicy: SwiftProtobuf.Message, SwiftProtobu
 
   public static func ==(lhs: PayloadAdditionPolicy, rhs: PayloadAdditionPolicy) -> Bool {
     if lhs.policy != rhs.policy {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadPreference: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Preference"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}key\0\u{1}topic\0\u{1}value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularUInt32Field(value: &self.key) }()
+      case 2: try { try decoder.decodeSingularBytesField(value: &self.topic) }()
+      case 3: try { try decoder.decodeSingularBytesField(value: &self.value) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if self.key != 0 {
+      try visitor.visitSingularUInt32Field(value: self.key, fieldNumber: 1)
+    }
+    if !self.topic.isEmpty {
+      try visitor.visitSingularBytesField(value: self.topic, fieldNumber: 2)
+    }
+    if !self.value.isEmpty {
+      try visitor.visitSingularBytesField(value: self.value, fieldNumber: 3)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadPreference, rhs: PayloadPreference) -> Bool {
+    if lhs.key != rhs.key {return false}
+    if lhs.topic != rhs.topic {return false}
+    if lhs.value != rhs.value {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -52,6 +52,14 @@ extension Decoder {
             },
             decode: { regrouped($0) }),
         Decoder(
+            name: "deletion", sources: ["Sources/NodeCore/NodeCore+Preferences.swift": 1],
+            inputs: {
+                [[], [OperationID { $0[0] = 1 }, OperationID { $0[0] = 2 }]].map {
+                    Deletion(expulsions: $0).bytes
+                }
+            },
+            decode: { Deletion($0)?.bytes }),
+        Decoder(
             name: "codes to compare", sources: ["Sources/NodeCore/Codes.swift": 1],
             hasOneSpelling: false,
             inputs: {

@@ -72,6 +72,7 @@ extension Decoder {
             "Sources/Conversation/Features/Contact.swift": 1,
             "Sources/Conversation/Features/SharedCard.swift": 1,
             "Sources/Conversation/Features/AdditionPolicy.swift": 1,
+            "Sources/Conversation/Features/Preference.swift": 1,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -84,7 +85,7 @@ extension Decoder {
                 relay: NoiseKey { $0[0] = 5 }, addresses: ["relay.example:7448"], until: 9)
             return [
                 contact.draft(), mute.draft(), name.draft(), card.draft(), relay.draft(),
-                AdditionPolicy.contacts.draft(),
+                AdditionPolicy.contacts.draft(), Preference(.presence, about: [6], [2]).draft(),
             ].map {
                 $0.payload ?? []
             }
@@ -94,7 +95,7 @@ extension Decoder {
                 Contact(payload: bytes) != nil || Mute(payload: bytes) != nil
                 || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
                 || RelayChoice(payload: bytes) != nil
-                || AdditionPolicy(payload: bytes) != nil
+                || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

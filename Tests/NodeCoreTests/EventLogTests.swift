@@ -33,7 +33,8 @@ struct EventLogTests {
         let changes: [ViewChange] = [
             .message(space, OperationNumber(5)), .conversation(space), .receipts(space),
             .contact(person), .devices(person), .relays, .membership(space),
-            .invitation(SpaceID(reinterpreting: person)), .additionPolicy, .refolded(space),
+            .invitation(SpaceID(reinterpreting: person)), .additionPolicy,
+            .preference(.presence), .refolded(space),
             .calls(space), .message(space, OperationNumber(11)),
             .message(space, OperationNumber(12)), .message(space, OperationNumber(300)),
         ]
@@ -44,7 +45,7 @@ struct EventLogTests {
         #expect(entry.eventCount == changes.count)
         let events = entry.events(from: 0, limit: 100)
         #expect(events.map(\.change) == changes)
-        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 11 })
+        #expect(events.map(\.isNew) == changes.indices.map { $0 >= 12 })
         for skip in 0...entry.eventCount {
             #expect(entry.events(from: skip, limit: 3) == Array(events.dropFirst(skip).prefix(3)))
         }

@@ -78,9 +78,12 @@ struct PresenceTests {
         _ = try world.perform(.setPrivacy(.nothing, for: ann.identity.person), on: ben)
         world.run(for: 1_000)
         #expect(ann.core.presences[person] == .init(presence: .offline, lastSeen: nil))
-        #expect(
-            try ben.observing { try NodeCore.privacy(for: ann.identity.person, in: ben.store) }
-                == .nothing)
+        let own = try #require(ben.core.ownSpace)
+        let told = try ben.observing {
+            try NodeCore.privacy(
+                for: ann.identity.person, ownSpace: own.number, in: ben.store)
+        }
+        #expect(told == .nothing)
     }
 
     @Test("nothing of what may be forgotten is in any store")

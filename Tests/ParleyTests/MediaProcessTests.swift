@@ -46,12 +46,14 @@ struct MediaProcessTests {
     func transcript() throws {
         let leg = try #require(Self.leg)
         let call = CallID(Check(high: 0x0707_0707_0707_0707, low: 0x0707_0707_0707_0707))
-        let secret = CallSettings.Server(address: "turn:turn.example:3478", secret: "north")
-        let settings = CallSettings(servers: [.init(address: "stun:stun.example:3478"), secret])
+        let servers = [
+            try #require(TurnServer(address: "stun:stun.example:3478", access: .open)),
+            try #require(TurnServer(address: "turn:turn.example:3478", access: .secret("north"))),
+        ]
         let lines = [
             MediaLine.begin(
                 call, on: leg, [.microphone, .camera],
-                servers: settings.servers(at: 1_700_000_000_000, label: "3f9c")),
+                servers: servers.map { $0.told(at: 1_700_000_000_000, label: "3f9c") }),
             MediaLine(.makeOffer(startsAnew: false), of: leg),
             MediaLine(.answer("v=0…"), of: leg),
             MediaLine(.take("v=0…"), of: leg),

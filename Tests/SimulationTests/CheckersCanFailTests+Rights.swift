@@ -79,9 +79,7 @@ extension CheckersCanFailTests {
             pretend(.linkOpened(link, peer), by: ann, telling, trial)
             try trial.jury.verify()
             #expect(trial.jury.checkCounts["I31"] ?? 0 > 0)
-            pretend(
-                .command(CommandID(1), .setPrivacy(privacy, for: ben.identity.person)), by: ann,
-                [.reply(CommandID(1), .success(.done))], trial)
+            _ = try trial.world.perform(.setPrivacy(privacy, for: ben.identity.person), on: ann)
             pretend(.madeDurable, by: ann, telling, trial)
             trial.isBroken(isSettled: false)
         }

@@ -84,7 +84,7 @@ struct CallsTurn: AsyncParsableCommand {
         commandName: "turn", abstract: "servers that help calls: list, add, remove",
         discussion: """
             A STUN server tells a device how others see it; a TURN server passes sound and \
-            pictures on, sealed, where no direct way exists.
+            pictures on, sealed, where no direct way exists. All your devices use them.
 
             Example:
               parley calls turn list

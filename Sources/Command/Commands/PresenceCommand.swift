@@ -77,7 +77,7 @@ struct PresenceTell: NodeCommand {
         commandName: "tell", abstract: "say what others are let know",
         discussion: """
             everything: whether you are there, and when you were; now: not when you were; nothing. \
-            Of one person, or of all of whom nothing else is said. It is kept.
+            Of one person, or of all of whom nothing else is said. All your devices keep to it.
 
             Example:
               parley presence tell now

@@ -110,7 +110,8 @@ public struct PresenceReport: Codable, Equatable, Sendable {
     public var people: [Entry]
 }
 
-/// What this device needs for calls. Passwords and secrets are never shown.
+/// What calls need: this device's program, and the servers of all of the person's devices. Passwords
+/// and secrets are never shown.
 public struct CallSettingsView: Codable, Equatable, Sendable {
     /// A server.
     public struct Server: Codable, Equatable, Sendable {
@@ -123,7 +124,7 @@ public struct CallSettingsView: Codable, Equatable, Sendable {
     }
     /// The program's absolute path and what it is started with; empty where there is none.
     public var program: [String]
-    /// Servers, in the order in which they were added.
+    /// Servers, in the order in which they were set last.
     public var servers: [Server]
 }
 

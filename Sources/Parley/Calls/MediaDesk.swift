@@ -89,9 +89,8 @@ final class MediaDesk: Sendable {
 
     private func begin(_ call: Call) {
         let servers = { [self] in
-            settings().servers(
-                at: SystemClock.now.wall, label: hex((0..<8).map { _ in UInt8.random(in: 0...255) })
-            )
+            let label = hex((0..<8).map { _ in UInt8.random(in: 0...255) })
+            return self.servers().map { $0.told(at: SystemClock.now.wall, label: label) }
         }
         let (process, hasBegun, told) = state.withLock { state in
             let entry = state.entries[call.id]
@@ -126,6 +125,14 @@ final class MediaDesk: Sendable {
         running.assumeIsolated { node in
             // What cannot be read now is as good as nothing: the call ends with that reason.
             (try? node.read { try CallSettings.read(in: $0.store) }) ?? CallSettings()
+        }
+    }
+
+    /// The first of the person's servers: devices apart may have set more than are asked.
+    private func servers() -> ArraySlice<TurnServer> {
+        running.assumeIsolated { node in
+            // Without any, calls find direct ways.
+            (try? node.read { try $0.callServers() })?.prefix(NodeCore.callServerCountMax) ?? []
         }
     }
 

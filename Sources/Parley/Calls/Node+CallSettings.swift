@@ -8,7 +8,7 @@ import ParleyStorage
 extension Node {
     /// The program for sound and pictures on this device, and the servers that help.
     public func callSettings() async throws -> CallSettingsView {
-        try await read { try CallSettings.read(in: $0.store).view }
+        try await read { try $0.callSettings() }
     }
 
     /// Uses a program for sound and pictures from the next call on, or none.
@@ -23,72 +23,53 @@ extension Node {
                     hint: "Name a file that may be executed.")
             }
         }
-        return try await changeCalls { $0.program = words }
+        do {
+            try await running.write { try CallSettings(program: words).keep(in: $0) }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+        return try await callSettings()
     }
 
     /// Uses a server for connections where no direct way exists.
     public func addTurnServer(
         _ address: String, name: String?, password: String?, secret: String?
     ) async throws -> CallSettingsView {
-        let server = CallSettings.Server(
-            address: address, name: name, password: password, secret: secret)
         for word in [name, password, secret].compactMap({ $0 }) {
-            guard !word.isEmpty, word.utf8.count <= CallSettings.wordByteCountMax else {
+            guard TurnServer.isWord(word) else {
                 throw NodeError(
                     "bad-server",
                     "A name, a password or a secret has from 1 to "
-                        + "\(CallSettings.wordByteCountMax) bytes.")
+                        + "\(TurnServer.wordByteCountMax) bytes.")
             }
         }
-        guard TurnServer(address: address, access: .open) != nil else {
+        let access: TurnServer.Access
+        switch (name, password, secret) {
+        case (nil, nil, nil): access = .open
+        case (let name?, let password?, nil): access = .fixed(name: name, password: password)
+        case (nil, nil, let secret?): access = .secret(secret)
+        default:
+            throw NodeError(
+                "bad-server", "A server takes a name with a password, or a secret, or nothing.")
+        }
+        guard let server = TurnServer(address: address, access: access) else {
             throw NodeError(
                 "bad-server", "“\(address)” is no address of a server.",
                 hint: "Write turn:HOST:PORT, turns:HOST:PORT or stun:HOST:PORT.")
         }
-        guard server.server != nil else {
-            throw NodeError(
-                "bad-server", "A server takes a name with a password, or a secret, or nothing.")
-        }
-        return try await changeCalls { settings in
-            if let place = settings.servers.firstIndex(where: { $0.address == address }) {
-                settings.servers[place] = server
-                return
-            }
-            guard settings.servers.count < CallSettings.serverCountMax else {
-                throw NodeError(
-                    "too-many-servers",
-                    "At most \(CallSettings.serverCountMax) servers are asked.",
-                    hint: "`parley calls turn remove` ends the use of one.")
-            }
-            settings.servers.append(server)
-        }
+        _ = try await running.perform(.setCallServer(server))
+        return try await callSettings()
     }
 
     /// Uses a server no more.
     public func removeTurnServer(_ address: String) async throws -> CallSettingsView {
-        try await changeCalls { settings in
-            guard let place = settings.servers.firstIndex(where: { $0.address == address }) else {
-                throw NodeError(
-                    "unknown-server", "No server in use has the address “\(address)”.",
-                    hint: "`parley calls turn list` shows them.")
-            }
-            settings.servers.remove(at: place)
+        guard try await read({ try $0.callServers().contains { $0.address == address } }) else {
+            throw NodeError(
+                "unknown-server", "No server in use has the address “\(address)”.",
+                hint: "`parley calls turn list` shows them.")
         }
-    }
-
-    private func changeCalls(
-        _ change: @Sendable (inout CallSettings) throws -> Void
-    ) async throws -> CallSettingsView {
-        do {
-            return try await running.write { store in
-                var settings = try CallSettings.read(in: store)
-                try change(&settings)
-                try settings.keep(in: store)
-                return settings.view
-            }
-        } catch let error as StoreError {
-            throw NodeError(error)
-        }
+        _ = try await running.perform(.removeCallServer(address))
+        return try await callSettings()
     }
 
     private static func isFolder(_ path: String) -> Bool {

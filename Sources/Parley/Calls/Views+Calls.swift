@@ -108,17 +108,21 @@ extension Views {
     }
 
     func presences() throws -> PresenceReport {
+        func told(_ person: PersonID?) throws -> PresenceBook.Privacy? {
+            guard let own = core.ownSpace else { return nil }
+            return try NodeCore.privacy(for: person, ownSpace: own.number, in: store)
+        }
         let people = try contacts().filter { $0.state == "accepted" }.map { contact in
             let person = bytes(hex: contact.person).flatMap { PersonID($0) }
             let entry = person.flatMap { core.presences[$0] }
             return PresenceReport.Entry(
                 person: contact.person, name: contact.name,
                 presence: (entry?.presence ?? .offline).word, lastSeen: entry?.lastSeen,
-                told: try person.flatMap { try NodeCore.privacy(for: $0, in: store) }?.word)
+                told: try person.flatMap(told)?.word)
         }
         return PresenceReport(
             own: core.presence.word,
-            told: (try NodeCore.privacy(for: nil, in: store) ?? .everything).word, people: people)
+            told: (try told(nil) ?? .everything).word, people: people)
     }
 }
 

@@ -1,0 +1,119 @@
+import ParleyPayloads
+public import ParleyLedger
+import ParleyRoster
+public import ParleyWire
+
+extension OperationKind {
+    /// What holds for the person, on all of their devices.
+    public static let preference = OperationKind(rawValue: 38)
+}
+
+extension EntryField {
+    /// The person's preferences, in the own space; one entry for each key and subject.
+    static let preference = EntryField(rawValue: 12)
+}
+
+/// What a preference is. Source: `Protocol/05-identity.md`, "Preferences".
+public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
+    /// The number in the operation.
+    public let rawValue: UInt16
+    /// The key with this number.
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    /// Who is told when the person is there; about a person, or about all others.
+    public static let presence = PreferenceKey(rawValue: 1)
+    /// A server that helps calls; about its address.
+    public static let callServer = PreferenceKey(rawValue: 2)
+    /// That a conversation was deleted; about its space.
+    public static let deleted = PreferenceKey(rawValue: 3)
+
+    /// Those that this device knows.
+    public static let all: [PreferenceKey] = [.presence, .callServer, .deleted]
+}
+
+/// The payload that says what holds for the person: one kind for all that they can set, so that a
+/// device keeps and passes on what only a newer one understands.
+public struct Preference: Equatable, Sendable {
+    /// Bytes of a topic: the address of a server is the longest.
+    public static let topicByteCountMax = 256
+    /// Bytes of a value: a server's name and password of 512 each are the longest.
+    public static let valueByteCountMax = 2_048
+
+    /// What it is.
+    public var key: PreferenceKey
+    /// What it is about; empty where there is one.
+    public var topic: [UInt8]
+    /// What holds; empty for what holds where nothing was said.
+    public var value: [UInt8]
+
+    /// A preference with these fields.
+    public init(_ key: PreferenceKey, about topic: [UInt8] = [], _ value: [UInt8]) {
+        self.key = key
+        self.topic = topic
+        self.value = value
+    }
+
+    init?(payload: [UInt8]) {
+        guard let message = Payload.decode(PayloadPreference.self, payload),
+            let key = UInt16(exactly: message.key), key > 0,
+            message.topic.count <= Self.topicByteCountMax,
+            message.value.count <= Self.valueByteCountMax
+        else { return nil }
+        self.init(
+            PreferenceKey(rawValue: key), about: fieldBytes(message.topic),
+            fieldBytes(message.value))
+    }
+
+    /// The operation that says this, in the own space.
+    public func draft() -> Draft {
+        var message = PayloadPreference()
+        message.key = UInt32(key.rawValue)
+        message.topic = field(topic)
+        message.value = field(value)
+        return Draft(kind: .preference, lane: .shared, payload: Payload.encode(message))
+    }
+}
+
+extension Preference: OwnNote {
+    static var kind: OperationKind { .preference }
+    static var entryField: EntryField { .preference }
+    var subject: [UInt8] { Self.subject(key, topic) }
+    var isOn: Bool { !value.isEmpty }
+
+    /// Whether or not this device knows the key: of those that it does not know the last word holds, too.
+    fileprivate static func subject(_ key: PreferenceKey, _ topic: [UInt8]) -> [UInt8] {
+        [UInt8(key.rawValue >> 8), UInt8(truncatingIfNeeded: key.rawValue)] + topic
+    }
+
+    func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] {
+        [.preference(key)]
+    }
+}
+
+extension Overview {
+    /// What the person said about one topic; nil where nothing holds.
+    public static func preference(
+        _ key: PreferenceKey, about topic: [UInt8] = [], ownSpace: SpaceNumber,
+        in store: some MergeStore
+    ) throws(StoreError) -> [UInt8]? {
+        let element = try store.locator(Preference.subject(key, topic))
+        let entries = try store.entries(about: .space, in: ownSpace, field: .preference)
+        for entry in entries where entry.element == element && entry.isOn {
+            let payload = try store.operation(entry.operation)?.operation.payload
+            guard let said = payload.flatMap(Preference.init), said.key == key,
+                said.topic == topic
+            else { continue }
+            return said.value
+        }
+        return nil
+    }
+
+    /// All that the person said under a key and that holds, in the order in which it was said.
+    public static func preferences(
+        _ key: PreferenceKey, ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [Preference] {
+        try notes(Preference.self, ownSpace: ownSpace, in: store).filter {
+            $0.key == key && $0.isOn
+        }
+    }
+}

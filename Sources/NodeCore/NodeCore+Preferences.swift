@@ -1,0 +1,132 @@
+public import ParleyConversation
+public import ParleyLedger
+public import ParleySignalling
+public import ParleyWire
+
+/// What holds for the person on all of their devices.
+/// Source: `Protocol/05-identity.md`, "Preferences".
+extension NodeCore {
+    /// Servers that are asked in a call: each makes every call slower to begin.
+    public static let callServerCountMax = 8
+
+    /// What a person is let know of when this one is there, as it was set for them; nil where
+    /// nothing was.
+    ///
+    /// - Parameter person: nil for everybody of whom nothing else was said.
+    public static func privacy(
+        for person: PersonID?, ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> PresenceBook.Privacy? {
+        let value = try Overview.preference(
+            .presence, about: person?.bytes ?? [], ownSpace: ownSpace, in: store)
+        return value.map(privacy)
+    }
+
+    /// What a value tells of what is let know.
+    static func privacy(_ value: [UInt8]) -> PresenceBook.Privacy {
+        // What only a newer device understands may be meant to hide more: nothing is told.
+        guard value.count == 1, value[0] > 0 else { return .nothing }
+        return PresenceBook.Privacy(rawValue: value[0] - 1) ?? .nothing
+    }
+
+    /// The servers that help calls, in the order in which they were set. Devices that add some at a
+    /// time may come to more than ``callServerCountMax``: those set first are asked.
+    public static func callServers(
+        ownSpace: SpaceNumber, in store: some MergeStore
+    ) throws(StoreError) -> [TurnServer] {
+        try Overview.preferences(.callServer, ownSpace: ownSpace, in: store)
+            .compactMap(callServer)
+    }
+
+    /// The server that a preference tells of, or nil for what is none.
+    static func callServer(_ said: Preference) -> TurnServer? {
+        String(validating: said.topic, as: UTF8.self).flatMap {
+            TurnServer(address: $0, bytes: said.value)
+        }
+    }
+
+    /// Carries out what is about the person's preferences.
+    mutating func prefer(
+        _ command: Command, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        guard let ownSpace else { return .failure(.unknownConversation) }
+        switch command {
+        case .setPrivacy(let privacy, let person):
+            if let person, try contact(person, store) == nil { return .failure(.unknownPerson) }
+            let said = Preference(
+                .presence, about: person?.bytes ?? [], [privacy.rawValue + 1])
+            try keep(said, at: now, store, &random, &effects)
+        case .setCallServer(let server):
+            let known = try Self.callServers(ownSpace: ownSpace.number, in: store)
+            let isKnown = known.contains { $0.address == server.address }
+            guard isKnown || known.count < Self.callServerCountMax else {
+                return .failure(.tooManyServers(limit: Self.callServerCountMax))
+            }
+            let said = Preference(
+                .callServer, about: Array(server.address.utf8), server.bytes)
+            try keep(said, at: now, store, &random, &effects)
+        case .removeCallServer(let address):
+            let said = Preference(.callServer, about: Array(address.utf8), [])
+            try keep(said, at: now, store, &random, &effects)
+        default: preconditionFailure("a command that is about no preference")
+        }
+        return .success(.done)
+    }
+
+    /// Says something to all own devices, unless it holds already.
+    mutating func keep(
+        _ said: Preference, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace else { return }
+        let known = try Overview.preference(
+            said.key, about: said.topic, ownSpace: ownSpace.number, in: store)
+        guard said.value != known ?? [] else { return }
+        _ = try write([said.draft()], in: ownSpace, at: now, store, &random, &effects)
+    }
+
+    /// Lets follow what hangs on a preference that changed, on whichever device it was set.
+    mutating func heed(
+        _ keys: Set<PreferenceKey>, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        if keys.contains(.presence) {
+            try tellPresenceAnew(at: now, store, &random, &effects)
+        }
+    }
+}
+
+/// The word that a conversation was deleted on a device.
+/// Source: `Protocol/05-identity.md`, "Preferences".
+struct Deletion: Equatable {
+    /// More than can hold side by side where people go and are removed in earnest.
+    static let expulsionCountMax = 16
+    private static let version: UInt8 = 1
+
+    /// What had taken the person out of the group by then; none of a conversation of two. Whoever
+    /// comes back after these is in a group that was not deleted.
+    var expulsions: [OperationID]
+
+    init(expulsions: [OperationID]) { self.expulsions = expulsions }
+
+    init?(_ bytes: [UInt8]) {
+        var reader = ByteReader(bytes)
+        do throws(DecodingFailure) {
+            guard try reader.byte() == Self.version else { return nil }
+            let count = reader.remaining / OperationID.byteCount
+            guard count <= Self.expulsionCountMax else { return nil }
+            var found: [OperationID] = []
+            for _ in 0..<count { found.append(try reader.identifier()) }
+            try reader.finish()
+            guard zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) else { return nil }
+            expulsions = found
+        } catch { return nil }
+    }
+
+    var bytes: [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(Self.version)
+        for operation in expulsions { writer.identifier(operation) }
+        return writer.bytes
+    }
+}
