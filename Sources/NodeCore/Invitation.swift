@@ -1,5 +1,6 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleyRoster
 public import ParleyWire
 
 /// A group that this person was added to and has not accepted, as it was when its control log was
@@ -86,6 +87,35 @@ public struct Invitation: Equatable, Sendable {
             guard let space = SpaceID(key), let invitation = Invitation(value) else { return nil }
             return (space, invitation)
         }
+    }
+}
+
+extension RosterReader {
+    /// What the control log of a group last called it to this person, for who holds nothing else of
+    /// it: the word of whoever let them in. Empty for no name.
+    public static func nameTold(
+        of space: SpaceRecord, to person: PersonID, in store: some LogStore
+    ) throws(StoreError) -> String {
+        var newest: (time: UInt64, name: String) = (0, "")
+        for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
+            for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max) {
+                let header = stored.operation.header
+                guard let payload = stored.operation.payload, header.wallClock >= newest.time else {
+                    continue
+                }
+                if header.kind == .genesis {
+                    // What does not parse admits nobody.
+                    let said = try? Genesis(payload: payload)
+                    newest = said.map { (header.wallClock, $0.name) } ?? newest
+                } else if header.kind == .addMember {
+                    // Likewise.
+                    let said = try? AddMember(payload: payload)
+                    guard let said, said.newcomer.person == person else { continue }
+                    newest = (header.wallClock, said.conversation)
+                }
+            }
+        }
+        return newest.name
     }
 }
 

@@ -117,7 +117,7 @@ extension NodeCore {
         case .setAdditionPolicy(let policy):
             return try set(policy, at: now, store, &random, &effects)
         case .deleteConversation(let space):
-            return try deleteConversation(space, at: now, store, &effects)
+            return try deleteConversation(space, at: now, store, &random, &effects)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
             return try changeMembers(command, at: now, store, &random, &effects)
         case .markRead(let space, let shown):

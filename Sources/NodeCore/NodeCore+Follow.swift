@@ -187,6 +187,11 @@ extension NodeCore {
         try prepare(space, store)
         guard let judge = judges[space.number] else { return nil }
         let roster = judge.roster
+        if otherPerson == identity.person,
+            let departed = try departedScope(of: space, judge, store)
+        {
+            return departed
+        }
         let isIn = roster.member(with: other)?.person == otherPerson
         if isIn && letsItselfIn(identity.device, of: identity.person, to: roster)
             || isListed(in: roster) && letsItselfIn(other, of: otherPerson, to: roster)
@@ -226,6 +231,21 @@ extension NodeCore {
             ends = known
         }
         return .control(below: ends ?? [:])
+    }
+
+    /// What own devices tell each other of a group that the person was in and is out of; nil for any
+    /// other, and for one that was deleted on a device: nothing brings that back.
+    private func departedScope(
+        of space: SpaceRecord, _ judge: Judge, _ store: some Store
+    ) throws(StoreError) -> SharingScope? {
+        guard space.kind == .group, judge.roster.member(identity.person) == nil,
+            judge.graph.hadAccepted(identity.person), try !isDeleted(space, store)
+        else { return nil }
+        var ends: [LogTag: UInt64] = [:]
+        for place in judge.graph.departure(of: identity.person) {
+            ends[place.tag] = place.sequence + 1
+        }
+        return ends.isEmpty ? nil : .departed(below: ends)
     }
 
     /// What a device that a space does not know may hear of why it is not let in: also one that came

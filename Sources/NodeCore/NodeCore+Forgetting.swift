@@ -9,11 +9,14 @@ import ParleyWire
 /// Source: `Protocol/08-roster.md`, "Deleting".
 extension NodeCore {
     mutating func deleteConversation(
-        _ id: SpaceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ id: SpaceID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
         if let refusal = try refusal(deleting: space, store) { return .failure(refusal) }
+        let said = deletion(of: space)
         try remove(space, at: now, store, &effects)
+        try keep(said, at: now, store, &random, &effects)
         return .success(.done)
     }
 
@@ -41,7 +44,9 @@ extension NodeCore {
             roster.devices.contains(where: { $0.device != identity.device })
         else { return true }
         let isLinked = links.values.contains {
+            // An own device that was never in the group is told, and tells nobody.
             $0.session?.hasSentAll(of: space.number) == true && $0.peer.device != identity.device
+                && roster.person(of: $0.peer.device) != nil
         }
         if isLinked { return true }
         for (key, value) in try store.values(.outbox) {
@@ -131,6 +136,44 @@ extension NodeCore {
         }
     }
 
+    // MARK: What own devices know of it
+
+    /// What says on all own devices that a conversation was deleted on this one.
+    private mutating func deletion(of space: SpaceRecord) -> Preference {
+        let graph = judges[space.number]?.graph
+        let expulsions =
+            graph?.expulsions(of: identity.person, limit: Deletion.expulsionCountMax) ?? []
+        return Preference(
+            .deleted, about: space.id.bytes, Deletion(expulsions: expulsions).bytes)
+    }
+
+    /// Whether a group was deleted on an own device since the person was in it last.
+    func isDeleted(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard space.kind == .group, let ownSpace, let judge = judges[space.number],
+            judge.roster.member(identity.person) == nil
+        else { return false }
+        let said = try Overview.preference(
+            .deleted, about: space.id.bytes, ownSpace: ownSpace.number, in: store)
+        guard let deletion = said.flatMap(Deletion.init) else { return false }
+        return judge.graph.isOut(identity.person, since: deletion.expulsions)
+    }
+
+    /// Forgets what another own device has brought of groups that were deleted. Whoever has more of
+    /// one keeps it: deleting is of one device.
+    mutating func forgetDeleted(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace else { return }
+        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: store) {
+            guard let id = SpaceID(said.topic), let space = try store.space(id) else { continue }
+            try prepare(space, store)
+            guard try isDeleted(space, store), try holdsControlOfOthersAlone(space, store) else {
+                continue
+            }
+            try remove(space, at: now, store, &effects)
+        }
+    }
+
     // MARK: Coming back
 
     /// Whether a conversation of two that may have been deleted here is taken in: while the other
@@ -141,6 +184,12 @@ extension NodeCore {
         var wasDeleted = false
         for lane in Lane.allCases where try formerLog(lane, of: id, store) != nil {
             wasDeleted = true
+        }
+        // Or on another own device, where this one had written nothing.
+        if let ownSpace {
+            let said = try Overview.preference(
+                .deleted, about: id.bytes, ownSpace: ownSpace.number, in: store)
+            wasDeleted = wasDeleted || said != nil
         }
         guard wasDeleted else { return true }
         for member in roster.members where member.person != identity.person {

@@ -138,9 +138,15 @@ extension NodeCore {
             after = invitation
         } else if !roster.devicesEver(of: identity.person).isEmpty {
             after?.state = .over
+            // What the person was in stands here as on the device that brought it.
+            if judges[number]?.graph.hadAccepted(identity.person) == true,
+                try !isDeleted(space, store)
+            {
+                after = nil
+            }
         }
         guard after != before else { return }
-        if let after, after.state == .over, isTakenBack(number) {
+        if let after, after.state == .over, try isForgettable(space, store) {
             watchTakenBack(number, after, at: now, &effects)
         }
         try store.setValue(after?.bytes, .invitation, space.id.bytes)
@@ -151,6 +157,15 @@ extension NodeCore {
     /// Whether the person is out of a group by nobody's word but others'.
     private func isTakenBack(_ number: SpaceNumber) -> Bool {
         judges[number]?.graph.leavers(of: identity.person).isEmpty == true
+    }
+
+    /// Whether nothing of an invitation that is over is to stay: it was taken back, or own devices
+    /// brought a group that was deleted here.
+    private func isForgettable(
+        _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        if isTakenBack(space.number) { return true }
+        return try isDeleted(space, store)
     }
 
     /// Looks again in a while, when all has come that is on its way: a long control log comes in parts,
@@ -181,19 +196,21 @@ extension NodeCore {
         guard let space = try store.space(number) else { return }
         try prepare(space, store)
         guard let known = try Invitation.into(space.id, in: store), known.state == .over,
-            isTakenBack(number)
+            try isForgettable(space, store)
         else { return }
         guard known.byteCount == heldBefore else {
             return watchTakenBack(number, known, at: now, &effects)
         }
-        if try holdsControlOfOthersAlone(space, store) {
+        let isDeleted = try isDeleted(space, store)
+        let isOthers = try holdsControlOfOthersAlone(space, store)
+        if isDeleted || isOthers {
             try remove(space, at: now, store, &effects)
         }
     }
 
     /// Whether nothing is held of a space but what others wrote into its control log. Whoever was in
     /// it before keeps what they had, and where their own logs ended.
-    private func holdsControlOfOthersAlone(
+    func holdsControlOfOthersAlone(
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         try store.logs(in: space.number).allSatisfy {

@@ -93,6 +93,7 @@ extension NodeCore {
         if keys.contains(.presence) {
             try tellPresenceAnew(at: now, store, &random, &effects)
         }
+        if keys.contains(.deleted) { try forgetDeleted(at: now, store, &effects) }
     }
 }
 

@@ -111,6 +111,11 @@ struct Views {
         if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
             return VisibleName.shown(name)
         }
+        // A device that came after the person was out has the control log alone.
+        if space.kind == .group, roster.member(ownPerson) == nil {
+            let name = try rosters.nameTold(of: space, to: ownPerson, in: store)
+            if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
+        }
         let others = roster.members.filter { $0.person != ownPerson }
         let names = try others.map { try name(of: $0.person, in: roster) }
         return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")
@@ -229,6 +234,8 @@ final class RosterCache {
         var roster: Roster?
         /// Nil before it was asked for: it, too, changes with control operations alone.
         var epoch: CurrentEpoch??
+        /// Likewise.
+        var nameTold: String?
     }
     /// Beyond this many spaces it begins anew.
     private static let countMax = 1024
@@ -242,6 +249,16 @@ final class RosterCache {
         if kept.count >= Self.countMax { kept.removeAll() }
         kept[space.id] = Kept(controlCount: count, roster: roster)
         return roster
+    }
+
+    func nameTold(
+        of space: SpaceRecord, to person: PersonID, in store: some LogStore
+    ) throws(StoreError) -> String {
+        _ = try roster(of: space, in: store)
+        if let known = kept[space.id]?.nameTold { return known }
+        let name = try RosterReader.nameTold(of: space, to: person, in: store)
+        kept[space.id]?.nameTold = name
+        return name
     }
 
     /// Nothing is known of a space any more.

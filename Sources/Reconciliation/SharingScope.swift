@@ -9,6 +9,9 @@ public enum SharingScope: Equatable, Sendable {
     /// Lane 0 alone, each log below this place: one of the two was removed, and that is how far
     /// everybody agrees it may know.
     case control(below: [LogTag: UInt64])
+    /// Lane 0 alone, each log below this place, for who lacks it: both devices are of one person who was
+    /// in the space and is out, and who is to know of it on each.
+    case departed(below: [LogTag: UInt64])
     /// Lane 0, all of it: one of the two belongs to a member who has not accepted yet, or is a device
     /// of a member that the space has not been told of, and lets itself in by what it reads there.
     case welcome
@@ -17,7 +20,7 @@ public enum SharingScope: Equatable, Sendable {
     public var isEverything: Bool {
         switch self {
         case .everything: true
-        case .control, .welcome: false
+        case .control, .departed, .welcome: false
         }
     }
 
@@ -25,7 +28,7 @@ public enum SharingScope: Equatable, Sendable {
     /// removed nothing is missing.
     var isMutual: Bool {
         switch self {
-        case .everything, .welcome: true
+        case .everything, .departed, .welcome: true
         case .control: false
         }
     }
@@ -37,7 +40,7 @@ public enum SharingScope: Equatable, Sendable {
         switch self {
         case .everything: return try store.agreedLogs(in: space)
         case .welcome: return try store.agreedLogs(in: space).filter { $0.lane == .control }
-        case .control(let ends):
+        case .control(let ends), .departed(let ends):
             var logs: [LogRecord] = []
             for tag in ends.keys.sorted() {
                 if let log = try log(tag, of: space, in: store) { logs.append(log) }
@@ -53,7 +56,11 @@ public enum SharingScope: Equatable, Sendable {
         let log = try store.agreedLog(tag, in: space)
         if isEverything { return log }
         guard let log, log.lane == .control else { return nil }
-        guard case .control(let ends) = self else { return log }
+        let ends: [LogTag: UInt64]
+        switch self {
+        case .everything, .welcome: return log
+        case .control(let below), .departed(let below): ends = below
+        }
         guard let end = ends[tag], end > 0 else { return nil }
         guard log.end > end else { return log }
         guard let last = try store.operation(at: end - 1, in: log.number) else { return nil }
@@ -64,7 +71,7 @@ public enum SharingScope: Equatable, Sendable {
     func first(of tag: LogTag) -> UInt64 {
         switch self {
         case .everything(let firsts): firsts[tag] ?? 0
-        case .control, .welcome: 0
+        case .control, .departed, .welcome: 0
         }
     }
 }

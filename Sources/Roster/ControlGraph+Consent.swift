@@ -44,6 +44,41 @@ extension ControlGraph {
         } ?? false
     }
 
+    /// Whether a person has ever accepted to be in, whatever took them out since.
+    public func hadAccepted(_ person: PersonID) -> Bool {
+        if acceptances[person]?.isEmpty == false { return true }
+        let index = authorities.index
+        return authorities.whole.holding(index.about[person]).contains {
+            index[$0].impliesConsent(of: person)
+        }
+    }
+
+    /// What took a person out, of what holds: what no other of these had seen, ascending, and no more
+    /// than so many.
+    public func expulsions(of person: PersonID, limit: Int) -> [OperationID] {
+        let index = authorities.index
+        let holding = authorities.whole.holding(index.about[person]).filter {
+            index[$0].expels(person)
+        }
+        let last = holding.filter { one in !holding.contains { index.isInPast(one, of: $0) } }
+        return Array(last.map { index[$0].id }.sorted().prefix(limit))
+    }
+
+    /// Whether a person has been out since one of these took them out: nothing that holds and had seen
+    /// any of these lets them in.
+    public func isOut(_ person: PersonID, since expulsions: [OperationID]) -> Bool {
+        let index = authorities.index
+        let holding = authorities.whole.holding(index.about[person])
+        let known = holding.filter {
+            index[$0].expels(person) && expulsions.contains(index[$0].id)
+        }
+        return !known.isEmpty
+            && !holding.contains { admission in
+                index[admission].admits(person)
+                    && known.contains { index.isInPast($0, of: admission) }
+            }
+    }
+
     private func isInPast(_ place: LogTip, ofNode number: Int) -> Bool {
         guard let log = logNumbers[place.tag], let index = Int(exactly: place.sequence) else {
             return false
@@ -68,7 +103,7 @@ extension ControlGraph {
 
 extension AuthorityNode {
     /// Whether it lets a person in who asked for it: who makes a space, and who comes by an invite.
-    fileprivate func impliesConsent(of person: PersonID) -> Bool {
+    func impliesConsent(of person: PersonID) -> Bool {
         switch deed {
         case .genesis: author == person
         case .redeem(let other, _): other == person

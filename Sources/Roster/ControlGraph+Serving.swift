@@ -26,6 +26,27 @@ extension ControlGraph {
         return places(of: set)
     }
 
+    /// What the devices of a person who is out may know of the control lane from each other: the past of
+    /// all that puts the person out, and of all that says that they had accepted to be in.
+    ///
+    /// - Returns: the highest place of each log.
+    public func departure(of person: PersonID) -> [LogTip] {
+        let index = authorities.index
+        let accepted = Set(acceptances[person]?.values.map { $0 } ?? [])
+        var set = ClosedSet()
+        for (number, node) in nodes.enumerated() {
+            let isSaid =
+                node.authority.map {
+                    authorities.whole.holds($0)
+                        && (index[$0].expels(person) || index[$0].impliesConsent(of: person))
+                } ?? accepted.contains(number)
+            guard isSaid else { continue }
+            set.formUnion(node.past)
+            set.raise(node.log, to: Int(node.sequence) + 1)
+        }
+        return places(of: set)
+    }
+
     /// What a device may know of the control lane that only what does not hold has let in: the past
     /// of what voids that, itself included. It takes itself for a member until it hears so.
     ///

@@ -12,24 +12,6 @@ struct DeviceProcessTests {
             .messages.compactMap(\.text)
     }
 
-    /// Links a phone by the two programs that a person would use; returns its home.
-    private func linkPhone(to pair: ProcessPair) async throws -> String {
-        let link = try Program(["device", "link", "--home", pair.ann.home])
-        try await link.says("waiting for")
-        let text = try #require(
-            link.output.split(separator: "\n").first { $0.hasPrefix("parley-") })
-        let home = pair.folder.home("phone")
-        let accepted = try await Program.run(
-            "device", "accept-link", String(text), "--home", home, "--name", "phone")
-        #expect(accepted.status == 0 && accepted.output.contains("everything is here"))
-        #expect(try await link.ended() == 0)
-        #expect(link.output.contains("phone is your device now"))
-        let again = try await Program.run(
-            "device", "accept-link", String(text), "--home", pair.folder.home("thief"))
-        #expect(again.status == 1 && again.output.contains("refused"))
-        return home
-    }
-
     @Test("a phone linked later gets the history, both write on, and revoked it reads nothing new")
     func phone() async throws {
         let pair = try await ProcessPair()
@@ -42,7 +24,7 @@ struct DeviceProcessTests {
             try await laptop.messages(conversation: "ben", before: nil, limit: 200)
                 .messages.count == 150
         }
-        let home = try await linkPhone(to: pair)
+        let home = try await pair.linkPhone(to: pair.ann)
         let phone = NodeProcess(
             home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await phone.start()
@@ -89,5 +71,25 @@ struct DeviceProcessTests {
         }
         #expect(error?.code == "revoked")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+}
+
+extension ProcessPair {
+    /// Links a phone by the two programs that a person would use; returns its home.
+    func linkPhone(to owner: NodeProcess) async throws -> String {
+        let link = try Program(["device", "link", "--home", owner.home])
+        try await link.says("waiting for")
+        let text = try #require(
+            link.output.split(separator: "\n").first { $0.hasPrefix("parley-") })
+        let home = folder.home("phone")
+        let accepted = try await Program.run(
+            "device", "accept-link", String(text), "--home", home, "--name", "phone")
+        #expect(accepted.status == 0 && accepted.output.contains("everything is here"))
+        #expect(try await link.ended() == 0)
+        #expect(link.output.contains("phone is your device now"))
+        let again = try await Program.run(
+            "device", "accept-link", String(text), "--home", folder.home("thief"))
+        #expect(again.status == 1 && again.output.contains("refused"))
+        return home
     }
 }

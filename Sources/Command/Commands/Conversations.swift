@@ -47,7 +47,8 @@ struct ConversationDelete: NodeCommand {
         discussion: """
             A group that you left or declined, or a conversation with somebody whom you blocked. \
             Messages, keys and what searches find of it go; others keep theirs, and so do your other \
-            devices. It comes back when somebody adds you again, without what was here.
+            devices; a new device is not told of it. It comes back when somebody adds you again, \
+            without what was here.
 
             Example:
               parley conversations delete trip

@@ -1,0 +1,84 @@
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann, and ben with a computer and a telephone; each in a process of its own, over TCP.
+@Suite("What own devices know", .serialized, .timeLimit(.minutes(3)))
+struct OwnDeviceProcessTests {
+    private func told(_ node: NodeClient) async throws -> [String?] {
+        let report = try await node.presences()
+        return [report.told] + report.people.map(\.told)
+    }
+
+    /// Puts ben out of both groups that he was in with ann: one he leaves, from one he is removed.
+    private func partWays(_ pair: ProcessPair) async throws {
+        let (ann, computer) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        _ = try await ann.newConversation(name: "choir", members: ["ben"])
+        try await eventually("ben is in both", on: [pair.ann, pair.ben]) {
+            try await computer.conversations().map(\.name).sorted() == ["ann", "choir", "log"]
+        }
+        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await eventually("ben has it", on: [pair.ben]) {
+            try await computer.conversations().contains { $0.name == "log" && $0.newest != nil }
+        }
+        try await computer.leave(conversation: "log")
+        _ = try await ann.removeMember(conversation: "choir", person: "ben")
+        try await eventually("ben is out of both", on: [pair.ann, pair.ben]) {
+            let members = try await computer.conversations()
+                .filter { $0.kind == "group" }.map(\.members)
+            return members == [["ann"], ["ann"]]
+        }
+    }
+
+    @Test("what is set on one is so on the other, and both list what was left")
+    func same() async throws {
+        let pair = try await ProcessPair()
+        let (ann, computer) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        try await partWays(pair)
+        _ = try await computer.setPrivacy("now", person: nil)
+
+        // What was there before there was a second device.
+        let home = try await pair.linkPhone(to: pair.ben)
+        let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let phone = try await process.start()
+        try await eventually("the new one lists the same", on: [pair.ben, process]) {
+            let (all, old) = (try await phone.conversations(), try await computer.conversations())
+            return Set(all.map(\.id)) == Set(old.map(\.id))
+                && Set(all.map(\.name)) == Set(old.map(\.name))
+                && Set(all.map(\.members)) == Set(old.map(\.members))
+        }
+        #expect(try await told(phone) == ["now", nil])
+        #expect(try await phone.invitations().waiting.isEmpty)
+        #expect(
+            try await phone.messages(conversation: "log", before: nil, limit: 9)
+                .messages.isEmpty)
+        let error = await #expect(throws: NodeError.self) {
+            try await phone.send(conversation: "log", texts: ["x"], replyTo: nil)
+        }
+        #expect(error?.code == "not-a-member")
+
+        // What is set from then on, on either.
+        _ = try await phone.setPrivacy("nothing", person: "ann")
+        _ = try await computer.addTurnServer(
+            "turn:t.example:3478", name: "ben", password: "magic", secret: nil)
+        try await eventually("each knows what the other set", on: [pair.ben, process]) {
+            let servers = try await phone.callSettings().servers
+            let others = try await computer.callSettings().servers
+            let told = try await told(computer)
+            return told == ["now", "nothing"] && servers == others
+                && servers.first?.name == "ben"
+        }
+        try await computer.setPresence("online")
+        try await phone.setPresence("online")
+        #expect(try await process.stop() == 0)
+        let again = try await process.start()
+        #expect(try await told(again) == ["now", "nothing"])
+        #expect(try await again.conversations().count == 3)
+        #expect(try await ann.presences().people.map(\.presence) == ["offline"])
+        for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
+    }
+}
