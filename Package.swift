@@ -199,7 +199,7 @@ let targets: [Target] = [
     tests("Example", []),
     // The example package's own tests, as anybody outside compiles them: what is public has to do.
     .testTarget(
-        name: "PartitionTests", dependencies: ["ParleySimulation"],
+        name: "PartitionTests", dependencies: ["ParleySimulation", "ParleyCheckers"],
         path: "Simulations/Example/Tests/PartitionTests", packageAccess: false,
         swiftSettings: house),
     tests("Transport", ["ParleyWire", "ParleyTransport"] + nio),
