@@ -79,7 +79,7 @@ extension NodeCore {
         case .success(let (space, roster, own)):
             guard let member = roster.member(person) else { return .failure(.noSuchMember) }
             if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
-            let cut = try cut(of: member, in: space, store)
+            let cut = try cut(of: person, by: roster, in: space, store)
             try changeRoster(
                 [RemoveMember(person, cut: cut).draft()], in: space, at: now, store, &random,
                 &effects)
@@ -98,7 +98,7 @@ extension NodeCore {
             guard member.role != role else { return .failure(.unchanged) }
             if role >= .admin, own.role < .owner { return .failure(.notAllowed) }
             if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
-            let cut = role == .reader ? try cut(of: member, in: space, store) : Cut()
+            let cut = role == .reader ? try cut(of: person, by: roster, in: space, store) : Cut()
             try changeRoster(
                 [SetRole(person, role: role, cut: cut).draft()], in: space, at: now, store,
                 &random, &effects)
@@ -187,11 +187,13 @@ extension NodeCore {
             horizon: horizon)
     }
 
-    /// How far this node holds a person's logs: so far they count from now on.
+    /// How far this node holds a person's logs: so far they count from now on. Those of devices that
+    /// are out already too, which nothing has cut yet where their person left with them and came back
+    /// without.
     func cut(
-        of member: Member, in space: SpaceRecord, _ store: some Store
+        of person: PersonID, by roster: Roster, in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Cut {
-        let devices = Set(member.devices.map(\.device))
+        let devices = Set(roster.everyDevice(of: person))
         return try Cut(
             store.agreedLogs(in: space.number).filter { devices.contains($0.device) }
                 .compactMap(\.lastPlaceHeld))

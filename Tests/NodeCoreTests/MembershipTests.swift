@@ -251,4 +251,25 @@ struct MembershipTests {
             #expect(try village.texts(node) == ["yes, cara"], "\(node.name)")
         }
     }
+
+    /// A removal ends all devices that its person ever had, and its cut named only those of then.
+    @Test("a removal keeps what a device wrote that its person had left with and came back without")
+    func formerDevice() throws {
+        let village = try Village(seed: 9)
+        let (world, ann, cara) = (village.world, village.ann, village.cara)
+        let phone = try world.addDevice("phone", of: cara)
+        world.run(for: 30_000)
+        try village.type("from my phone", phone)
+        world.run(for: 5_000)
+        try village.perform(.leave(village.group), cara)
+        try village.perform(.revokeDevice(phone.identity.device, root: nil), cara)
+        world.run(for: 30_000)
+        try village.add(cara, by: ann)
+        #expect(try village.roster(ann).member(cara.identity.person)?.devices.count == 1)
+        try village.remove(cara, by: ann)
+        village.settle()
+        for node in [ann, village.ben, village.dora] {
+            #expect(try village.texts(node) == ["from my phone"], "\(node.name)")
+        }
+    }
 }
