@@ -266,21 +266,18 @@ extension LogRecord {
         return LogPlace(device: device, lane: lane, sequence: end - 1, operation: tip)
     }
 
-    /// The last place that was written before this moment, or that this node may not have itself.
-    fileprivate func last(
-        before time: UInt64, _ store: some LogStore
-    ) throws(StoreError) -> LogPlace? {
-        // Stands ascend within a log, clocks need not. What lies in a hole is taken for older.
-        var low = base
-        var high = end
-        while low < high {
-            let middle = low + (high - low) / 2
-            let stored = try store.header(at: middle, in: number)
-            if stored.map({ $0.stand.value >> 16 < time }) ?? true {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+    /// The last place that stands before this moment, or that this node may not have itself.
+    ///
+    /// Stands ascend within a span, clocks need not; above a hole they begin anew. What lies in a hole
+    /// is taken for older, unless what is held right below it is newer.
+    func last(before time: UInt64, _ store: some LogStore) throws(StoreError) -> LogPlace? {
+        var low = end
+        for span in spans.reversed() where span.last >= base {
+            let first = max(span.first, base)
+            let found = try place(from: first, through: span.last, since: time, store)
+            guard found <= span.last else { break }
+            low = found
+            guard found == first else { break }
         }
         guard low > 0 else { return nil }
         let operation: OperationID?
@@ -296,5 +293,23 @@ extension LogRecord {
         return operation.map {
             LogPlace(device: device, lane: lane, sequence: low - 1, operation: $0)
         }
+    }
+
+    /// The first of these places, all of which are held, that does not stand before this moment; the
+    /// place after them where all do.
+    private func place(
+        from first: UInt64, through last: UInt64, since time: UInt64, _ store: some LogStore
+    ) throws(StoreError) -> UInt64 {
+        var (low, high) = (first, last + 1)
+        while low < high {
+            let middle = low + (high - low) / 2
+            let stored = try store.header(at: middle, in: number)
+            if stored.map({ $0.stand.value >> 16 < time }) ?? true {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low
     }
 }
