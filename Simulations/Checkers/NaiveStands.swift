@@ -12,6 +12,12 @@ struct NaiveStands {
         var sequence: UInt64
     }
 
+    /// A name, by the place of the operation that bears it.
+    private struct Naming: Hashable {
+        var bearer: Place
+        var name: OperationReference
+    }
+
     private struct Answer {
         var stand: UInt64
         var witness: UInt64
@@ -25,6 +31,9 @@ struct NaiveStands {
     private var logs: [LogTag: LogRecord] = [:]
     private var beganAt: UInt64 = 0
     private var answers: [Place: Answer] = [:]
+    /// Names that would have an operation stand above itself; nil until something seems to.
+    private var circles: Set<Naming>?
+    private var heldCount = 0
 
     init(
         of space: SpaceRecord, in store: any SimulatedStore,
@@ -33,6 +42,7 @@ struct NaiveStands {
         (self.space, self.store, self.owner) = (space, store, owner)
         for log in try store.logs(in: space.number) {
             logs[log.tag] = log
+            heldCount += log.spans.reduce(0) { $0 + Int($1.last - $1.first) + 1 }
             guard log.lane == .control,
                 let first = try store.operation(at: 0, in: log.number),
                 OperationHash.space(begunBy: first.operation) == space.id
@@ -49,7 +59,11 @@ struct NaiveStands {
                 open.removeLast()
                 continue
             }
-            // Logs with holes may seem to go in a circle.
+            if circles == nil, open.count > heldCount * 2 + 100 {
+                circles = try findCircles()
+                open = [Place(tag: tag, sequence: sequence)]
+                continue
+            }
             guard open.count < 1_000_000, let log = logs[place.tag],
                 let stored = try store.operation(at: place.sequence, in: log.number)
             else { return nil }
@@ -81,7 +95,7 @@ struct NaiveStands {
         {
             found.append(Place(tag: log.tag, sequence: stored.sequence - 1))
         }
-        for name in names(stored) {
+        for name in names(stored, in: log) {
             if let other = try named(name, by: log), other.log.lane != .control {
                 found.append(Place(tag: name.tag, sequence: name.sequence))
             }
@@ -90,18 +104,63 @@ struct NaiveStands {
     }
 
     /// What an operation names, each as far as its log counts: above a cut, the last one below it.
-    private func names(_ stored: StoredOperation) -> [OperationReference] {
+    private func names(_ stored: StoredOperation, in log: LogRecord) -> [OperationReference] {
         let header = stored.operation.header
+        let bearer = Place(tag: log.tag, sequence: stored.sequence)
         return (header.dependencies + header.references).compactMap { name in
-            guard let bound = logs[name.tag]?.bound, bound.sequence <= name.sequence else {
-                return name
-            }
-            let below = bound.sequence.subtractingReportingOverflow(1)
-            return below.overflow
-                ? nil
-                : OperationReference(
-                    tag: name.tag, sequence: below.partialValue, check: bound.anchor.check)
+            let isCircle = circles?.contains(Naming(bearer: bearer, name: name)) ?? false
+            return isCircle ? nil : below(name)
         }
+    }
+
+    private func below(_ name: OperationReference) -> OperationReference? {
+        guard let bound = logs[name.tag]?.bound, bound.sequence <= name.sequence else {
+            return name
+        }
+        let below = bound.sequence.subtractingReportingOverflow(1)
+        return below.overflow
+            ? nil
+            : OperationReference(
+                tag: name.tag, sequence: below.partialValue, check: bound.anchor.check)
+    }
+
+    /// Names at or above a bound whose place below had seen the operation that bears them.
+    private func findCircles() throws(StoreError) -> Set<Naming> {
+        var found: Set<Naming> = []
+        for log in logs.values where log.lane.carriesAuthority {
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                let bearer = Place(tag: log.tag, sequence: stored.sequence)
+                let header = stored.operation.header
+                for name in header.dependencies + header.references {
+                    guard let cause = below(name), cause != name, let other = logs[cause.tag],
+                        other.lane.carriesAuthority,
+                        let target = try store.operation(at: cause.sequence, in: other.number),
+                        target.id.check == cause.check,
+                        try hasSeen(bearer, Place(tag: cause.tag, sequence: cause.sequence))
+                    else { continue }
+                    found.insert(Naming(bearer: bearer, name: name))
+                }
+            }
+        }
+        return found
+    }
+
+    /// Whether something is in the past of a place, by its log and by names.
+    private func hasSeen(_ goal: Place, _ place: Place) throws(StoreError) -> Bool {
+        var met: Set<Place> = [place]
+        var open = [place]
+        while let next = open.popLast() {
+            if next == goal { return true }
+            guard let log = logs[next.tag], next.sequence >= log.base,
+                let stored = try store.operation(at: next.sequence, in: log.number)
+            else { continue }
+            // Over a hole as well.
+            var before = try causes(of: stored, in: log)
+            let lower = log.spans.last { $0.last < next.sequence }?.last
+            if let lower, lower >= log.base { before.append(Place(tag: log.tag, sequence: lower)) }
+            open += before.filter { met.insert($0).inserted }
+        }
+        return false
     }
 
     /// What a name stands for, if it is held.
@@ -134,7 +193,7 @@ struct NaiveStands {
                 }
             }
         }
-        for name in names(stored) {
+        for name in names(stored, in: log) {
             if let other = try named(name, by: log) {
                 if isOther(other.log, log) {
                     witness = max(witness, other.stored.operation.header.wallClock)

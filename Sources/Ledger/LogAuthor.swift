@@ -248,9 +248,11 @@ public struct LogAuthor {
             dependencies: Self.references(to: causes), references: draft.references)
         let operation = draft.operation(under: header, salt: salt)
         var walk = try StandWalk(at: log.end, in: log, rule, store)
+        let names = log.names(in: header, at: log.end)
         let verified = VerifiedOperation(
             id: OperationHash.operation(operation, after: log.tip), tag: log.tag,
-            sequence: log.end, operation: operation, stand: try walk.step(header, store))
+            sequence: log.end, operation: operation,
+            stand: try walk.step(header, naming: names, store))
         let numbers = try store.insert([verified], in: log.number)
         try noteView(of: log, naming: causes, at: log.end, store: store)
         log.hold(

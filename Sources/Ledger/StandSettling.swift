@@ -28,6 +28,8 @@ public struct StandSettling {
     private var cursors: [Cursor] = []
     private var places: [LogTag: Int] = [:]
     private var settling: [LogTag: UInt64] = [:]
+    /// Names that count as nothing, by who bears them; nil until logs wait for each other.
+    private var circles: [LogTip: [OperationReference]]?
     private var hasMoved = false
 
     private init(_ rule: StandRule) { self.rule = rule }
@@ -94,11 +96,17 @@ public struct StandSettling {
                 let isOver = try advance(place, &ready, &waiting, store)
                 if isOver { unfinished.remove(place) }
             }
-            // Names that hold make no circle; those of a log with a hole may seem to.
             guard let stuck = unfinished.min() else { break }
-            for key in waiting.keys.sorted() { waiting[key]?.removeAll { $0 == stuck } }
-            try placeNext(of: stuck, &ready, &waiting, store)
-            ready.append(stuck)
+            waiting = [:]
+            ready = unfinished.sorted().reversed()
+            if circles == nil {
+                circles = try StandCircles.names(
+                    in: cursors.compactMap { cursor in cursor.next.map { (cursor.log, $0) } },
+                    store)
+            } else {
+                // Without those names there is none; whatever this is, it ends.
+                try placeNext(of: stuck, &ready, &waiting, store)
+            }
         }
         for cursor in cursors {
             guard var log = try store.log(cursor.log.number) else { continue }
@@ -127,7 +135,7 @@ public struct StandSettling {
     private func unplacedCause(
         of stored: StoredHeader, besides place: Int, _ store: some LogStore
     ) throws(StoreError) -> LogTip? {
-        for name in stored.header.dependencies + stored.header.references {
+        for name in names(of: stored, at: place) {
             guard let other = places[name.tag], other != place,
                 let cause = cursors[other].log.counted(name), let next = cursors[other].next,
                 cause.sequence >= next,
@@ -137,6 +145,16 @@ public struct StandSettling {
             return LogTip(cause)
         }
         return nil
+    }
+
+    /// What may count of that which the next operation of a log names.
+    private func names(of stored: StoredHeader, at place: Int) -> [OperationReference] {
+        let log = cursors[place].log
+        let names = log.names(in: stored.header, at: stored.sequence)
+        guard let circles,
+            let void = circles[LogTip(tag: log.tag, sequence: stored.sequence)]
+        else { return names }
+        return names.filter { !void.contains($0) }
     }
 
     private mutating func placeNext(
@@ -151,7 +169,9 @@ public struct StandSettling {
         } else if sequence > cursors[place].done {
             try cursors[place].walk.beginAboveHole(at: sequence, store)
         }
-        let stand = try cursors[place].walk.step(stored.header, besides: settling, store)
+        let names = names(of: stored, at: place)
+        let stand = try cursors[place].walk.step(
+            stored.header, naming: names, besides: settling, store)
         cursors[place].done = sequence + 1
         if stand != stored.stand {
             try store.setStand(stand, of: stored.number)

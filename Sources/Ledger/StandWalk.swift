@@ -76,20 +76,17 @@ struct StandWalk {
 
     /// Where the next operation stands.
     ///
-    /// - Parameter settling: the logs that are walked through at the same time, and how far each of
-    ///   them is settled: their records do not say it yet.
+    /// - Parameters:
+    ///   - names: what of that which it names may count.
+    ///   - settling: the logs that are walked through at the same time, and how far each of them is
+    ///     settled: their records do not say it yet.
     mutating func step(
-        _ header: OperationHeader, besides settling: [LogTag: UInt64] = [:],
-        _ store: some LogStore
+        _ header: OperationHeader, naming names: [OperationReference],
+        besides settling: [LogTag: UInt64] = [:], _ store: some LogStore
     ) throws(StoreError) -> Stand {
         guard log.lane.carriesAuthority else { return Stand(unplaced: header) }
         var past = last?.value
-        for cause in header.dependencies {
-            try look(at: cause, &past, settling, store)
-        }
-        for cause in header.references {
-            try look(at: cause, &past, settling, store)
-        }
+        for cause in names { try look(at: cause, &past, settling, store) }
         let stand = rule.stand(wallClock: header.wallClock, past: past, witness: witness)
         last = stand
         return stand
@@ -155,8 +152,9 @@ extension VerifiedRun {
         var settledEnd = max(log.order.settledEnd, log.base)
         for index in placed.indices {
             let sequence = placed[index].sequence
+            let header = placed[index].operation.header
             placed[index].stand = try walk.step(
-                placed[index].operation.header, store)
+                header, naming: log.names(in: header, at: sequence), store)
             if walk.isSettled, sequence == settledEnd { settledEnd += 1 }
         }
         let run = VerifiedRun(

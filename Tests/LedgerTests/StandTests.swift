@@ -234,6 +234,58 @@ struct StandTests {
         #expect(blind.log.order.settledEnd == 1)
     }
 
+    /// Where a name at or above a cut stands for what had seen the operation that bears it, each placing
+    /// moved both up by one, and each node ended elsewhere.
+    @Test("a name at or above a cut that makes a circle counts as nothing")
+    func circle() throws {
+        try write(1, at: Desk.now)
+        let cut = try #require(try desk.log(of: keys[1]))
+        let invented = OperationReference(
+            tag: cut.tag, sequence: 1 << 40, check: Check(high: 1, low: 2))
+        let lie = try desk.write(
+            [Desk.draft(about: [invented])], by: keys[0], placing: rule, at: Desk.now + 10)[0]
+        try write(2, at: Desk.now + 11)
+        try write(1, at: Desk.now + 12)
+        let honest = try write(2, at: Desk.now)
+        #expect(honest.value == (Desk.now + 12) << 16 + 1)
+        for place in [2, 1] as [UInt64] {
+            try desk.store.begin(.normal)
+            var log = try #require(try desk.log(of: keys[1]))
+            log.limit = LogPoint(sequence: place, anchor: try desk.id(place - 1, of: keys[1]))
+            try desk.store.update(log)
+            _ = try StandSettling.again(desk.space.number, by: rule, in: desk.store)
+            #expect(try !StandSettling.again(desk.space.number, by: rule, in: desk.store))
+            for log in try desk.store.logs(in: desk.space.number) {
+                #expect(log.order.settledEnd == log.end, "cut at \(place)")
+            }
+            let first = try #require(try desk.store.header(at: 0, in: lie.log.number))
+            #expect(first.stand.value == (Desk.now + 10) << 16)
+            try desk.store.commit()
+        }
+    }
+
+    @Test(
+        "a name of the own log at or above its cut that stands for no place below counts as nothing"
+    )
+    func circleOfOne() throws {
+        let name = OperationHash.log(space: desk.space.id, device: keys[0].device, lane: .content)
+        let invented = OperationReference(
+            tag: LogTag(name), sequence: 1 << 40, check: Check(high: 1, low: 2))
+        try desk.write([Desk.draft(about: [invented])], by: keys[0], placing: rule, at: Desk.now)
+        try write(0, at: Desk.now)
+        try desk.store.begin(.normal)
+        var log = try #require(try desk.log(of: keys[0]))
+        log.limit = LogPoint(sequence: 2, anchor: log.tip)
+        try desk.store.update(log)
+        for _ in 0..<2 {
+            _ = try StandSettling.again(desk.space.number, by: rule, in: desk.store)
+            let kept = try #require(try desk.log(of: keys[0]))
+            #expect(kept.order.tip.value == Desk.now << 16 + 1)
+            #expect(kept.order.settledEnd == 2)
+        }
+        try desk.store.commit()
+    }
+
     @Test("what is carried by a horizon is what an operation can have")
     func possible() {
         #expect(Stand(value: 1 << 59, witness: 3, wallClock: 4).isPossible)
