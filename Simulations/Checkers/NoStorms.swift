@@ -24,7 +24,10 @@ public final class NoStorms: Checker {
     /// The first byte of a FRONT. Source: Protocol/06-sync.md, "Frames".
     private static let frontierType: UInt8 = 2
 
-    private var begun: (bytes: Int, links: Int, held: Int)?
+    /// Bytes of operations, by who holds them of which log.
+    typealias Holdings = [DeviceID: [LogTag: Int]]
+
+    private var begun: (bytes: Int, links: Int, held: Holdings)?
     /// Rows that each node's store had after its last step.
     private var rowCounts: [DeviceID: Int64] = [:]
     /// Who is at the other end of each node's links.
@@ -35,7 +38,7 @@ public final class NoStorms: Checker {
 
     /// Faults end now.
     public func begin(_ world: World) throws {
-        begun = (world.honestByteCount, world.linkCount, try Self.heldByteCount(in: world))
+        begun = (world.honestByteCount, world.linkCount, try Self.holdings(in: world))
     }
 
     /// Compares what is told with what is held.
@@ -92,7 +95,7 @@ public final class NoStorms: Checker {
     public func settled(_ world: World) throws {
         guard let begun else { return }
         try waitForSilence(in: world)
-        let useful = try Self.heldByteCount(in: world) - begun.held
+        let useful = Self.gain(from: begun.held, to: try Self.holdings(in: world))
         let spent = world.honestByteCount - begun.bytes
         // Every node may be brought the same by two peers at once, before either knows better.
         let links = world.linkCount - begun.links + world.nodes.count * world.nodes.count
@@ -109,29 +112,36 @@ public final class NoStorms: Checker {
         let pairs = world.nodes.count * (world.nodes.count - 1) / 2
         var sent = 0
         for _ in 0..<Self.minuteCountMax {
-            let before = (bytes: world.honestByteCount, held: try Self.heldByteCount(in: world))
+            let before = (bytes: world.honestByteCount, held: try Self.holdings(in: world))
             world.run(for: 60_000)
             sent = world.honestByteCount - before.bytes
             // What a liar wrote may have waited for causes until now; everybody may bring it once.
-            let late = try Self.heldByteCount(in: world) - before.held
+            let late = Self.gain(from: before.held, to: try Self.holdings(in: world))
             if sent <= pairs * Self.silentByteCountMax + late * world.nodes.count { return }
         }
         throw violation("equal nodes still sent \(sent) bytes in a minute")
     }
 
-    private static func heldByteCount(in world: World) throws -> Int {
-        var count = 0
+    /// Bytes that came to be held. What was forgotten meanwhile, with an invitation that was taken back,
+    /// makes nothing of what others were missing cheaper.
+    static func gain(from before: Holdings, to now: Holdings) -> Int {
+        now.reduce(0) { sum, holding in
+            let known = before[holding.key] ?? [:]
+            return holding.value.reduce(sum) { $0 + max(0, $1.value - (known[$1.key] ?? 0)) }
+        }
+    }
+
+    private static func holdings(in world: World) throws -> Holdings {
+        var holdings: Holdings = [:]
         for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
-                    for stored in try node.store.operations(
-                        in: log.number, 0...UInt64.max, limit: .max)
-                    {
-                        count += stored.operation.byteCount
-                    }
+                    holdings[node.identity.device, default: [:]][log.tag, default: 0] +=
+                        try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                        .reduce(0) { $0 + $1.operation.byteCount }
                 }
             }
         }
-        return count
+        return holdings
     }
 }

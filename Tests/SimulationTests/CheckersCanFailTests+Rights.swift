@@ -148,6 +148,29 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    /// The name that is written for the newcomer counts for no more than its clock may lead.
+    @Test("NewcomersGetWhatIsGranted: a clock that is years ahead makes nothing old that is new")
+    func newUnderFastClock() throws {
+        let trial = try Trial(of: "I34")
+        let (world, ann) = (trial.world, trial.ann)
+        let dan = try world.addNode("dan")
+        try world.introduce(ann, dan)
+        _ = try world.perform(
+            .changeSettings(trial.trip, SpaceSettings(history: .days(1))), on: ann)
+        let years: UInt64 = 4 * 365 * 86_400
+        ann.clock = NodeClock(ahead: .seconds(Int64(years)))
+        _ = try world.perform(.addMember(trial.trip, dan.identity.person, .member), on: ann)
+        world.run(for: 5_000)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I34"] ?? 0 > 0)
+        let newcomer = Newcomer(
+            person: dan.identity.person, name: "dan", identity: dan.identity.operations)
+        try write(
+            AddMember(newcomer, role: .member).draft(), by: ann, in: trial.trip,
+            at: World.epoch + world.now + years * 1_000, trial)
+        trial.isBroken(isSettled: false)
+    }
+
     @Test("LinksExpire: somebody is let in by a link whose time is over")
     func lateGuest() throws {
         let trial = try Trial(of: "I35")

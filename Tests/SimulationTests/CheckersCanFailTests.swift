@@ -177,6 +177,17 @@ struct CheckersCanFailTests {
         trial.isBroken()
     }
 
+    @Test("NoStorms: what is forgotten in a heal makes nothing of what was missing cheaper")
+    func forgottenIsNoGain() throws {
+        let trial = try Trial(of: "I13")
+        let (ann, ben) = (trial.ann.identity.device, trial.ben.identity.device)
+        let tags = try trial.ann.eachSpace().flatMap { $0.logs.map(\.tag) }
+        let before = [ann: [tags[0]: 1_000_000, tags[1]: 10], ben: [tags[0]: 5]]
+        let now = [ann: [tags[1]: 30], ben: [tags[0]: 5, tags[1]: 30]]
+        #expect(NoStorms.gain(from: before, to: now) == 50)
+        #expect(NoStorms.gain(from: now, to: now) == 0)
+    }
+
     @Test("NoStorms: nodes that are equal go on talking")
     func noStorms() throws {
         let trial = try Trial(of: "I13")
