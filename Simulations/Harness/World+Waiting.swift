@@ -99,19 +99,30 @@ private final class DigestsOfNow {
 }
 
 extension World {
-    /// Compares what is held first: what is shown costs far more to compare.
+    /// Where nothing has changed since it was last looked for, it is what it was: a world may be waited
+    /// for a day.
     func firstDifference() throws -> Difference? {
+        let state = WorldState(of: self)
+        if let known = knownDifference, known.state == state, state.isKnown {
+            return known.difference
+        }
+        knownDifference = nil
+        let difference = try observe { try differenceOfNow() }
+        knownDifference = (state, difference)
+        return difference
+    }
+
+    /// Compares what is held first: what is shown costs far more to compare.
+    private func differenceOfNow() throws -> Difference? {
         let digests = DigestsOfNow()
-        return try observe {
-            for isShown in [false, true] {
-                for node in honestNodes {
-                    if let found = try difference(at: node, isShown: isShown, digests) {
-                        return found
-                    }
+        for isShown in [false, true] {
+            for node in honestNodes {
+                if let found = try difference(at: node, isShown: isShown, digests) {
+                    return found
                 }
             }
-            return nil
         }
+        return nil
     }
 
     private func difference(

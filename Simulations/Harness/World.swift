@@ -90,6 +90,8 @@ public final class World {
     public let seedBook = SeedBook()
     /// Rosters that were worked out, by what they follow from.
     var rosters: [RosterKey: Roster?] = [:]
+    /// The first difference as it was last looked for, and what it hung on.
+    var knownDifference: (state: WorldState, difference: Difference?)?
     static let rosterCountMax = 1_024
     /// Conversations that a test made.
     var conversations: [SpaceID: KnownConversation] = [:]

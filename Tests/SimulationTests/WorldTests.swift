@@ -132,4 +132,23 @@ struct WorldTests {
         let ben = try world.addNode("ben")
         return (world, ann, ben, try world.introduce(ann, ben))
     }
+
+    /// A day behind relays was looked at 18,000 times, each time through all that is shown.
+    @Test("who differs is found out anew only where something has changed since")
+    func lookedAtOnce() throws {
+        let world = World(seed: 31)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        let space = try world.introduce(ann, ben)
+        try world.runUntilEqual(within: .minutes(15))
+        world.knownDifference = (
+            WorldState(of: world), Difference(pair: "ann and ben", detail: "as it was")
+        )
+        #expect(try world.difference == "ann and ben differ: as it was")
+        world.partition([ann], [ben])
+        try world.type("you do not have this", on: ann, in: space)
+        #expect(try world.difference?.contains("content log of ann") == true)
+        world.heal()
+        try world.runUntilEqual(within: .minutes(15))
+        #expect(try world.isEqual)
+    }
 }
