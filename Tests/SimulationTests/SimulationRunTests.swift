@@ -116,4 +116,29 @@ struct ShrinkingTests {
         let again = try SimulationRun(small.scenario, tape: small.tape).run()
         #expect(again.verdict.invariant == "I2")
     }
+
+    /// What a scenario says of a phase stayed behind the end of the phase, and no file may hold that.
+    @Test("leaves a file that can be replayed")
+    func leavesAFile() throws {
+        var scenario = try Scenario(json: Data(ScenarioFileTests.minimal.utf8))
+        scenario.phases[0].faults = nil
+        scenario.phases[0].for = .minutes(20)
+        scenario.phases[0].actions?[0].at = .minutes(15)
+        scenario.phases[1].for = .milliseconds(1)
+        let tape = Tape([
+            Act(
+                at: .milliseconds(0), node: "ann",
+                do: .part(groups: [["ann"], ["ben"]], oneWay: false)),
+            Act(at: .milliseconds(10_000), node: "ann", do: .write(space: 0, text: "hi")),
+        ])
+        let report = try SimulationRun(scenario, tape: tape).run()
+        #expect(report.verdict.invariant == "I2")
+        let record = FailureRecord(
+            scenario: scenario, tape: tape, verdict: report.verdict, version: "test")
+        var shrinker = try #require(Shrinker(record, mayGoOn: { $0 < 100 }, say: { _ in }))
+        shrinker.shrink()
+        let small = shrinker.record
+        #expect(small.scenario.phases[0].for < .minutes(15))
+        #expect(try FailureRecord(json: small.json()) == small)
+    }
 }

@@ -72,6 +72,8 @@ public struct Shrinker {
         let length = record.scenario.phases[place].for.milliseconds
         let half = length / 2
         record.scenario.phases[place].for = .milliseconds(length - half)
+        // They are on the tape as well; behind their phase no scenario may have any.
+        record.scenario.phases[place].actions?.removeAll { $0.at.milliseconds > length - half }
         record.tape.acts = record.tape.acts.compactMap { act in
             var act = act
             let time = act.at.milliseconds
@@ -137,7 +139,9 @@ public struct Shrinker {
     ) -> Bool {
         var smaller = record
         change(&smaller)
-        guard smaller != record, mayGoOn(runCount) else { return false }
+        // What no file may hold could not be replayed.
+        guard smaller != record, (try? smaller.scenario.check()) != nil, mayGoOn(runCount)
+        else { return false }
         runCount += 1
         let run = SimulationRun(smaller.scenario, tape: smaller.tape, isOverdue: limit())
         // A run that cannot even be played is no smaller failure.
