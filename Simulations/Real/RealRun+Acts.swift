@@ -96,7 +96,7 @@ extension RealRun {
         _ deed: Deed, as user: String, on node: any NodeService
     ) async throws -> Outcome {
         switch deed {
-        case .read(let space):
+        case .read(let space, _):
             guard let conversation = try await conversation(space, on: node) else { break }
             let page = try await node.unread(
                 conversation: conversation.id, limit: 200)

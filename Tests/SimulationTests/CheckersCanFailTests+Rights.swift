@@ -237,4 +237,37 @@ extension CheckersCanFailTests {
         }
         trial.isBroken(isSettled: false)
     }
+
+    @Test("ReadWasShown: a device says that its person has read what it does not hold")
+    func readUnheld() throws {
+        let trial = try Trial(of: "I38")
+        try trial.ben.read(trial.trip)
+        try trial.jury.verify()
+        try trial.inventReceipt(at: trial.ben)
+        try trial.ben.read(trial.trip)
+        trial.isBroken(isSettled: false)
+    }
+
+    @Test("ReadWasShown: a device says that its person has read what was on no screen")
+    func readUnshown() throws {
+        let trial = try Trial(of: "I38")
+        let (ann, ben) = (trial.ann, trial.ben)
+        for text in ["one", "two", "three"] { try ann.type(text, in: trial.trip) }
+        trial.world.run(for: 5_000)
+        try ben.read(trial.trip, limit: 1)
+        try trial.jury.verify()
+        try trial.meddle(with: ben) { store, space in
+            let log = try #require(
+                try store.logs(in: space.number).first {
+                    $0.lane == .content && $0.device == ann.identity.device
+                })
+            try store.put(
+                Mark(
+                    space: space.number, kind: .read,
+                    actor: Digest(reinterpreting: ben.identity.device), tag: log.tag,
+                    places: PlaceSet(0..<log.end)))
+        }
+        try ben.read(trial.trip, limit: 1)
+        trial.isBroken(isSettled: false)
+    }
 }

@@ -270,10 +270,10 @@ extension Stage {
             return try message(rank, in: place).map {
                 .react($0, Reaction(emoji: emoji, isOn: isOn))
             }
-        case .read(let place):
+        case .read(let place, let count):
             return try space(place).map { space in
                 let page = try node.store.messages(
-                    in: space.number, before: nil, limit: Self.pageMessageCount)
+                    in: space.number, before: nil, limit: count ?? Self.pageMessageCount)
                 return .markRead(space.id, ShownMessages(page.map(\.operation)))
             }
         case .rename(let place, let name): return try space(place).map { .rename($0.id, name) }

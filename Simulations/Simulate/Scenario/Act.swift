@@ -34,8 +34,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case delete(space: Int, message: Int)
     /// Adds a reaction, or takes it back.
     case react(space: Int, message: Int, emoji: String, on: Bool)
-    /// Reads all that is there.
-    case read(space: Int)
+    /// Reads the newest messages: a page, or so many.
+    case read(space: Int, messages: Int? = nil)
     /// Names the conversation.
     case rename(space: Int, name: String)
     /// Silences the conversation, or ends that.

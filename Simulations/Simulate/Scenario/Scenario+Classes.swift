@@ -30,6 +30,8 @@ extension Scenario {
             ("one way", faults.contains { $0.oneWay == true }), ("resets", has(\.resets)),
             ("stalls", has(\.stalls)), ("flips", has(\.flips)),
             ("slow disks", has(\.diskDelayMs)),
+            ("homecomings", acts.contains { $0.do.readsAll }),
+            ("ranks lost apart", acts.contains { $0.do.makesAdmin }),
         ]
     }
 }

@@ -51,6 +51,7 @@ extension Scenario {
         scenario.drawRelays()
         scenario.drawTalk()
         scenario.drawLate(minutes: minutes)
+        scenario.drawReturns(minutes: minutes)
         return scenario
     }
 
