@@ -161,6 +161,18 @@ extension NodeCore {
         }
     }
 
+    /// Begins the log of a store that came with conversations, as that of a restored backup: whoever
+    /// reads it from its start hears that there is something in each.
+    func tellWhatWasThere(
+        in store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard store.nextEventEntry == 1 else { return }
+        for space in try store.spaces() where space.kind != .own {
+            if try store.messages(in: space.number, before: nil, limit: 1).isEmpty { continue }
+            effects.append(.changed([.refolded(space.number)]))
+        }
+    }
+
     /// What tells entries of this life of the node from those that a loss of power took back, and from
     /// those of another life that began on a copy of this store: both clocks, as its first entry is
     /// written. That one is on the disk before anybody hears of it.

@@ -9,6 +9,7 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
+        try tellWhatWasThere(in: store, &effects)
         hasMissingBodies = try !store.values(.missingBody).isEmpty
         if foundBehind != nil { try skipUsedSteps(store) }
         try loadAwaited(store)

@@ -79,10 +79,15 @@ struct BackupTests {
         let file = folder.path + "/backup"
         _ = try await old.createBackup(file: file)
         let digests = try await old.digests().map(\.digest)
+        let cursor = try await old.changes(after: nil, limit: 1).cursor
         await old.shutdown()
         let (new, _) = try await Node.restore(
             NodeSettings(home: folder.home("new")), backup: file, recoveryCode: code)
         #expect(try await new.digests().map(\.digest) == digests)
+        // A program that followed the old device hears of what the new one came with.
+        let told = try await new.changes(after: cursor, limit: 9).changes
+        #expect(told.first?.missed == "foreign")
+        #expect(told.contains { $0.kind == "refolded" })
         let page = try await new.messages(conversation: "trip", before: nil, limit: 9)
         #expect(page.messages.map(\.text) == ["packed", "gone"])
         #expect(try await new.doctor().checks.allSatisfy(\.isFine))
