@@ -41,10 +41,18 @@ struct Allowance: Sendable {
     /// Whoever went so far over is not listened to for so long, in milliseconds.
     static let shunTime: UInt64 = 60_000
 
+    /// Operations that are read and sent for a unit.
+    static let givenPerUnit: UInt64 = 4
+    /// In so many milliseconds everything is back.
+    private static let hour: UInt64 = 3_600_000
+
     private var spent: UInt64 = 0
     private var excess: UInt64 = 0
     private var since: UInt64 = 0
     private var shunnedUntil: UInt64 = 0
+    /// Operations that were given for nothing, less what has come back since.
+    private(set) var given: UInt64 = 0
+    private var givenSince: UInt64 = 0
 
     /// Whether its person is not listened to at all.
     func isShunned(at now: UInt64) -> Bool { now < shunnedUntil }
@@ -52,7 +60,24 @@ struct Allowance: Sendable {
     /// Whether nothing of it is spent: then it need not be remembered.
     mutating func isWhole(at now: UInt64, _ rate: Rate) -> Bool {
         refill(at: now, rate)
-        return spent == 0 && excess == 0 && !isShunned(at: now)
+        let isGivenBack = given == 0 || now >= givenSince + Self.hour
+        return spent == 0 && excess == 0 && isGivenBack && !isShunned(at: now)
+    }
+
+    /// Takes into account that so many operations were given to its person: for nothing while these
+    /// are no more in an hour than `free`. So everything can be fetched, and fetching it again and
+    /// again is paid for.
+    mutating func give(_ count: UInt64, freely free: UInt64, at now: UInt64) {
+        let passed = min(now - min(now, givenSince), Self.hour)
+        let (product, overflow) = passed.multipliedReportingOverflow(by: free)
+        let back = overflow ? free : product / Self.hour
+        if back > 0 {
+            given -= min(given, back)
+            givenSince = now
+        }
+        let room = free - min(free, given)
+        given += min(count, room)
+        spent += (count - min(count, room)) / Self.givenPerUnit
     }
 
     /// Takes work into account before it is done.
@@ -74,8 +99,7 @@ struct Allowance: Sendable {
     }
 
     private mutating func refill(at now: UInt64, _ rate: Rate) {
-        // In an hour everything is back.
-        let passed = min(now - min(now, since), 3_600_000)
+        let passed = min(now - min(now, since), Self.hour)
         let back = passed * rate.perSecond / 1_000
         guard back > 0 else { return }
         spent -= min(spent, back)
@@ -107,6 +131,15 @@ struct Allowances: Sendable {
         return persons[person, default: Allowance()].take(
             work, at: now, rate, orDropFor: drop)
     }
+
+    /// Takes operations that were given to a person into account.
+    mutating func give(_ count: Int, to person: PersonID, freely free: UInt64, at now: UInt64) {
+        if persons[person] == nil, persons.count >= Self.personCountMax { forget(at: now) }
+        persons[person, default: Allowance()].give(UInt64(count), freely: free, at: now)
+    }
+
+    /// Operations that were given to a person for nothing, lately.
+    func given(to person: PersonID) -> UInt64 { persons[person]?.given ?? 0 }
 
     /// Whether a person went so far over that nothing of theirs is listened to.
     func isShunned(_ person: PersonID, at now: UInt64) -> Bool {
@@ -157,6 +190,20 @@ public enum FrameWork {
 }
 
 extension NodeCore {
+    /// Operations that a person may be given in an hour for nothing, whatever there is.
+    static let givenCountMin: UInt64 = 20_000
+
+    /// A frame goes to a peer. Of operations twice all that was ever stored is given in an hour for
+    /// nothing.
+    mutating func gave(_ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store) {
+        guard case .operations(let operations) = frame, let person = links[id]?.peer.person
+        else { return }
+        let stored = UInt64(clamping: store.lastOperation.rawValue)
+        allowances.give(
+            operations.runs.reduce(0) { $0 + $1.operations.count }, to: person,
+            freely: Self.givenCountMin + 2 * stored, at: now.monotonic)
+    }
+
     /// Frames of a stranger on one link: honest ones present themselves and wait.
     static let strangerFrameCountMax = 16
 

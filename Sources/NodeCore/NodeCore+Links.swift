@@ -258,6 +258,7 @@ extension NodeCore {
         for output in outputs {
             switch output {
             case .send(let frame):
+                gave(frame, on: id, at: now, store)
                 effects.append(.send(id, frame.encoded()))
             case .ingest(let operations):
                 try ingest(operations, from: id, at: now, store, &random, &effects)
@@ -320,7 +321,7 @@ extension NodeCore {
 
     /// Sends what peers lack, as far as they grant.
     mutating func sendOperations(
-        _ store: some Store, _ effects: inout [Effect]
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         var ready: [LinkID] = []
         for (id, link) in links where link.session?.mayHaveOperations == true {
@@ -332,6 +333,7 @@ extension NodeCore {
             {
                 for output in result.outputs {
                     if case .send(let frame) = output {
+                        gave(frame, on: id, at: now, store)
                         effects.append(.send(id, frame.encoded()))
                     }
                 }

@@ -223,7 +223,7 @@ public struct NodeCore: Sendable {
         try heedChanges(at: now, store, &random, &effects)
         try tendSignals(at: now, store, &random, &effects)
         try tendRelays(at: now, store, &random, &effects)
-        try sendOperations(store, &effects)
+        try sendOperations(at: now, store, &effects)
         return effects
     }
 
