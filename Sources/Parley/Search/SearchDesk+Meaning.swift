@@ -38,8 +38,8 @@ extension SearchDesk {
         on query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, isTyping: Bool
     ) async throws -> Opinions {
         var result = Opinions()
-        let packages = indexer.shelf.folder.installed
-        guard !packages.isEmpty else {
+        let installed = indexer.shelf.folder.installed
+        guard !installed.isEmpty else {
             result.notes = [
                 "Searched by words alone: no model is installed (parley model install)."
             ]
@@ -50,6 +50,10 @@ extension SearchDesk {
             return result
         }
         result.state = "not-indexed"
+        let packages = try await usable(installed)
+        if packages.count < installed.count {
+            result.notes = ["What no model has read yet is found by words: nothing may be written."]
+        }
         let held = try await running.read { $0.store.operationCount }
         // Side by side: one model is read while the vectors of another are opened.
         if !isTyping { for package in packages where tables[package] == nil { _ = load(package) } }
@@ -79,6 +83,13 @@ extension SearchDesk {
             result.notes.append("Found by words so far: what is meant is being read into memory.")
         }
         return result
+    }
+
+    /// Models that can be used: where nothing may be written, those that the store knows already.
+    private func usable(_ packages: [ModelPackage]) async throws -> [ModelPackage] {
+        guard await running.bar != nil else { return packages }
+        let known = try await running.read { try $0.store.models() }
+        return packages.filter { package in known.contains { SearchIndexer.is($0, package) } }
     }
 
     /// The nearest of a rough scan, by the vectors themselves, which lie sealed in the store.
