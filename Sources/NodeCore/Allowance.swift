@@ -75,9 +75,9 @@ struct Allowance: Sendable {
             given -= min(given, back)
             givenSince = now
         }
-        let room = free - min(free, given)
-        given += min(count, room)
-        spent += (count - min(count, room)) / Self.givenPerUnit
+        let unpaid = min(count, free - min(free, given))
+        given += unpaid
+        spent += (count - unpaid) / Self.givenPerUnit
     }
 
     /// Takes work into account before it is done.
@@ -127,14 +127,14 @@ struct Allowances: Sendable {
             return verdict == .fine ? .fine : .over
         }
         let rate = Allowance.Rate.person(spaceCount: spaceCount)
-        if persons[person] == nil, persons.count >= Self.personCountMax { forget(at: now) }
+        makeRoom(for: person, at: now)
         return persons[person, default: Allowance()].take(
             work, at: now, rate, orDropFor: drop)
     }
 
     /// Takes operations that were given to a person into account.
     mutating func give(_ count: Int, to person: PersonID, freely free: UInt64, at now: UInt64) {
-        if persons[person] == nil, persons.count >= Self.personCountMax { forget(at: now) }
+        makeRoom(for: person, at: now)
         persons[person, default: Allowance()].give(UInt64(count), freely: free, at: now)
     }
 
@@ -146,7 +146,9 @@ struct Allowances: Sendable {
         persons[person]?.isShunned(at: now) ?? false
     }
 
-    private mutating func forget(at now: UInt64) {
+    /// Forgets those who have spent nothing lately, where there is no room for another one.
+    private mutating func makeRoom(for person: PersonID, at now: UInt64) {
+        guard persons[person] == nil, persons.count >= Self.personCountMax else { return }
         persons = persons.filter { _, allowance in
             var allowance = allowance
             return !allowance.isWhole(at: now, .person(spaceCount: 0))

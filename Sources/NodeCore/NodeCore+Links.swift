@@ -258,7 +258,6 @@ extension NodeCore {
         for output in outputs {
             switch output {
             case .send(let frame):
-                gave(frame, on: id, at: now, store)
                 effects.append(.send(id, frame.encoded()))
             case .ingest(let operations):
                 try ingest(operations, from: id, at: now, store, &random, &effects)

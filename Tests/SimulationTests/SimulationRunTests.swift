@@ -96,6 +96,17 @@ struct ScenarioFileTests {
 
 @Suite("Shrinking")
 struct ShrinkingTests {
+    /// What is left of a run whose nodes do not become equal.
+    private func shrunk(_ scenario: Scenario, _ tape: Tape) throws -> FailureRecord {
+        let report = try SimulationRun(scenario, tape: tape).run()
+        #expect(report.verdict.invariant == "I2")
+        let record = FailureRecord(
+            scenario: scenario, tape: tape, verdict: report.verdict, version: "test")
+        var shrinker = try #require(Shrinker(record, mayGoOn: { $0 < 100 }, say: { _ in }))
+        shrinker.shrink()
+        return shrinker.record
+    }
+
     /// A run that fails for a reason of its own: a promise that nobody can keep.
     @Test("leaves what the failure needs and nothing else")
     func shrinks() throws {
@@ -103,16 +114,10 @@ struct ShrinkingTests {
         scenario.nodes.append(Scenario.Device(user: "cara", habit: .chatty))
         scenario.phases[1].for = .milliseconds(1)
         let tape = Tape(drawing: scenario)
-        let report = try SimulationRun(scenario, tape: tape).run()
-        #expect(report.verdict.invariant == "I2")
-        let record = FailureRecord(
-            scenario: scenario, tape: tape, verdict: report.verdict, version: "test")
-        var shrinker = try #require(Shrinker(record, mayGoOn: { $0 < 100 }, say: { _ in }))
-        shrinker.shrink()
-        #expect(shrinker.record.tape.acts.count <= 2)
-        #expect(shrinker.record.scenario.nodes.count == 2)
-        #expect(shrinker.record.verdict.invariant == "I2")
-        let small = shrinker.record
+        let small = try shrunk(scenario, tape)
+        #expect(small.tape.acts.count <= 2)
+        #expect(small.scenario.nodes.count == 2)
+        #expect(small.verdict.invariant == "I2")
         let again = try SimulationRun(small.scenario, tape: small.tape).run()
         #expect(again.verdict.invariant == "I2")
     }
@@ -131,13 +136,7 @@ struct ShrinkingTests {
                 do: .part(groups: [["ann"], ["ben"]], oneWay: false)),
             Act(at: .milliseconds(10_000), node: "ann", do: .write(space: 0, text: "hi")),
         ])
-        let report = try SimulationRun(scenario, tape: tape).run()
-        #expect(report.verdict.invariant == "I2")
-        let record = FailureRecord(
-            scenario: scenario, tape: tape, verdict: report.verdict, version: "test")
-        var shrinker = try #require(Shrinker(record, mayGoOn: { $0 < 100 }, say: { _ in }))
-        shrinker.shrink()
-        let small = shrinker.record
+        let small = try shrunk(scenario, tape)
         #expect(small.scenario.phases[0].for < .minutes(15))
         #expect(try FailureRecord(json: small.json()) == small)
     }

@@ -383,8 +383,7 @@ struct HomeTests {
     func damageNote() throws {
         try withHome { home in
             try made(home)
-            let note = DamageNote(time: 7, what: "a page\nis gone")
-            try home.note(note)
+            try home.note(DamageNote(time: 7, what: "a page\nis gone"))
             try home.note(DamageNote(time: 8, what: "another"))
             #expect(home.damage == DamageNote(time: 7, what: "a page is gone"))
             do {

@@ -89,7 +89,7 @@ extension SearchDesk {
     private func usable(_ packages: [ModelPackage]) async throws -> [ModelPackage] {
         guard await running.bar != nil else { return packages }
         let known = try await running.read { try $0.store.models() }
-        return packages.filter { package in known.contains { SearchIndexer.is($0, package) } }
+        return packages.filter { package in known.contains { $0.isRecord(of: package) } }
     }
 
     /// The nearest of a rough scan, by the vectors themselves, which lie sealed in the store.

@@ -59,11 +59,6 @@ extension SearchIndexer {
         }
     }
 
-    /// Whether the store means this model.
-    static func `is`(_ model: StoredModel, _ package: ModelPackage) -> Bool {
-        model.name == Digest(package.name) && model.byteCount == package.dimension
-    }
-
     /// What the store knows a model by.
     static func record(
         _ package: ModelPackage, _ running: RunningNode
@@ -72,9 +67,16 @@ extension SearchIndexer {
             preconditionFailure("the name of a model is a hash")
         }
         let known = try await running.read { try $0.store.models() }
-        if let model = known.first(where: { Self.is($0, package) }) { return model }
+        if let model = known.first(where: { $0.isRecord(of: package) }) { return model }
         return try await running.transact { store throws(StoreError) in
             try store.model(name, byteCount: package.dimension)
         }
+    }
+}
+
+extension StoredModel {
+    /// Whether it is what a store knows this model by.
+    func isRecord(of package: ModelPackage) -> Bool {
+        name == Digest(package.name) && byteCount == package.dimension
     }
 }
