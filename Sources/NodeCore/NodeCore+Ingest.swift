@@ -77,7 +77,10 @@ extension NodeCore {
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
         guard try mayGrow(space, from: peer.person, store) else {
-            return try count(.invitation, store)
+            try count(.invitation, store)
+            guard let id = peer.link else { return }
+            let outputs = try links[id]?.session?.declineRest(of: space, store: store)
+            return send(outputs ?? [], on: id, &effects)
         }
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {

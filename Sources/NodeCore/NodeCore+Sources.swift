@@ -39,9 +39,13 @@ extension NodeCore {
         let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
         // Of what this person has not accepted no more is kept: nobody need send it at each link.
         let isFull = try !mayGrow(record, from: peer.person, store)
-        if isServed == true || isFull {
+        if isFull {
+            let outputs = try links[id]?.session?.declineRest(of: record, store: store) ?? []
+            return send(outputs, on: id, &effects)
+        }
+        if isServed == true {
             // It need not send what the source does, but must send what it writes from now on.
-            if !isFull { links[id]?.unasked.insert(space) }
+            links[id]?.unasked.insert(space)
             let outputs = try links[id]?.session?.tell(space, store: store) ?? []
             return send(outputs, on: id, &effects)
         }

@@ -164,8 +164,10 @@ struct SpaceExchange: Sendable {
                 forks.isOwed = true
                 peerEnds = ends
                 try planSending(store: store)
-            } else if unsent.isEmpty || peerEnds == nil {
-                // Somebody else serves it; only what is new from now on is sent.
+            } else if unsent.isEmpty || peerEnds == nil || scope == .welcome {
+                // Somebody else serves it, or who has not accepted keeps no more; only what is new from
+                // now on is sent.
+                unsent = []
                 for log in try logs(store) {
                     ends[log.tag] = max(ends[log.tag] ?? 0, log.end)
                 }

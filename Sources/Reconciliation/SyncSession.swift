@@ -73,6 +73,8 @@ public struct SyncSession: Sendable {
     private let peer: DeviceID?
     /// The spaces that both belong to.
     var shared: [SpaceNumber: SpaceExchange] = [:]
+    /// Spaces of which the peer was told that no more is kept.
+    private var declinedRests: Set<SpaceNumber> = []
     /// How many lists of the peer's did not hold a space that both belong to, since one did.
     var unlisted: [SpaceNumber: UInt64] = [:]
     /// Bytes of operations that may still be sent.
@@ -214,6 +216,19 @@ public struct SyncSession: Sendable {
     ) throws(StoreError) -> [SessionOutput] {
         guard phase == .open, let exchange = shared[space], !exchange.hasTold else { return [] }
         shared[space]?.hasTold = true
+        return [.send(.frontier(try exchange.frontier(asksForMissing: false, store: store)))]
+    }
+
+    /// Tells the peer once that no more of a space is kept than is listed: it drops what it was about to
+    /// send.
+    public mutating func declineRest(
+        of space: SpaceRecord, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard phase == .open, declinedRests.insert(space.number).inserted else { return [] }
+        shared[space.number]?.hasTold = true
+        // By what has come, this device may not be in it at all.
+        let exchange =
+            shared[space.number] ?? SpaceExchange(SharedSpace(space, scope: .welcome), with: nil)
         return [.send(.frontier(try exchange.frontier(asksForMissing: false, store: store)))]
     }
 

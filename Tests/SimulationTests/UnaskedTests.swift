@@ -72,4 +72,26 @@ struct UnaskedTests {
         #expect(world.linkCount - before.links >= 4)
         #expect(world.honestByteCount - before.bytes < 1 << 18)
     }
+
+    @Test("an honest device ends a flood that it passes on once who was asked has kept enough")
+    func declined() throws {
+        let world = World(seed: 115)
+        let (eve, cara) = (try world.addNode("eve"), try world.addNode("cara"))
+        let other = try world.addDevice("eve2", of: eve)
+        try world.introduce(eve, cara)
+        _ = try world.perform(.setAdditionPolicy(.ask), on: cara)
+        world.cut(eve, cara)
+        world.cut(other, cara)
+        for _ in 0..<3 {
+            #expect(try world.floodUnasked(eve))
+            world.run(for: 10_000)
+        }
+        world.stopProcess(of: eve)
+        let before = world.honestByteCount
+        world.heal(other, cara)
+        world.run(for: 600_000)
+        let spent = world.honestByteCount - before
+        #expect(spent > 1 << 20, "as much as is kept comes")
+        #expect(spent < 5 << 19, "\(spent) bytes, of 3.9 MB")
+    }
 }
