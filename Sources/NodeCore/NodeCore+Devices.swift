@@ -93,8 +93,12 @@ extension NodeCore {
         else {
             return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
         }
+        let part = try CardReader.parts(of: log.person, store).first { $0.device == device }
         try renew(log, at: now, store, &effects)
         try spreadDevices(ending: device, at: now, store, &random, &effects)
+        if let part {
+            try tellRevocation(to: part, of: log.person, at: now, store, &random, &effects)
+        }
         return .success(.done)
     }
 

@@ -96,6 +96,7 @@ extension NodeCore {
             guard let peer = links[id]?.peer, peer.person == new.person,
                 gone.contains(peer.device)
             else { continue }
+            try tellRevocation(on: id, peer, store, &effects)
             hangUp(id, .revoked, &effects)
         }
         let forked = Set(new.forked).subtracting(old.forked).sorted()
@@ -132,10 +133,27 @@ extension NodeCore {
     func tellRevocation(
         on id: LinkID, _ peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let known = try CardReader.kept(of: peer.person, store) else { return }
-        let card = Card(person: peer.person, identity: known.identity, parts: [])
-        let frame = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
+        guard let frame = try revocationFrame(of: peer.person, store) else { return }
         effects.append(.send(id, frame.encoded()))
+    }
+
+    /// As above, by letter: where no link leads, nobody else may tell it.
+    ///
+    /// - Parameter part: where the device is; of who is revoked nothing is kept.
+    mutating func tellRevocation(
+        to part: CardPart, of person: PersonID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let frame = try revocationFrame(of: person, store) else { return }
+        _ = try send([frame], to: part, of: person, at: now, store, &random, &effects)
+    }
+
+    private func revocationFrame(
+        of person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Frame? {
+        guard let known = try CardReader.kept(of: person, store) else { return nil }
+        let card = Card(person: person, identity: known.identity, parts: [])
+        return .introduce(Introduction(card: card.encoded, redemption: nil))
     }
 
     /// Takes in what a peer shows of this person's own devices. Returns whether it was that.

@@ -8,6 +8,9 @@ import ParleyWire
 /// What comes to this device alone through its inbox, and what is answered.
 /// Source: `Protocol/06-relay.md`, "What letters cost".
 extension NodeCore {
+    /// A revoked device is told so in answer to its letters no more often, in milliseconds.
+    private static let revokedAnswerInterval: UInt64 = 3_600_000
+
     /// A letter came: who wrote it presents their card in it, or it is not read.
     mutating func openLetter(
         _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
@@ -36,7 +39,8 @@ extension NodeCore {
                 by: relay, at: now, store, &random, &effects)
         }
         guard
-            let peer = try correspondent(sender, card, by: relay, at: now, store, &effects)
+            let peer = try correspondent(
+                sender, card, by: relay, at: now, store, &random, &effects)
         else { return try count(.stranger, store) }
         if introduction.isContact {
             try confirm(peer.person, at: now, store, &random, &effects)
@@ -56,6 +60,8 @@ extension NodeCore {
                     frontier, in: letter.number, by: peer, at: now, store, &random, &effects)
             case .want(let want):
                 try asked(want, in: letter.number, by: peer, at: now, store, &random, &effects)
+            case .introduce(let shown):
+                try learnOwn(from: shown, by: relay, at: now, store, &effects)
             default: try count(.envelope, store)
             }
         }
@@ -67,7 +73,8 @@ extension NodeCore {
     /// that they show is proven; for who is known, what is not known of them.
     private mutating func correspondent(
         _ device: DeviceID, _ card: Card, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) -> LinkPeer? {
         let person = card.person
         guard device != identity.device, try mayTalk(to: person, with: device, store) else {
@@ -95,9 +102,42 @@ extension NodeCore {
         let peer = LinkPeer(
             person: person, root: Digest(reinterpreting: log.root), device: device,
             identity: log.encoded, handshakeHash: [], isInitiator: true)
-        guard try isStanding(peer, store) else { return nil }
+        guard try isStanding(peer, store) else {
+            try answerRevoked(device, card, log, at: now, store, &random, &effects)
+            return nil
+        }
         try takePart(of: device, from: card, log, at: now, store, &effects)
         return peer
+    }
+
+    /// Answers a letter of a device that its person revoked: it may not have heard, and where no link
+    /// leads nobody else tells it.
+    private mutating func answerRevoked(
+        _ device: DeviceID, _ card: Card, _ log: IdentityLog, at now: Instant,
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard letters.mayAnswer(device, every: Self.revokedAnswerInterval, at: now.monotonic),
+            let part = card.parts.first(where: { $0.device == device }),
+            // By the log that the letter shows it was its person's: it says itself where it is.
+            (try? Card(person: card.person, identity: log.encoded, parts: [part]).verified(by: log))
+                != nil
+        else { return }
+        try tellRevocation(to: part, of: card.person, at: now, store, &random, &effects)
+    }
+
+    /// Takes in what a letter shows of this person's own devices: one that was revoked is told so.
+    private mutating func learnOwn(
+        from shown: Introduction, by relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let card = CardReader.claimed(shown.card), card.person == identity.person,
+            !Set(card.identity).isSubset(of: identity.operations)
+        else { return }
+        guard letters.mayProve(from: relay, at: now.monotonic) else {
+            return try count(.tooManyFrames, store)
+        }
+        try learn(card.identity, of: identity.person, at: now, store, &effects)
     }
 
     /// A member shows its card in an envelope, for its letters were refused: it is written to soon, so

@@ -42,7 +42,8 @@ struct Welcome {
 
 /// Letters that wait until their relay is connected. They are sealed only then.
 struct WaitingLetter: Sendable {
-    let device: DeviceID
+    /// Where it goes, as it was known when it was written.
+    let part: CardPart
     let person: PersonID
     /// On the monotonic clock.
     let since: UInt64
@@ -72,9 +73,19 @@ extension NodeCore {
         for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Bool {
-        let card = try CardReader.kept(of: person, store)
-        guard let part = card?.parts.first(where: { $0.device == device }),
-            let prekey = part.prekeys.last,
+        let parts = try CardReader.parts(of: person, store)
+        guard let part = parts.first(where: { $0.device == device }) else { return false }
+        return try send(
+            frames, to: part, of: person, on: only, for: question, at: now, store, &random, &effects)
+    }
+
+    /// As above, to a device of which this is known: of one that is revoked nothing is kept.
+    mutating func send(
+        _ frames: [Frame], to part: CardPart, of person: PersonID, on only: NoiseKey? = nil,
+        for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        guard let prekey = part.prekeys.last,
             let own = try CardReader.own(of: identity, store),
             // A letter shows the own card, with the right to write to this device.
             try contact(person, store)?.isBlocked != true
@@ -107,7 +118,7 @@ extension NodeCore {
         }
         // What is for one relay alone is made anew once that is connected.
         for relay in called where only == nil {
-            keep(frames, to: device, of: person, for: relay, at: now)
+            keep(frames, to: part, of: person, for: relay, at: now)
         }
         return false
     }
@@ -138,14 +149,14 @@ extension NodeCore {
 
     /// Keeps letters until a relay is connected: as many as there is room for, the first ones first.
     private mutating func keep(
-        _ frames: [Frame], to device: DeviceID, of person: PersonID, for relay: NoiseKey,
+        _ frames: [Frame], to part: CardPart, of person: PersonID, for relay: NoiseKey,
         at now: Instant
     ) {
         var letters = (lines[relay]?.letters ?? []).filter {
             now.monotonic < $0.since + Self.letterPatience
         }
         let room = Self.waitingLetterByteCountMax - letters.reduce(0) { $0 + $1.byteCount }
-        var letter = WaitingLetter(device: device, person: person, since: now.monotonic)
+        var letter = WaitingLetter(part: part, person: person, since: now.monotonic)
         for frame in frames {
             let byteCount = letter.byteCount + frame.encoded().count
             guard byteCount <= room else { break }
@@ -164,9 +175,10 @@ extension NodeCore {
         let letters = lines[relay]?.letters ?? []
         lines[relay]?.letters = []
         for letter in letters where now.monotonic < letter.since + Self.letterPatience {
+            let known = try CardReader.parts(of: letter.person, store)
             _ = try send(
-                letter.frames, to: letter.device, of: letter.person, on: relay, at: now, store,
-                &random, &effects)
+                letter.frames, to: known.first { $0.device == letter.part.device } ?? letter.part,
+                of: letter.person, on: relay, at: now, store, &random, &effects)
         }
     }
 
