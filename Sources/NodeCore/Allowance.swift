@@ -184,11 +184,21 @@ public enum FrameWork {
         }
     }
 
+    /// Whether a frame may come before there is a session: any other one of a stranger is not read.
+    static func mayPrecedeSession(_ bytes: [UInt8]) -> Bool {
+        switch bytes.first.flatMap(Frame.Kind.init(rawValue:)) {
+        case nil, .introduce, .bye, .error: true
+        default: false
+        }
+    }
+
     /// What it costs not to look at a frame.
     static func drop(_ bytes: [UInt8]) -> UInt64 { 1 + UInt64(bytes.count) / 256 }
 
     /// What a frame of operations costs of which nothing was new: credit pays for the others.
-    static func nothingNew(_ bytes: [UInt8]) -> UInt64 { 5 + UInt64(bytes.count) / 512 }
+    static func nothingNew(_ operations: Operations) -> UInt64 {
+        5 + UInt64(operations.creditByteCount) / 512
+    }
 }
 
 extension NodeCore {
@@ -261,15 +271,24 @@ extension NodeCore {
     /// Operations came on a link of which nothing was new: no credit pays for the look at them.
     /// They are not dropped unread, since others of them might be new.
     mutating func gotNothingNew(
-        in bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
+        in operations: Operations, on id: LinkID, at now: Instant, _ store: some Store,
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let person = links[id]?.peer.person, let spaceCount = links[id]?.session?.sharedCount
         else { return }
-        let work = FrameWork.nothingNew(bytes)
+        let work = FrameWork.nothingNew(operations)
         let verdict = allowances.take(
             work, for: person, sharing: spaceCount, at: now.monotonic, orDropFor: work)
         if verdict == .farOver { try flooded(id, store, &effects) }
+    }
+
+    /// Ends the link of a peer that says what only those say who are talked to.
+    mutating func turnAway(
+        _ id: LinkID, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try count(.stranger, store)
+        effects.append(.send(id, Frame.error(.stranger).encoded()))
+        hangUp(id, .stranger, &effects)
     }
 
     private mutating func flooded(

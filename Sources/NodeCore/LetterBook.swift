@@ -90,14 +90,15 @@ struct LetterContent {
 
     /// Grows from letter to letter of a device.
     let number: LetterNumber
-    let frames: [Frame]
+    /// What it says, read as it is asked for.
+    var frames: ParcelReader
 
     /// Reads what a letter said; nil for what is none.
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         // Why it does not read helps nobody.
         guard let number: LetterNumber = try? reader.bounded64(),
-            let frames = Parcel.frames(in: Array(reader.rest()))
+            let frames = ParcelReader(Array(reader.rest()))
         else { return nil }
         self.number = number
         self.frames = frames

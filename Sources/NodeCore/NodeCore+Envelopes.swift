@@ -119,8 +119,10 @@ extension NodeCore {
             drop.chains[device] = chain
             var bringer = Bringer(person: person, device: device)
             bringer.isAhead = true
-            for case .operations(var operations) in Parcel.frames(in: content) ?? []
-            where operations.space == drop.space.id {
+            var frames = ParcelReader(content)
+            while let frame = frames?.next() {
+                guard case .operations(var operations) = frame, operations.space == drop.space.id
+                else { continue }
                 // Control hangs on all that came before.
                 operations.runs.removeAll { $0.lane == .control }
                 guard !operations.runs.isEmpty else { continue }
@@ -135,12 +137,12 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let frames = Parcel.frames(in: content) else { return try count(.envelope, store) }
+        guard var frames = ParcelReader(content) else { return try count(.envelope, store) }
         // Who writes here has taken the conversation in, and with it this person.
         if space.kind == .direct, peer.person != identity.person {
             try confirm(peer.person, at: now, store, &random, &effects)
         }
-        for frame in frames {
+        while let frame = frames.next() {
             switch frame {
             case .operations(let operations) where operations.space == space.id:
                 try ingest(operations, by: peer, at: now, store, &random, &effects)
@@ -154,6 +156,7 @@ extension NodeCore {
             default: try count(.envelope, store)
             }
         }
+        if !frames.isWhole { try count(.envelope, store) }
     }
 
     /// A device says what it holds on its disk of this device's logs.

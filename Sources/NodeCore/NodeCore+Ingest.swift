@@ -71,16 +71,12 @@ extension NodeCore {
         }
         guard let space = try store.space(operations.space),
             try mayBring(operations, peer, to: space, store)
-        else {
-            return try count(.foreignSpace, store)
-        }
+        else { return try count(.foreignSpace, store) }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
         guard try mayGrow(space, from: peer.person, store) else {
             try count(.invitation, store)
-            guard let id = peer.link else { return }
-            let outputs = try links[id]?.session?.declineRest(of: space, store: store)
-            return send(outputs ?? [], on: id, &effects)
+            return try declineRest(of: space, on: peer.link, store, &effects)
         }
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {

@@ -29,8 +29,9 @@ extension NodeCore {
         } catch {
             return try count(.envelope, store)
         }
-        guard let letter = LetterContent(content),
-            case .introduce(let introduction) = letter.frames.first,
+        // The rest is read only for who is talked to: a few bytes can grow to thousands of operations.
+        guard var letter = LetterContent(content),
+            case .introduce(let introduction) = letter.frames.next(),
             let card = CardReader.claimed(introduction.card)
         else { return try count(.stranger, store) }
         if let redemption = introduction.redemption {
@@ -45,7 +46,7 @@ extension NodeCore {
         if introduction.isContact {
             try confirm(peer.person, at: now, store, &random, &effects)
         }
-        for frame in letter.frames.dropFirst() {
+        while let frame = letter.frames.next() {
             switch frame {
             case .operations(let operations):
                 try ingest(
@@ -65,6 +66,7 @@ extension NodeCore {
             default: try count(.envelope, store)
             }
         }
+        if !letter.frames.isWhole { try count(.envelope, store) }
     }
 
     /// Who wrote a letter, if they are talked to: as on a link.

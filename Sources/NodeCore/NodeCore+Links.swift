@@ -162,6 +162,9 @@ extension NodeCore {
         // be copied as well when that changes.
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return }
         links[id]?.lastHeard = now.monotonic
+        guard links[id]?.session != nil || FrameWork.mayPrecedeSession(bytes) else {
+            return try turnAway(id, store, &effects)
+        }
         let frame: Frame
         do {
             // A type that only a newer version knows is skipped: it is no breach.
@@ -181,11 +184,7 @@ extension NodeCore {
         default:
             break
         }
-        guard links[id]?.session != nil else {
-            try count(.stranger, store)
-            effects.append(.send(id, Frame.error(.stranger).encoded()))
-            return hangUp(id, .stranger, &effects)
-        }
+        guard links[id]?.session != nil else { return try turnAway(id, store, &effects) }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
             dialing[peer.device]?.isWelcome()
@@ -202,8 +201,8 @@ extension NodeCore {
         case .success(let outputs):
             links[id]?.broughtNews = false
             try perform(outputs, on: id, at: now, store, &random, &effects)
-            if case .operations = frame, links[id]?.broughtNews == false {
-                try gotNothingNew(in: bytes, on: id, at: now, store, &effects)
+            if case .operations(let operations) = frame, links[id]?.broughtNews == false {
+                try gotNothingNew(in: operations, on: id, at: now, store, &effects)
             }
             try endSources(after: frame, on: id, at: now, store, &effects)
         case .failure(.malformed):

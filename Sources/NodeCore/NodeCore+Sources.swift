@@ -39,10 +39,7 @@ extension NodeCore {
         let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
         // Of what this person has not accepted no more is kept: nobody need send it at each link.
         let isFull = try !mayGrow(record, from: peer.person, store)
-        if isFull {
-            let outputs = try links[id]?.session?.declineRest(of: record, store: store) ?? []
-            return send(outputs, on: id, &effects)
-        }
+        if isFull { return try declineRest(of: record, on: id, store, &effects) }
         if isServed == true {
             // It need not send what the source does, but must send what it writes from now on.
             links[id]?.unasked.insert(space)
@@ -52,6 +49,15 @@ extension NodeCore {
         try makeSource(
             SpaceSource(link: id, lastProgress: now.monotonic, lastAsked: now.monotonic),
             of: space, at: now, store, &effects)
+    }
+
+    /// Tells a linked peer that no more is kept of a space.
+    mutating func declineRest(
+        of space: SpaceRecord, on link: LinkID?, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let link else { return }
+        let outputs = try links[link]?.session?.declineRest(of: space, store: store) ?? []
+        send(outputs, on: link, &effects)
     }
 
     /// Operations of the space did not join what is held. The source is asked again, but not for

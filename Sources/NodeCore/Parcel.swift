@@ -5,7 +5,7 @@ import ParleyWire
 ///
 /// `u8 1 ‖ n × counted frame`. Source: `Protocol/06-relay.md`, "What envelopes carry".
 struct Parcel {
-    private static let version: UInt8 = 1
+    fileprivate static let version: UInt8 = 1
     private var writer = ByteWriter(capacity: 1024)
     private let byteCountMax: Int
     private var frameCount = 0
@@ -28,22 +28,51 @@ struct Parcel {
         frameCount += 1
         return true
     }
+}
 
-    /// The frames in these bytes; nil where they are none. What only newer versions know is left out.
-    static func frames(in content: [UInt8]) -> [Frame]? {
-        var reader = ByteReader(content)
-        var (frames, count): ([Frame], Int) = ([], 0)
-        do {
-            guard try reader.byte() == version else { return nil }
-            while reader.remaining > 0 {
-                guard count < Limits.parcelFrameCountMax else { return nil }
-                count += 1
-                let byteCount = try reader.count("frame", atMost: Limits.envelopeByteCountMax)
-                if let frame = try Frame.decode(Array(try reader.slice(byteCount))) {
-                    frames.append(frame)
-                }
+/// The frames of a parcel, one after the other: each is read when it is asked for, and all share one
+/// room to grow to. So nothing is read for a sender who is talked to by nobody but its first frame.
+struct ParcelReader {
+    private var reader: ByteReader
+    private var room = DecodingRoom()
+
+    /// Nil where the bytes are no parcel: another version, a frame that is cut off, or too many.
+    init?(_ content: [UInt8]) {
+        reader = ByteReader(content)
+        // Why it is none helps nobody.
+        guard (try? reader.byte()) == Parcel.version else { return nil }
+        var rest = reader
+        var count = 0
+        while rest.remaining > 0 {
+            count += 1
+            // As above.
+            guard count <= Limits.parcelFrameCountMax, (try? Self.bytes(&rest)) != nil else {
+                return nil
             }
-        } catch { return nil }
-        return frames
+        }
+    }
+
+    /// The next frame, or nil at the end and from a frame on that does not read. What only newer versions
+    /// know is left out.
+    mutating func next() -> Frame? {
+        while reader.remaining > 0 {
+            do {
+                let bytes = try Self.bytes(&reader)
+                if let frame = try Frame.decode(Array(bytes), within: &room) { return frame }
+            } catch {
+                isWhole = false
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// Whether all that was read so far could be.
+    private(set) var isWhole = true
+
+    private static func bytes(
+        _ reader: inout ByteReader
+    ) throws(DecodingFailure) -> ArraySlice<UInt8> {
+        try reader.slice(try reader.count("frame", atMost: Limits.envelopeByteCountMax))
     }
 }

@@ -148,7 +148,7 @@ public struct SyncSession: Sendable {
         case .want(let want):
             return .success(try received(want, store: store))
         case .operations(let operations):
-            let byteCount = operations.byteCount
+            let byteCount = operations.creditByteCount
             granted -= Int64(byteCount)
             guard granted >= -Int64(Limits.runByteCountMax) else {
                 return .failure(.overCredit)
@@ -345,7 +345,7 @@ public struct SyncSession: Sendable {
                     }
                     break
                 }
-                let size = operations.byteCount
+                let size = operations.creditByteCount
                 credit -= Int64(size)
                 sent += size
                 outputs.append(.send(.operations(operations)))
@@ -357,5 +357,5 @@ public struct SyncSession: Sendable {
 
 extension Operations {
     /// How many bytes it counts for credit, on both sides.
-    var byteCount: Int { runs.reduce(64) { $0 + $1.byteCount } }
+    public var creditByteCount: Int { runs.reduce(64) { $0 + $1.byteCount } }
 }

@@ -62,6 +62,14 @@ extension Frame {
 
     /// The frame that these bytes are, or nil for a type that only a newer version knows.
     public static func decode(_ bytes: [UInt8]) throws(DecodingFailure) -> Frame? {
+        var room = DecodingRoom()
+        return try decode(bytes, within: &room)
+    }
+
+    /// As above, where several frames share what they may grow to.
+    public static func decode(
+        _ bytes: [UInt8], within room: inout DecodingRoom
+    ) throws(DecodingFailure) -> Frame? {
         guard bytes.count <= Limits.frameByteCountMax else {
             throw .tooLarge(
                 field: "frame", value: UInt64(bytes.count), limit: UInt64(Limits.frameByteCountMax))
@@ -74,14 +82,14 @@ extension Frame {
             case .spaces: .spaces(try reader.spaces())
             case .frontier: .frontier(try reader.frontier())
             case .want: .want(try reader.want())
-            case .operations: .operations(try reader.operations())
+            case .operations: .operations(try reader.operations(within: &room))
             case .acknowledge: .acknowledge(try reader.acknowledgement())
             case .credit: .credit(try reader.bounded())
             case .error: .error(try reader.error())
             case .bye: .bye
             case .introduce: .introduce(try reader.introduction())
             case .heartbeat: .heartbeat(try reader.identifier())
-            case .fork: .fork(try reader.forkProof())
+            case .fork: .fork(try reader.forkProof(within: &room))
             case .signal: .signal(try reader.signal())
             }
         try reader.finish()
@@ -252,20 +260,22 @@ extension ByteReader {
         return Want(space: space, limit: UInt64(limit), ranges: ranges)
     }
 
-    fileprivate mutating func operations() throws(DecodingFailure) -> Operations {
+    fileprivate mutating func operations(
+        within room: inout DecodingRoom
+    ) throws(DecodingFailure) -> Operations {
         let space: SpaceID = try identifier()
         let flags = try byte()
         guard flags <= 1 else { throw .unknownFlags(flags) }
-        var room = Limits.runByteCountMax
         let runs = try list("runs", atMost: Limits.runCountMax) { reader throws(DecodingFailure) in
             try reader.run(room: &room)
         }
         return Operations(space: space, endsAnswer: flags == 1, runs: runs)
     }
 
-    fileprivate mutating func forkProof() throws(DecodingFailure) -> ForkProof {
-        var room = Limits.runByteCountMax
-        return ForkProof(
+    fileprivate mutating func forkProof(
+        within room: inout DecodingRoom
+    ) throws(DecodingFailure) -> ForkProof {
+        ForkProof(
             space: try identifier(), left: try run(room: &room), right: try run(room: &room))
     }
 

@@ -25,6 +25,11 @@ public enum Limits {
     /// What the compressed runs of one frame may grow to, together: told before each is opened, and
     /// checked before anything is allocated.
     public static let runByteCountMax = 512 * 1024
+    /// Operations of all runs of one frame, or of all frames of one envelope or letter: the smallest
+    /// take a few bits when they are compressed, and a hundred bytes each when they are read.
+    public static let frameOperationCountMax = 8192
+    /// What an operation counts for credit at least.
+    public static let operationCreditByteCount = 32
     /// Runs of lane 1 with more operations than this are compressed; shorter ones gain nothing.
     public static let uncompressedOperationCountMax = 15
     /// Runs in one frame.

@@ -61,7 +61,9 @@ public struct Run: Equatable, Sendable {
     /// How many bytes it counts for credit: about what it takes on a link, before compression.
     /// Both sides compute it from the same fields, so credit never leaks away.
     public var byteCount: Int {
-        operations.reduce(80 + heads.count * 66) { $0 + $1.byteCount + 2 }
+        operations.reduce(80 + heads.count * 66) {
+            $0 + max(Limits.operationCreditByteCount, $1.byteCount + 2)
+        }
     }
 
     /// Whether it travels compressed. Content alone: nothing of keys or receipts ever is.
@@ -110,12 +112,25 @@ extension ByteWriter {
     }
 }
 
+/// What is read may still grow to: taken from before anything is allocated.
+///
+/// One for a frame on a link, and one for all frames of an envelope or a letter.
+public struct DecodingRoom: Sendable {
+    /// Bytes of runs that travel compressed.
+    public fileprivate(set) var byteCount = Limits.runByteCountMax
+    /// Operations.
+    public fileprivate(set) var operationCount = Limits.frameOperationCountMax
+
+    /// All of it.
+    public init() {}
+}
+
 extension ByteReader {
     /// A run, in the same order.
     ///
-    /// - Parameter room: bytes that compressed runs of the frame may still grow to. One bound for
-    ///   all of them: a few bytes each would otherwise grow to gigabytes.
-    mutating func run(room: inout Int) throws(DecodingFailure) -> Run {
+    /// - Parameter room: what the runs may still grow to. One bound for all of them: a few bytes each
+    ///   would otherwise grow to gigabytes.
+    mutating func run(room: inout DecodingRoom) throws(DecodingFailure) -> Run {
         let device: DeviceID = try identifier()
         guard let lane = Lane(rawValue: try byte()) else { throw .forbidden(field: "lane") }
         let flags = try byte()
@@ -125,12 +140,14 @@ extension ByteReader {
             throw .forbidden(field: "first")
         }
         let anchor: OperationID? = flags & 1 == 1 ? try identifier() : nil
-        let count = try count("operations", atMost: Limits.runOperationCountMax)
+        let count = try count(
+            "operations", atMost: min(Limits.runOperationCountMax, room.operationCount))
+        room.operationCount -= count
         guard count > 0 else { throw .forbidden(field: "empty run") }
         let operations: [Operation]
         if flags & 2 == 2 {
-            let byteCount = try self.count("compressed run", atMost: room)
-            room -= byteCount
+            let byteCount = try self.count("compressed run", atMost: room.byteCount)
+            room.byteCount -= byteCount
             let compressed = try slice(
                 try self.count("compressed bytes", atMost: Limits.frameByteCountMax))
             var plain = ByteReader(try Zstandard.decompress(compressed, byteCount: byteCount))

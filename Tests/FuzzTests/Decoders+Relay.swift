@@ -71,8 +71,11 @@ extension Decoder {
                 }
             },
             decode: { bytes in
-                LetterContent(bytes).map { letter in
-                    LetterContent.encode(letter.frames, number: letter.number) ?? bytes
+                LetterContent(bytes).flatMap { letter in
+                    var reader = letter.frames
+                    return all(&reader).map {
+                        LetterContent.encode($0, number: letter.number) ?? bytes
+                    }
                 }
             }),
         Decoder(
@@ -86,13 +89,21 @@ extension Decoder {
                 return [parcel.bytes]
             },
             decode: { bytes in
-                Parcel.frames(in: bytes).map { frames in
+                guard var reader = ParcelReader(bytes) else { return nil }
+                return all(&reader).map { frames in
                     var parcel = Parcel(byteCountMax: 1 << 20)
                     for frame in frames { parcel.add(frame) }
                     return parcel.bytes
                 }
             }),
     ]
+
+    /// All frames of a parcel, or nil where one of them does not read.
+    private static func all(_ reader: inout ParcelReader) -> [Frame]? {
+        var frames: [Frame] = []
+        while let frame = reader.next() { frames.append(frame) }
+        return reader.isWhole ? frames : nil
+    }
 
     private static let prekey = PrivateLeaf(scalar: Secret([UInt8](repeating: 0x22, count: 32)))
     private static let inbox = MailboxID { $0[0] = 1 }

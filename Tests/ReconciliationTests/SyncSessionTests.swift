@@ -181,7 +181,7 @@ struct SessionCreditTests {
             #expect(end.operationFrames.count == count)
             guard case .operations(let operations)? = end.operationFrames.last else { return }
             // It stood at 1 before: this puts it back to 1.
-            try end.receive(.credit(ByteCredit(clamping: UInt64(operations.byteCount))))
+            try end.receive(.credit(ByteCredit(clamping: UInt64(operations.creditByteCount))))
         }
     }
 
@@ -211,7 +211,7 @@ struct SessionCreditTests {
         let operations = Operations(space: End.spaceID(9), endsAnswer: false, runs: [run])
         var taken = 0
         while case .success = try end.session.receive(.operations(operations), store: end.store) {
-            taken += operations.byteCount
+            taken += operations.creditByteCount
             guard taken < 4 << 20 else { break }
         }
         // What was granted, and one frame that may have crossed.
