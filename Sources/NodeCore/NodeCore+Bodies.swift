@@ -19,16 +19,26 @@ extension NodeCore {
     /// Of so many rounds that bring nothing one asks by letter, in the end.
     private static let letterInterval: UInt64 = 32
 
-    /// Takes note that an operation came without its payload.
-    mutating func lacksBody(
-        _ applied: AppliedOperation, in space: SpaceRecord, _ store: some Store
+    /// Places that are looked at in one step.
+    static let bodyLookCountMax = 512
+
+    /// Takes note of operations of one log that came without their payload.
+    mutating func lacksBodies(
+        of operations: [VerifiedOperation], in log: LogRecord, _ space: SpaceRecord,
+        _ store: some Store
     ) throws(StoreError) {
-        let place = MissingBody(
-            space: space.id, tag: applied.log.tag, sequence: applied.operation.sequence)
-        guard try !isTakenBack(applied.operation.operation, at: place, in: space, store) else {
-            return
+        guard !operations.isEmpty else { return }
+        let name = MissingBodyLog(space: space.id, tag: log.tag)
+        let known = try store.value(.missingBody, name.key).map(MissingBodies.init)
+        var missing = known ?? MissingBodies()
+        for operation in operations
+        where try !isTakenBack(
+            operation.operation, at: operation.sequence, of: log.tag, in: space, store)
+        {
+            missing.insert(operation.sequence)
         }
-        try store.setValue([1], .missingBody, place.key)
+        guard !missing.ranges.isEmpty, missing != known else { return }
+        try store.setValue(missing.bytes, .missingBody, name.key)
         hasMissingBodies = true
     }
 
@@ -57,31 +67,37 @@ extension NodeCore {
         bodiesDue = nil
         var wanted: [SpaceNumber: [Want.Range]] = [:]
         hasMissingBodies = false
-        for (key, _) in try store.values(.missingBody) {
-            guard let place = MissingBody(key: key), let space = try store.space(place.space),
-                let log = try store.log(place.tag, in: space.number),
-                let stored = try store.operation(at: place.sequence, in: log.number),
-                stored.operation.isErased,
-                try !isTakenBack(stored.operation, at: place, in: space, store)
+        var room = Self.bodyLookCountMax
+        for (key, value) in try missingBodies(in: store) {
+            guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
+                let log = try store.log(name.tag, in: space.number)
             else {
                 try store.setValue(nil, .missingBody, key)
                 continue
             }
-            // What lies behind a cut or a fork nobody serves, nor a range that reaches so far.
-            if let bound = log.bound, place.sequence >= bound.sequence { continue }
-            hasMissingBodies = true
-            // Keys ascend by space, log and place.
-            var ranges = wanted[space.number] ?? []
-            if let last = ranges.last, last.tag == place.tag {
-                if place.sequence < last.first + Self.bodySpanMax {
-                    ranges[ranges.count - 1].last = place.sequence
-                }
-            } else if ranges.count < Limits.wantRangeCountMax {
-                ranges.append(
-                    Want.Range(tag: place.tag, first: place.sequence, last: place.sequence))
+            guard room > 0 else {
+                hasMissingBodies = true
+                continue
             }
-            wanted[space.number] = ranges
+            let missing = try stillMissing(
+                MissingBodies(value), in: log, space, room: &room, store)
+            if missing.bytes != value {
+                try store.setValue(
+                    missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, key)
+            }
+            bodyWalk = key
+            // What lies behind a cut or a fork nobody serves, nor a range that reaches so far.
+            let end = log.bound?.sequence ?? .max
+            guard let first = missing.ranges.first?.lowerBound, first < end else { continue }
+            hasMissingBodies = true
+            let near = missing.ranges.last { $0.lowerBound < first + Self.bodySpanMax }
+            let last = min(near?.upperBound ?? first, first + Self.bodySpanMax - 1, end - 1)
+            if wanted[space.number]?.count ?? 0 < Limits.wantRangeCountMax {
+                wanted[space.number, default: []].append(
+                    Want.Range(tag: log.tag, first: first, last: last))
+            }
         }
+        wanted = wanted.mapValues { $0.sorted { $0.tag < $1.tag } }
         for number in wanted.keys.sorted() {
             guard let ranges = wanted[number] else { continue }
             let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
@@ -94,6 +110,44 @@ extension NodeCore {
         }
         askForBodies(at: now, &effects)
         fruitlessBodyCount += 1
+    }
+
+    /// What is remembered, beginning behind the log that was looked at last.
+    private func missingBodies(
+        in store: some Store
+    ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
+        let all = try store.values(.missingBody)
+        let later = all.filter { bodyWalk.lexicographicallyPrecedes($0.key) }
+        return later + all.prefix(all.count - later.count)
+    }
+
+    /// Without what has come since or was taken back, from the lowest place up to the first that is
+    /// still missing.
+    private func stillMissing(
+        _ missing: MissingBodies, in log: LogRecord, _ space: SpaceRecord, room: inout Int,
+        _ store: some Store
+    ) throws(StoreError) -> MissingBodies {
+        var next: UInt64 = 0
+        for range in missing.ranges {
+            for place in range {
+                guard room > 0 else { break }
+                room -= 1
+                next = place
+                let stored = try store.operation(at: place, in: log.number)
+                if let stored, stored.operation.isErased,
+                    try !isTakenBack(
+                        stored.operation, at: place, of: log.tag, in: space, store)
+                {
+                    var rest = missing
+                    rest.removeAll(below: place)
+                    return rest
+                }
+                next = place + 1
+            }
+        }
+        var rest = missing
+        rest.removeAll(below: next)
+        return rest
     }
 
     /// Asks one device of the space by letter, another each time: at the first fruitless time, the second,
@@ -124,6 +178,9 @@ extension NodeCore {
     ) throws(StoreError) -> [ViewChange] {
         guard let roster = try roster(of: space, store) else { return [] }
         let context = try context(of: space, roster: roster, store)
+        let name = MissingBodyLog(space: space.id, tag: log.tag)
+        let known = try store.value(.missingBody, name.key).map(MissingBodies.init)
+        var missing = known ?? MissingBodies()
         var changes: [ViewChange] = []
         for (offset, operation) in run.operations.enumerated() where operation.payload != nil {
             let place = run.first + UInt64(offset)
@@ -132,14 +189,17 @@ extension NodeCore {
                 let previous = try identifier(before: place, in: log, store),
                 OperationHash.operation(operation, after: previous) == stored.id
             else { continue }
-            let missing = MissingBody(space: context.space.id, tag: log.tag, sequence: place)
-            try store.setValue(nil, .missingBody, missing.key)
+            missing.remove(place)
             // A peer that has not heard of the deletion must not undo it here.
-            guard try !isTakenBack(operation, at: missing, in: context.space, store) else {
-                continue
-            }
+            guard
+                try !isTakenBack(operation, at: place, of: log.tag, in: context.space, store)
+            else { continue }
             changes += try restore(operation, as: stored, in: log, context, store)
             fruitlessBodyCount = 0
+        }
+        if let known, missing != known {
+            try store.setValue(
+                missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, name.key)
         }
         return changes
     }
@@ -174,11 +234,12 @@ extension NodeCore {
 
     /// Whether a deletion covers the operation: then its payload is gone by right.
     private func isTakenBack(
-        _ operation: Operation, at place: MissingBody, in space: SpaceRecord, _ store: some Store
+        _ operation: Operation, at place: UInt64, of tag: LogTag, in space: SpaceRecord,
+        _ store: some Store
     ) throws(StoreError) -> Bool {
         let header = operation.header
         let own = OperationReference(
-            tag: place.tag, sequence: place.sequence, check: Check(high: 0, low: 0))
+            tag: tag, sequence: place, check: Check(high: 0, low: 0))
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
         case .edit:
@@ -186,38 +247,5 @@ extension NodeCore {
             return try Overview.isDeleted(target, in: space.number, store: store)
         default: return false
         }
-    }
-}
-
-/// The place of an operation whose payload is missing, as the store's key of it.
-private struct MissingBody {
-    var space: SpaceID
-    var tag: LogTag
-    var sequence: UInt64
-
-    init(space: SpaceID, tag: LogTag, sequence: UInt64) {
-        self.space = space
-        self.tag = tag
-        self.sequence = sequence
-    }
-
-    init?(key: [UInt8]) {
-        var reader = ByteReader(key)
-        do {
-            self.init(
-                space: try reader.identifier(), tag: LogTag(try reader.uint64()),
-                sequence: try reader.uint64())
-        } catch {
-            // The key is our own; if it ever were not, it is dropped.
-            return nil
-        }
-    }
-
-    var key: [UInt8] {
-        var writer = ByteWriter(capacity: 48)
-        writer.identifier(space)
-        writer.uint64(tag.value)
-        writer.uint64(sequence)
-        return writer.bytes
     }
 }

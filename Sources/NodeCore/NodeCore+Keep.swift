@@ -47,8 +47,9 @@ extension NodeCore {
             let view = try walk.step(operation, in: log, judge, store)
             ingested.changes += try Merge.apply(
                 applied, under: view, context, judging: &judge, in: store)
-            if operation.operation.isErased { try lacksBody(applied, in: space, store) }
         }
+        try lacksBodies(
+            of: run.operations.filter(\.operation.isErased), in: log, space, store)
         if run.lane == .control {
             for person in judge.takeNewPersons() {
                 try store.noteNaming(of: person, in: space.number, isShared: nil)
@@ -74,12 +75,16 @@ extension NodeCore {
         guard var judge = judges.removeValue(forKey: space.number) else { return }
         defer { judges[space.number] = judge }
         let context = try context(of: space, roster: judge.roster, store)
-        var bodyless: [AppliedOperation] = []
+        var bodyless: [LogTag: (log: LogRecord, operations: [VerifiedOperation])] = [:]
         try Merge.rebuild(context, judging: &judge, in: store) { applied in
-            if applied.operation.operation.isErased { bodyless.append(applied) }
+            guard applied.operation.operation.isErased else { return }
+            let tag = applied.log.tag
+            bodyless[tag, default: (applied.log, [])].operations.append(applied.operation)
         }
         // A deletion that counts no more has taken its message along: others may have it still.
-        for applied in bodyless { try lacksBody(applied, in: space, store) }
+        for (_, lacking) in bodyless.sorted(by: { $0.key < $1.key }) {
+            try lacksBodies(of: lacking.operations, in: lacking.log, space, store)
+        }
         effects.append(.changed([.refolded(space.number)]))
     }
 }

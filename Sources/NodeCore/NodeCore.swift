@@ -76,6 +76,8 @@ public struct NodeCore: Sendable {
     var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
     /// Whether operations are known whose payload did not come along.
     var hasMissingBodies = false
+    /// The key of the log that was looked at last for them.
+    var bodyWalk: [UInt8] = []
     /// How often in a row payloads were asked for and none came.
     var fruitlessBodyCount: UInt64 = 0
     /// When they are asked for next.

@@ -1,6 +1,6 @@
 import ParleyConversation
 import ParleyLedger
-import ParleyNodeCore
+@testable import ParleyNodeCore
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -99,11 +99,10 @@ struct RepairTests {
         let commitment = try #require(OperationHash.commitment(of: held.stored.operation))
         try pair.ben.store.begin(.full)
         try pair.ben.store.erase(held.stored.number, commitment: commitment)
-        var place = ByteWriter()
-        place.identifier(pair.space)
-        place.uint64(log.tag.value)
-        place.uint64(held.stored.sequence)
-        try pair.ben.store.setValue([1], .missingBody, place.bytes)
+        var missing = MissingBodies()
+        missing.insert(held.stored.sequence)
+        let name = MissingBodyLog(space: pair.space, tag: log.tag)
+        try pair.ben.store.setValue(missing.bytes, .missingBody, name.key)
         try pair.ben.store.commit()
         world.stopProcess(of: pair.ben)
         world.start(pair.ben)
