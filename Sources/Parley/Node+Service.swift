@@ -81,7 +81,8 @@ extension Node: NodeService {
         conversation: String, texts: [String], replyTo: MessageReference?
     ) async throws -> [MessageView] {
         let (space, parent) = try await read { views in
-            (try views.conversation(conversation).id, try replyTo.map { try views.message($0) })
+            let parent = try replyTo.map { try views.message($0) }
+            return (try views.writable(conversation, answering: parent).id, parent)
         }
         let reply = try await running.perform(
             .send(space, texts.map { TextMessage(text: $0) }, replyingTo: parent))
@@ -167,7 +168,8 @@ extension Node: NodeService {
     public func sendLines(
         conversation: String, texts: [String], key: String, firstLine: Int
     ) async throws -> ImportResult {
-        let (space, hash) = (try await space(conversation), try Self.hash(key))
+        let hash = try Self.hash(key)
+        let space = try await read { try $0.writable(conversation).id }
         guard firstLine > 0, firstLine < 1 << 32, !texts.isEmpty else {
             throw NodeError("bad-line", "Lines are counted from 1, and there must be one.")
         }
@@ -188,7 +190,7 @@ extension Node: NodeService {
         let hash = try Self.hash(fileHash)
         return try await read { views in
             try ImportProgress.line(
-                of: hash, in: views.conversation(conversation).id, views.store)
+                of: hash, in: views.writable(conversation).id, views.store)
         }
     }
 

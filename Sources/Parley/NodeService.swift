@@ -258,6 +258,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var newest: UInt64?
     /// What must come before anything is written in it: "waiting for …"; nil where nothing must.
     public var waitingFor: String?
+    /// The conversation of the same two that new messages go into instead, in hex; nil for all but those
+    /// that were begun while that one was not known here.
+    public var supersededBy: String?
 }
 
 /// What a conversation looks like here.

@@ -47,22 +47,18 @@ extension Views {
         var resolver = Resolver<SpaceRecord>(argument)
         // Whoever invites must not make a name mean two things.
         let unaccepted = try unaccepted()
-        let direct = try directConversations()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
                 continue
             }
             var identifiers = [space.id.description]
-            var names = [try title(of: space, roster)]
-            for person in roster.members.map(\.person)
-            where space.kind == .direct && person != ownPerson {
-                if direct[person] == space.id {
-                    identifiers.append(person.description)
-                } else {
-                    names = []
+            if space.kind == .direct, try successor(of: space, roster) == nil {
+                for member in roster.members where member.person != ownPerson {
+                    identifiers.append(member.person.description)
                 }
             }
-            resolver.consider(space, names: names, identifiers: identifiers)
+            resolver.consider(
+                space, names: [try title(of: space, roster)], identifiers: identifiers)
         }
         if let space = try resolver.thing() { return space }
         if let contact = try notMet(argument) {
@@ -74,18 +70,6 @@ extension Views {
         }
         // What waits for an answer says so.
         throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
-    }
-
-    /// The conversation with each person alone. Two who took invites of each other's while they were
-    /// apart have two: what is written from then on goes into the one whose identifier is less.
-    private func directConversations() throws -> [PersonID: SpaceID] {
-        var found: [PersonID: SpaceID] = [:]
-        for space in try store.spaces() where space.kind == .direct {
-            for member in try roster(of: space)?.members ?? [] where member.person != ownPerson {
-                found[member.person] = min(found[member.person] ?? space.id, space.id)
-            }
-        }
-        return found
     }
 
     /// Groups that one was added to and has not accepted: they are in no list of conversations.

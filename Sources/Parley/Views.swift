@@ -71,6 +71,7 @@ struct Views {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
                 continue
             }
+            if try isSuperseded(space, roster) { continue }
             let summary = try Overview.summary(
                 of: space, roster: roster, ownPerson: ownPerson,
                 ownSpace: core.ownSpace?.number, in: store)
@@ -104,10 +105,17 @@ struct Views {
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
             newest: summary.newestTime,
-            waitingFor: try waiting(in: summary.space))
+            waitingFor: try waiting(in: summary.space),
+            supersededBy: try successor(of: summary.space, roster)?.id.description)
     }
 
+    /// What a conversation is called. One whose place another has bears the start of its identifier.
     func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
+        let name = try plainTitle(of: space, roster)
+        return try successor(of: space, roster) == nil ? name : "\(name) (\(space.id.short))"
+    }
+
+    private func plainTitle(of space: SpaceRecord, _ roster: Roster) throws -> String {
         if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
             return VisibleName.shown(name)
         }

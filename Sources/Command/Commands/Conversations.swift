@@ -32,7 +32,9 @@ struct Conversations: NodeCommand {
                     conversation.name, String(conversation.id.prefix(8)),
                     conversation.newest.map(clock.moment) ?? "-",
                     conversation.unread > 0 ? "\(conversation.unread) new" : "",
-                    conversation.isMuted ? "muted" : "", conversation.waitingFor ?? "",
+                    conversation.isMuted ? "muted" : "",
+                    conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
+                        ?? conversation.waitingFor ?? "",
                     conversation.members.joined(separator: ", "),
                 ]
             }
