@@ -146,6 +146,9 @@ extension NodeCore {
         if !preferences.isEmpty {
             try heed(preferences, at: now, store, &random, &effects)
         }
+        if !persons.isEmpty || !memberships.isEmpty || preferences.contains(.deleted) {
+            try noteReturns(at: now, store, &random, &effects)
+        }
         for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
         if isRelayDue { try showRelays(at: now, store, &random, &effects) }
     }

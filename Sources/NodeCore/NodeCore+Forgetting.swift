@@ -25,10 +25,7 @@ extension NodeCore {
     ) throws(StoreError) -> CommandRefusal? {
         guard let roster = try roster(of: space, store) else { return nil }
         if space.kind == .direct {
-            for member in roster.members where member.person != identity.person {
-                if try isAccepted(member.person, store) { return .stillMember }
-            }
-            return nil
+            return try isAmongContacts(roster, store) ? .stillMember : nil
         }
         if roster.member(identity.person) != nil { return .stillMember }
         return try hasToldLeaving(space, roster, store) ? nil : .untold
@@ -192,6 +189,27 @@ extension NodeCore {
             wasDeleted = wasDeleted || said != nil
         }
         guard wasDeleted else { return true }
+        return try isAmongContacts(roster, store)
+    }
+
+    /// Takes back that conversations of two were deleted which are here again and whose other person is
+    /// a contact: else a later device would not take them in once that person is none.
+    mutating func noteReturns(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace, try mayWrite(store) else { return }
+        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: store) {
+            guard let id = SpaceID(said.topic), let space = try store.space(id),
+                space.kind == .direct, let roster = try roster(of: space, store),
+                try isAmongContacts(roster, store)
+            else { continue }
+            let word = Preference(.deleted, about: id.bytes, [])
+            try keep(word, at: now, store, &random, &effects)
+        }
+    }
+
+    private func isAmongContacts(_ roster: Roster, _ store: some Store) throws(StoreError) -> Bool {
         for member in roster.members where member.person != identity.person {
             if try !isAccepted(member.person, store) { return false }
         }

@@ -66,6 +66,39 @@ struct ForgettingTests {
         #expect(try ben.store.forks().isEmpty)
     }
 
+    @Test("that came back is not deleted any more, for a later device either")
+    func later() throws {
+        let world = World(seed: 825)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        let space = try world.introduce(ann, ben)
+        try world.type("hello", on: ann, in: space)
+        world.run(for: 3_000)
+        try ann.decide(.block, about: ben)
+        _ = try world.perform(.deleteConversation(space), on: ann)
+        #expect(try deleted(ann).map(\.topic) == [space.bytes])
+        world.run(for: 30_000)
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 30_000)
+        #expect(try deleted(phone).map(\.topic) == [space.bytes])
+        try ann.decide(.unblock, about: ben)
+        world.run(for: 700_000)
+        for device in [ann, phone] {
+            #expect(try device.texts(in: space) == ["hello"])
+            #expect(try deleted(device).isEmpty)
+        }
+        // What was written stays with one though the other person is no contact any more.
+        try ann.decide(.block, about: ben)
+        world.run(for: 30_000)
+        let tablet = try world.addDevice("tablet", of: ann)
+        world.run(for: 200_000)
+        #expect(try tablet.texts(in: space) == ["hello"])
+    }
+
+    private func deleted(_ node: SimulatedNode) throws -> [Preference] {
+        let own = try #require(node.core.ownSpace)
+        return try Overview.preferences(.deleted, ownSpace: own.number, in: node.store)
+    }
+
     @Test("waits until somebody knows that one left")
     func untold() throws {
         let village = try Village(seed: 823)
