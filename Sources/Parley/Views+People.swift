@@ -132,9 +132,10 @@ extension Views {
     func news(of person: PersonID, at wall: UInt64) throws -> String? {
         if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
             let alike = try resembles(person)
-            return "\(try name(of: person)) asks to be your contact."
+            return "\(try name(of: person)) asks to be your contact: parley contact accept "
+                + "\(person.short), or parley contact decline \(person.short)"
                 + (alike.isEmpty
-                    ? "" : " The name looks like that of \(alike.joined(separator: ", ")).")
+                    ? "" : ". The name looks like that of \(alike.joined(separator: ", ")).")
         }
         let newest = try Notice.all(in: store).last { $0.person == person }
         return try newest.flatMap {

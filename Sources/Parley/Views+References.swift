@@ -62,6 +62,13 @@ extension Views {
         }
         if let space = try resolver.thing() { return space }
         if let contact = try notMet(argument) {
+            if contact.state == "pending" {
+                let start = contact.person.prefix(8)
+                throw NodeError(
+                    "asked", "\(contact.name) asks to be your contact, and waits for your answer.",
+                    hint: "`parley contact accept \(start)` begins your conversation, "
+                        + "`parley contact decline \(start)` does not.")
+            }
             throw NodeError(
                 "not-met", "\(contact.name) and you have not met yet.",
                 hint: "Your conversation begins when their card has come from the relay that the "
@@ -80,7 +87,8 @@ extension Views {
     /// Somebody who is to be a contact, with whom there is no conversation before both have met.
     private func notMet(_ argument: String) throws -> ContactView? {
         var resolver = Resolver<ContactView>(argument)
-        for contact in try contacts() where ["invited", "requested"].contains(contact.state) {
+        for contact in try contacts()
+        where ["invited", "requested", "pending"].contains(contact.state) {
             resolver.consider(contact, name: contact.name, identifier: contact.person)
         }
         return try resolver.thing()

@@ -6,7 +6,8 @@ struct Conversations: NodeCommand {
         commandName: "conversations",
         abstract: "list your conversations, newest first",
         discussion: """
-            Shows how many messages you have not read, and who is in each.
+            Shows how many messages you have not read, and who is in each; then who asks to be your \
+            contact.
 
             Example:
               parley conversations
@@ -19,7 +20,10 @@ struct Conversations: NodeCommand {
     func run(with node: any NodeService) async throws {
         let all = try await node.conversations()
         try Output.show(all, json: output.json, as: Self.text(all))
-        if all.isEmpty, !output.json {
+        if output.json { return }
+        let requests = try await node.contacts().filter { $0.state == "pending" }
+        for contact in requests { World.current.advise(Contacts.request(contact)) }
+        if all.isEmpty, requests.isEmpty {
             World.current.advise("none yet: parley invite, or parley group create")
         }
     }

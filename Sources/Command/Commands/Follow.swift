@@ -98,7 +98,9 @@ private struct FollowScreen {
     }
 
     mutating func show(_ change: ChangeView) async throws {
-        if let notice = change.notice { World.current.write(harmless(notice)) }
+        if let notice = change.notice {
+            World.current.write(Advice.complete(harmless(notice)))
+        }
         if let call = change.call {
             for line in calls.add(call) { World.current.write(line) }
         }

@@ -237,13 +237,18 @@ struct Contacts: NodeCommand {
         if output.json { return }
         if contacts.isEmpty { World.current.say("nobody yet: parley invite") }
         for contact in contacts {
-            if contact.state == "pending" {
-                World.current.say(
-                    "\(harmless(contact.name)) asks: parley contact accept, decline or block")
-            }
+            if contact.state == "pending" { World.current.advise(Self.request(contact)) }
             for notice in contact.notices { World.current.say("notice: " + harmless(notice)) }
         }
         Self.warn(contacts.map { ($0.name, $0.person, $0.resembles) })
+    }
+
+    /// That somebody asks, and how they are answered.
+    static func request(_ contact: ContactView) -> String {
+        let start = contact.person.prefix(8)
+        return
+            "\(harmless(contact.name)) asks to be your contact: parley contact accept \(start), or "
+            + "parley contact decline \(start)"
     }
 
     /// Says whose name could be taken for that of somebody else.

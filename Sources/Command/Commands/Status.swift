@@ -58,7 +58,9 @@ struct Status: NodeCommand {
             table.add("refused", "\(code): \(count)")
         }
         for device in status.forkedDevices { table.add("two-faced", device) }
-        for name in status.requests { table.add("asks you", name) }
+        for name in status.requests {
+            table.add("asks you", "\(name): " + Advice.complete("parley contacts"))
+        }
         if status.invitationCount > 0 {
             let count = counted(status.invitationCount, "invitation")
             table.add(
