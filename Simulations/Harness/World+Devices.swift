@@ -79,6 +79,7 @@ extension World {
             return log
         } holding: { store in
             try backup?.restore(into: store)
+            if backup == nil { try NodeCore.noteRecovered(in: store) }
             if let told { try store.setValue(told, .card, person.bytes) }
         }
         _ = try begin(node, profile: nil)

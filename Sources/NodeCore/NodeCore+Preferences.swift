@@ -21,6 +21,39 @@ extension NodeCore {
         return value.map(privacy)
     }
 
+    private static let recoveredKey = Array("recovered".utf8)
+
+    /// Notes that this device came back by the recovery code alone: what the person had set, it does not
+    /// know.
+    public static func noteRecovered(in store: some NodeStore) throws(StoreError) {
+        try store.setValue([1], .profile, recoveredKey)
+    }
+
+    /// What is let know where nothing was said: what an earlier program kept on this device, else
+    /// everything. On a device that does not know what was said it is nothing.
+    public static func privacyUnsaid(
+        for person: PersonID?, in store: some NodeStore
+    ) throws(StoreError) -> PresenceBook.Privacy {
+        if let person, let former = try formerPrivacy(for: person, in: store) { return former }
+        if let former = try formerPrivacy(for: nil, in: store) { return former }
+        return try store.value(.profile, recoveredKey) == nil ? .everything : .nothing
+    }
+
+    /// Under what earlier programs kept what a person is let know, on each device for itself.
+    public static func formerPrivacyKey(_ person: PersonID?) -> [UInt8] {
+        Array("presence".utf8) + (person?.bytes ?? [])
+    }
+
+    /// What lies there, until it is noted for all devices.
+    public static func formerPrivacy(
+        for person: PersonID?, in store: some NodeStore
+    ) throws(StoreError) -> PresenceBook.Privacy? {
+        try store.value(.profile, formerPrivacyKey(person)).map { kept in
+            // What cannot be read may have been meant to hide more.
+            kept.first.flatMap { PresenceBook.Privacy(rawValue: $0) } ?? .nothing
+        }
+    }
+
     /// What a value tells of what is let know.
     static func privacy(_ value: [UInt8]) -> PresenceBook.Privacy {
         // What only a newer device understands may be meant to hide more: nothing is told.

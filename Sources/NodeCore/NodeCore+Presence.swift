@@ -95,7 +95,7 @@ extension NodeCore {
             let said = try Self.privacy(for: subject, ownSpace: ownSpace.number, in: store)
             if let said { return said }
         }
-        return .everything
+        return try Self.privacyUnsaid(for: person, in: store)
     }
 
     /// A space that both devices are in: presence is of no space, and has to be said in one.

@@ -49,6 +49,7 @@ extension Node {
         let (node, report) = try making(settings) { store in
             try store.transact(.normal) {
                 try store.setValue(found.card.encoded, .card, found.card.person.bytes)
+                try NodeCore.noteRecovered(in: store)
             }
             var report = try NewDevice.make(
                 of: found.identity, keeping: keep, code: code, in: store)

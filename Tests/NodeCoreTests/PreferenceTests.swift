@@ -134,6 +134,42 @@ struct PreferenceTests {
         #expect(try restored.servers() == ["turn:t.example:3478"])
     }
 
+    @Test("a device that came back by the recovery code alone tells nothing before it knows more")
+    func recovered() throws {
+        let desk = try Desk(seed: 906)
+        let (world, ann) = (desk.world, desk.ann)
+        try desk.perform(.setPrivacy(.nothing, for: ann.identity.person), desk.laptop)
+        world.run(for: 5_000)
+        for lost in [desk.laptop, desk.phone] { world.stopProcess(of: lost) }
+        let again = try world.recover("again", of: desk.laptop, helpedBy: ann)
+        _ = try world.introduce(ann, again)
+        world.run(for: 100_000)
+        #expect(try again.privacy(for: ann.identity.person) == nil, "nobody told it")
+        try desk.perform(.setPresence(.online), again)
+        world.run(for: 10_000)
+        #expect(desk.seen() != .online)
+        try desk.perform(.setPrivacy(.everything, for: nil), again)
+        world.run(for: 10_000)
+        #expect(desk.seen() == .online)
+    }
+
+    @Test("what an earlier program kept on one device holds there until it is taken over")
+    func former() throws {
+        let desk = try Desk(seed: 907)
+        let ann = desk.ann.identity.person
+        let store = desk.laptop.store
+        try store.begin(.full)
+        try store.setValue(
+            [PresenceBook.Privacy.nothing.rawValue], .profile, NodeCore.formerPrivacyKey(ann))
+        try store.commit()
+        try desk.perform(.setPresence(.online), desk.laptop)
+        desk.world.run(for: 5_000)
+        #expect(desk.seen() != .online)
+        try desk.perform(.setPrivacy(.everything, for: ann), desk.laptop)
+        desk.world.run(for: 5_000)
+        #expect(desk.seen() == .online)
+    }
+
     @Test("no more than eight servers are set")
     func bounded() throws {
         let desk = try Desk(seed: 904)

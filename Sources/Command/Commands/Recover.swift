@@ -14,6 +14,10 @@ struct Recover: AsyncParsableCommand {
             Without --from, devices that were added after the backup are not known here, and if \
             the recovery code was used since, your contacts are told that it may be in two hands.
 
+            Without a backup, what you had set is not known here either: nobody is told whether you are \
+            there until another of your devices tells what you had set, or `parley presence tell` says \
+            it anew.
+
             Example:
               parley recover --backup ada.parley --from "$(cat invite-of-ben.txt)"
             """)
@@ -77,6 +81,11 @@ struct LostOptions: ParsableArguments {
         try Output.show(report, json: output.json, as: report.text)
         guard !output.json else { return }
         World.current.advise("next: parley run, so that it catches up")
+        if backup == nil {
+            World.current.advise(
+                "what you had set is not known here: nobody is told whether you are there, until you "
+                    + "say what they are told: parley presence tell everything, now or nothing")
+        }
         if settings.passphrase == nil {
             World.current.advise(
                 "there is no passphrase: parley passphrase set gives this device one")

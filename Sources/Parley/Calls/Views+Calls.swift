@@ -108,21 +108,22 @@ extension Views {
     }
 
     func presences() throws -> PresenceReport {
-        func told(_ person: PersonID?) throws -> PresenceBook.Privacy? {
-            guard let own = core.ownSpace else { return nil }
-            return try NodeCore.privacy(for: person, ownSpace: own.number, in: store)
-        }
         let people = try contacts().filter { $0.state == "accepted" }.map { contact in
             let person = bytes(hex: contact.person).flatMap { PersonID($0) }
             let entry = person.flatMap { core.presences[$0] }
             return PresenceReport.Entry(
                 person: contact.person, name: contact.name,
                 presence: (entry?.presence ?? .offline).word, lastSeen: entry?.lastSeen,
-                told: try person.flatMap(told)?.word)
+                told: try person.flatMap { try privacy(for: $0) }?.word)
         }
-        return PresenceReport(
-            own: core.presence.word,
-            told: (try told(nil) ?? .everything).word, people: people)
+        let told = try privacy(for: nil) ?? NodeCore.privacyUnsaid(for: nil, in: store)
+        return PresenceReport(own: core.presence.word, told: told.word, people: people)
+    }
+
+    /// What a person is let know, or everybody of whom nothing else was said; nil where nothing was.
+    func privacy(for person: PersonID?) throws -> PresenceBook.Privacy? {
+        guard let own = core.ownSpace else { return nil }
+        return try NodeCore.privacy(for: person, ownSpace: own.number, in: store)
     }
 }
 
