@@ -109,6 +109,7 @@ public final class Node: Sendable {
         }
         let node = try explaining { try assemble(openStore(settings), settings) }
         await node.begin()
+        await node.takeOverFormerSettings()
         return node
     }
 

@@ -13,7 +13,7 @@ struct CallSettings: Codable, Equatable, Sendable {
     /// The program's absolute path and what it is started with; empty where there is none.
     var program: [String] = []
 
-    private static let key = Array("calls".utf8)
+    static let key = Array("calls".utf8)
 
     /// What is kept; nothing where nothing was said.
     static func read(in store: SQLiteStore) throws -> CallSettings {
@@ -23,8 +23,13 @@ struct CallSettings: Codable, Equatable, Sendable {
 
     /// Keeps it.
     func keep(in store: SQLiteStore) throws {
+        try store.transact(.full) { try set(in: store) }
+    }
+
+    /// The same, within a transaction.
+    func set(in store: SQLiteStore) throws {
         let bytes = Array(try JSONEncoder().encode(self))
-        try store.transact(.full) { try store.setValue(bytes, .profile, Self.key) }
+        try store.setValue(bytes, .profile, Self.key)
     }
 }
 

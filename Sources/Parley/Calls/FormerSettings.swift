@@ -1,0 +1,111 @@
+import Foundation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySignalling
+import ParleyStorage
+import ParleyWire
+
+/// What earlier programs kept on one device alone and is the person's: whom presence is told, and the
+/// servers that help calls.
+/// Source: `Protocol/05-identity.md`, "Preferences".
+struct FormerSettings: Sendable {
+    /// A server as it stood in the row of calls.
+    private struct Server: Decodable {
+        var address: String
+        var name: String?
+        var password: String?
+        var secret: String?
+
+        /// The server as the room of calls has it; nil for what cannot be one.
+        var server: TurnServer? {
+            switch (name, password, secret) {
+            case (nil, nil, nil): TurnServer(address: address, access: .open)
+            case (let name?, let password?, nil):
+                TurnServer(address: address, access: .fixed(name: name, password: password))
+            case (nil, nil, let secret?): TurnServer(address: address, access: .secret(secret))
+            default: nil
+            }
+        }
+    }
+
+    private struct Row: Decodable {
+        var servers: [Server]?
+    }
+
+    /// What somebody is let know, and everybody of whom nothing else was said.
+    private(set) var privacies: [(person: PersonID?, privacy: PresenceBook.Privacy)] = []
+    /// Servers, in the order in which they were added.
+    private(set) var servers: [TurnServer] = []
+    private var presenceKeys: [[UInt8]] = []
+    private var hasServers = false
+
+    /// Whether no row of those is left.
+    var isEmpty: Bool { presenceKeys.isEmpty && !hasServers }
+
+    init(in store: SQLiteStore) throws {
+        let start = NodeCore.formerPrivacyKey(nil)
+        for (key, _) in try store.values(.profile) where key.starts(with: start) {
+            let person = PersonID(Array(key.dropFirst(start.count)))
+            guard key == start || person != nil,
+                let privacy = try NodeCore.formerPrivacy(for: person, in: store)
+            else { continue }
+            presenceKeys.append(key)
+            privacies.append((person, privacy))
+        }
+        guard let bytes = try store.value(.profile, CallSettings.key) else { return }
+        let row = try JSONDecoder().decode(Row.self, from: Data(bytes))
+        hasServers = row.servers != nil
+        servers = (row.servers ?? []).compactMap(\.server)
+    }
+
+    /// Lets go of the rows. The program for sound and pictures, which is this device's, stays.
+    func remove(from store: SQLiteStore) throws {
+        let settings = try CallSettings.read(in: store)
+        try store.transact(.full) {
+            for key in presenceKeys { try store.setValue(nil, .profile, key) }
+            if hasServers { try settings.set(in: store) }
+        }
+    }
+}
+
+extension Node {
+    /// Notes for all of the person's devices what an earlier program kept on this one. Nobody is told
+    /// anything before.
+    ///
+    /// What tells less holds where something was noted already: another device may have kept something
+    /// else, and neither knew of the other.
+    func takeOverFormerSettings() async {
+        guard await running.bar == nil else { return }
+        do {
+            let former = try await running.read { try FormerSettings(in: $0.store) }
+            guard !former.isEmpty else { return }
+            try await note(former)
+            try await running.write { try former.remove(from: $0) }
+        } catch {
+            // This device may not write yet, or its disk takes nothing: the next start takes it over. Until
+            // then the rows hold here.
+        }
+    }
+
+    private func note(_ former: FormerSettings) async throws {
+        for (person, privacy) in former.privacies {
+            let known = try await running.read { try $0.privacy(for: person) }
+            if let known, known.rawValue >= privacy.rawValue { continue }
+            try await note(.setPrivacy(privacy, for: person))
+        }
+        let known = Set(try await running.read { try $0.callServers().map(\.address) })
+        for server in former.servers where !known.contains(server.address) {
+            try await note(.setCallServer(server))
+        }
+    }
+
+    private func note(_ command: Command) async throws {
+        do {
+            _ = try await running.perform(command)
+        } catch let error as NodeError
+            where ["unknown-person", "too-many-servers"].contains(error.code)
+        {
+            // Who is no contact is told nothing anyway; and what has no room is not used.
+        }
+    }
+}
