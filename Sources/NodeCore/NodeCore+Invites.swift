@@ -8,7 +8,28 @@ extension NodeCore {
     func pendingInvite(
         of person: PersonID, _ store: some Store
     ) throws(StoreError) -> PendingInvite? {
-        try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)
+        let invite = try store.value(.introduction, person.bytes).flatMap(PendingInvite.init)
+        return invite?.isRefused == true ? nil : invite
+    }
+
+    /// An invite of this person that was taken and has not led to them; nil where there is none.
+    public static func takenInvite(
+        of person: PersonID, in store: some NodeStore
+    ) throws(StoreError) -> TakenInvite? {
+        try store.value(.introduction, person.bytes).flatMap(PendingInvite.init).map {
+            TakenInvite(expires: $0.invite.expires, isRefused: $0.isRefused)
+        }
+    }
+
+    /// Whoever invites did not take the invite, and will not tomorrow. It is not shown to them again.
+    func noteRefusedInvite(
+        of person: PersonID, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard var invite = try pendingInvite(of: person, store) else { return }
+        invite.isRefused = true
+        try store.setValue(invite.bytes, .introduction, person.bytes)
+        try count(.ownInvite, store)
+        effects.append(.changed([.contact(person)]))
     }
 
     /// What a person whose invite was taken, and who did not answer yet, is to be called; nil where that

@@ -229,17 +229,13 @@ extension NodeCore {
         effects.append(.hangUp(id, reason))
     }
 
-    /// An invite that the inviter does not take will not be taken tomorrow either.
     private mutating func refused(
         _ error: WireError, by peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         if error == .joinRefused { return try joinRefused(by: peer.person, store, &effects) }
-        guard error == .inviteRefused, try pendingInvite(of: peer.person, store) != nil else {
-            return
+        if error == .inviteRefused {
+            try noteRefusedInvite(of: peer.person, store, &effects)
         }
-        try store.setValue(nil, .introduction, peer.person.bytes)
-        try count(.ownInvite, store)
-        effects.append(.changed([.contact(peer.person)]))
     }
 
     mutating func breach(

@@ -137,6 +137,8 @@ struct PendingInvite {
     let alias: String
     /// Whether the card of who invites is known: it lay on the relay, or they showed it.
     var hasCard = false
+    /// Whether who invites did not take it: it is used up, revoked or over. It is kept to be told.
+    var isRefused = false
 
     init(invite: Invite, alias: String) {
         self.invite = invite
@@ -146,7 +148,9 @@ struct PendingInvite {
     init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes)
         do {
-            hasCard = try reader.byte() == 1
+            let flags = try reader.byte()
+            hasCard = flags & 1 != 0
+            isRefused = flags & 2 != 0
             let count = try reader.count("invite", atMost: bytes.count)
             invite = try Invite(bytes: Array(try reader.slice(count)))
             alias = String(decoding: reader.rest(), as: UTF8.self)
@@ -157,7 +161,7 @@ struct PendingInvite {
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.byte(hasCard ? 1 : 0)
+        writer.byte((hasCard ? 1 : 0) | (isRefused ? 2 : 0))
         writer.counted(invite.bytes)
         writer.raw(Array(alias.utf8))
         return writer.bytes
@@ -172,7 +176,16 @@ struct PendingInvite {
     /// All that were taken and not answered yet, by person.
     static func all(_ store: some NodeStore) throws(StoreError) -> [PendingInvite] {
         try store.values(.introduction).compactMap { PendingInvite($0.value) }
+            .filter { !$0.isRefused }
     }
+}
+
+/// How it stands with an invite of somebody else that this node has taken.
+public struct TakenInvite: Equatable, Sendable {
+    /// When it ends, in Unix milliseconds.
+    public let expires: UInt64
+    /// Whether who invites did not take it.
+    public let isRefused: Bool
 }
 
 /// A letter that lay in this device's inbox.

@@ -83,7 +83,7 @@ extension Node {
         _ = try await running.perform(.acceptInvite(invite, alias: alias ?? ""))
         return try await settled { views in
             let view = try views.contact(view: invite.person)
-            return (view, view.isWritable)
+            return (view, view.isWritable || view.state == "refused")
         }
     }
 

@@ -47,7 +47,7 @@ public struct ContactView: Codable, Equatable, Sendable {
     /// What one calls them.
     public var name: String
     /// `invited` where one took their invite and `requested` where one asked them, before they
-    /// answered; `pending` where they ask; `accepted`, `declined`, `blocked`; or `known`, where
+    /// answered; `refused` where they did not take the invite; `pending` where they ask; `accepted`, `declined`, `blocked`; or `known`, where
     /// they are no contact and were only verified.
     public var state: String
     /// Whether safety numbers were compared.
@@ -77,4 +77,14 @@ public struct SafetyNumberView: Codable, Equatable, Sendable {
     public var code: String
     /// Whether it was compared.
     public var isVerified: Bool
+}
+
+extension NodeError {
+    /// An invite that whoever gave it did not take.
+    public init(refusing contact: ContactView) {
+        self.init(
+            "invite-refused",
+            "\(contact.name) did not take the invite: somebody else has used it, or it was ended.",
+            hint: "Ask them for another one, and take that.")
+    }
 }

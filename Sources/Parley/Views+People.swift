@@ -14,11 +14,11 @@ extension Views {
         let linked = Set(core.linkedPeers.map(\.person))
         var known: Set<PersonID> = []
         let notices = Dictionary(grouping: try Notice.all(in: store), by: \.person)
-        let invited = Set(try store.values(.introduction).compactMap { PersonID($0.key) })
+        let invites = try takenInvites()
         if let own = core.ownSpace {
             for contact in try Overview.contacts(ownSpace: own.number, in: store) {
                 known.insert(contact.person)
-                guard let state = Self.state(contact, isInvited: invited.contains(contact.person))
+                guard let state = Self.state(contact, invites[contact.person])
                 else { continue }
                 views.append(
                     try view(
@@ -26,19 +26,22 @@ extension Views {
                         linked: linked, notices[contact.person] ?? []))
             }
         }
-        for person in invited where !known.contains(person) {
+        for (person, invite) in invites.sorted(by: { $0.key < $1.key })
+        where !known.contains(person) {
             views.append(
                 try view(
-                    person, state: "invited", isVerified: false, linked: linked,
+                    person, state: invite.isRefused ? "refused" : "invited", isVerified: false,
+                    linked: linked,
                     notices[person] ?? []))
         }
         return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
     }
 
     /// The word for where two persons stand; nil where there is nothing to say.
-    private static func state(_ contact: Contact, isInvited: Bool) -> String? {
+    private static func state(_ contact: Contact, _ invite: TakenInvite?) -> String? {
         if contact.isBlocked { return "blocked" }
-        if isInvited, contact.state != .accepted { return "invited" }
+        if let invite, !invite.isRefused, contact.state != .accepted { return "invited" }
+        if invite != nil, contact.state == .none { return "refused" }
         switch contact.state {
         case .none: return contact.isVerified ? "known" : nil
         case .pending: return "pending"
@@ -57,7 +60,37 @@ extension Views {
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
             isWritable: try hasDirect(with: person) && state != "blocked",
-            notices: try notices.map { try sentence($0) }, resembles: try resembles(person))
+            notices: try notices.map { try sentence($0) } + fate(of: person),
+            resembles: try resembles(person))
+    }
+
+    /// Invites of others that were taken and have not led to them.
+    private func takenInvites() throws -> [PersonID: TakenInvite] {
+        var found: [PersonID: TakenInvite] = [:]
+        for (key, _) in try store.values(.introduction) {
+            guard let person = PersonID(key) else { continue }
+            found[person] = try NodeCore.takenInvite(of: person, in: store)
+        }
+        return found
+    }
+
+    /// What has become of an invite that has not led to whoever gave it, where it will not any more.
+    private func fate(of person: PersonID) throws -> [String] {
+        guard let invite = try NodeCore.takenInvite(of: person, in: store),
+            try contact(person)?.isAccepted != true
+        else { return [] }
+        let name = try name(of: person)
+        if invite.isRefused {
+            return [
+                "\(name) did not take the invite: somebody else has used it, or it was ended. Ask for "
+                    + "another, and take that."
+            ]
+        }
+        guard invite.expires <= SystemClock.now.wall else { return [] }
+        return [
+            "\(name) has not answered, and the invite is over: somebody else may have used it. If "
+                + "nothing comes, ask for another."
+        ]
     }
 
     /// Whether there is a conversation with this person alone.
@@ -136,6 +169,9 @@ extension Views {
                 + "\(person.short), or parley contact decline \(person.short)"
                 + (alike.isEmpty
                     ? "" : ". The name looks like that of \(alike.joined(separator: ", ")).")
+        }
+        if try NodeCore.takenInvite(of: person, in: store)?.isRefused == true {
+            return try fate(of: person).first
         }
         let newest = try Notice.all(in: store).last { $0.person == person }
         return try newest.flatMap {

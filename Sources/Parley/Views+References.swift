@@ -69,6 +69,7 @@ extension Views {
                     hint: "`parley contact accept \(start)` begins your conversation, "
                         + "`parley contact decline \(start)` does not.")
             }
+            if contact.state == "refused" { throw NodeError(refusing: contact) }
             throw NodeError(
                 "not-met", "\(contact.name) and you have not met yet.",
                 hint: "Your conversation begins when their card has come from the relay that the "
@@ -88,7 +89,7 @@ extension Views {
     private func notMet(_ argument: String) throws -> ContactView? {
         var resolver = Resolver<ContactView>(argument)
         for contact in try contacts()
-        where ["invited", "requested", "pending"].contains(contact.state) {
+        where ["invited", "requested", "pending", "refused"].contains(contact.state) {
             resolver.consider(contact, name: contact.name, identifier: contact.person)
         }
         return try resolver.thing()

@@ -1,3 +1,4 @@
+import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
@@ -10,6 +11,18 @@ extension Views {
         guard let count = try core.missingOwnCount(of: space.number, in: store) else { return nil }
         let what = count == 1 ? "1 earlier operation" : "\(count) earlier operations"
         return "waiting for \(what) of this device"
+    }
+
+    /// The same of a conversation that began with an invite which was not taken.
+    func waiting(in space: SpaceRecord, _ roster: Roster) throws -> String? {
+        if let waiting = try waiting(in: space) { return waiting }
+        guard space.kind == .direct else { return nil }
+        for member in roster.members where member.person != ownPerson {
+            guard try contact(member.person)?.isAccepted != true else { continue }
+            let invite = try NodeCore.takenInvite(of: member.person, in: store)
+            if invite?.isRefused == true { return "waiting for another invite of theirs" }
+        }
+        return nil
     }
 
     /// What was written in a conversation and is kept until it can go out, oldest first.

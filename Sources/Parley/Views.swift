@@ -105,7 +105,7 @@ struct Views {
             members: try summary.members.map { try name(of: $0.person, in: roster) }.sorted(),
             unread: summary.unreadCount, isMuted: summary.isMuted,
             newest: summary.newestTime,
-            waitingFor: try waiting(in: summary.space),
+            waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description)
     }
 

@@ -168,6 +168,23 @@ struct FirstContactTests {
         let states = try [all.ben, cara].map { try all.ann.state(of: $0) }
         #expect(states == [.accepted, nil])
         #expect(try all.ann.texts(in: all.space(of: all.ann)) == ["hello"])
+        // The other one hears of it once both are there.
+        func taken(_ guest: SimulatedNode) throws -> TakenInvite? {
+            try guest.observing { try NodeCore.takenInvite(of: all.ann.person, in: guest.store) }
+        }
+        #expect(try taken(cara)?.isRefused == false)
+        all.world.start(cara)
+        all.world.start(all.ben)
+        all.world.run(for: 120_000)
+        #expect(try taken(cara)?.isRefused == true)
+        #expect(try taken(all.ben) == nil && all.ben.state(of: all.ann) == .accepted)
+        #expect(try cara.state(of: all.ann) == nil && all.ann.state(of: cara) == nil)
+        // Another invite brings what was written with the first.
+        try all.take(all.invite(), by: cara)
+        all.world.run(for: 120_000)
+        #expect(try taken(cara) == nil && all.ann.state(of: cara) == .accepted)
+        let conversations = try all.ann.conversations().map { try all.ann.texts(in: $0.id) }
+        #expect(conversations == [["hello"], ["hello"]])
     }
 
     @Test("who took an invite in time is let in though it is read later; who came late is not")

@@ -133,7 +133,8 @@ struct Accept: AsyncParsableCommand {
         abstract: "take an invite of somebody else",
         discussion: """
             The two nodes meet as soon as one can reach the other. Where the link names a relay you \
-            can write at once: the first messages wait there for who invited you. --alias is what \
+            can write at once: the first messages wait there for who invited you. Where somebody else \
+            has used the invite you hear of it once both nodes meet. --alias is what \
             you call the person; nobody else sees it.
 
             Example:
@@ -165,6 +166,7 @@ struct Accept: AsyncParsableCommand {
             if let changes {
                 contact = try await Self.wait(for: contact, on: access.node, following: changes)
             }
+            if contact.state == "refused" { throw NodeError(refusing: contact) }
             try Output.show(contact, json: output.json, as: Contacts.text([contact]))
             if output.json { return }
             Contacts.warn([(contact.name, contact.person, contact.resembles)])
@@ -221,7 +223,8 @@ struct Contacts: NodeCommand {
         abstract: "list the people you know",
         discussion: """
             Shows how far it has come: invited or requested until they answer, pending where they \
-            ask you, then accepted, declined or blocked; whether you compared safety numbers; and \
+            ask you, then accepted, declined or blocked, or refused where they did not take the \
+            invite, as one that somebody else has used; whether you compared safety numbers; and \
             whether a link to them is open.
 
             Example:
