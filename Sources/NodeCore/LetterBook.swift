@@ -44,12 +44,17 @@ struct LetterBook: Sendable {
     private static let unprovenBurst: (all: UInt64, relay: UInt64) = (16, 8)
     private static let unprovenInterval: UInt64 = 1_000
     private static let partBurst: UInt64 = 8
+    /// Envelopes whose key is many steps away, of each device: who was removed can still forge them.
+    private static let walk: (burst: UInt64, interval: UInt64) = (8, 60_000)
+    /// Steps that may be walked for nothing.
+    static let freeStepCount: UInt32 = 256
 
     /// What came last: a relay may bring one again and again.
     private var recent = RecentSet<UInt64>(limit: recentCountMax)
     private var ofAll = RateLimit(burst: unprovenBurst.all, interval: unprovenInterval)
     private var ofRelays: [NoiseKey: RateLimit] = [:]
     private var ofDevices: [DeviceID: RateLimit] = [:]
+    private var walks: [DeviceID: RateLimit] = [:]
     /// When somebody's question was last answered, on the monotonic clock.
     private var answeredAt: [DeviceID: UInt64] = [:]
 
@@ -71,6 +76,14 @@ struct LetterBook: Sendable {
         if ofDevices.count >= Self.nameCountMax, ofDevices[device] == nil { ofDevices = [:] }
         let limit = RateLimit(burst: Self.partBurst, interval: Self.unprovenInterval)
         return ofDevices[device, default: limit].take(at: now)
+    }
+
+    /// Whether the key of an envelope may be worked out that is so many steps away in a device's chain.
+    mutating func mayWalk(_ stepCount: UInt32, of device: DeviceID, at now: UInt64) -> Bool {
+        guard stepCount > Self.freeStepCount else { return true }
+        if walks.count >= Self.nameCountMax, walks[device] == nil { walks = [:] }
+        let limit = RateLimit(burst: Self.walk.burst, interval: Self.walk.interval)
+        return walks[device, default: limit].take(at: now)
     }
 
     /// Whether a question of a device may be answered again.

@@ -64,6 +64,13 @@ extension NodeCore {
                 try miss(number, heldBy: device, at: now, store, &effects)
                 continue
             }
+            // What is not opened now is asked for, as what can be opened no more.
+            guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: now.monotonic)
+            else {
+                try count(.envelope, store)
+                try miss(number, heldBy: device, at: now, store, &effects)
+                continue
+            }
             let content: [UInt8]
             do throws(EnvelopeRejection) {
                 content = try envelope.open(from: device, chain: &chain, now: now.wall)
@@ -113,6 +120,7 @@ extension NodeCore {
                 }), device != identity.device,
                 let person = judges[number]?.roster.person(of: device),
                 var chain = try chain(of: device, in: &drop, store),
+                letters.mayWalk(envelope.steps(ahead: chain), of: device, at: now.monotonic),
                 // As above.
                 let content = try? envelope.open(from: device, chain: &chain, now: now.wall)
             else { continue }

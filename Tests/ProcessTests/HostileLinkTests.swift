@@ -228,8 +228,8 @@ struct HostileLinkTests {
         #expect(try await ann.contacts().map(\.name) == ["ben"])
         #expect(try await eve.conversations().isEmpty)
         // Eve's node was told that the invite is no good, and says so.
-        try await eventually("eve's invite is gone", on: [eve]) {
-            try await eve.contacts().isEmpty
+        try await eventually("eve's invite is refused", on: [eve]) {
+            try await eve.contacts().map(\.state) == ["refused"]
         }
         #expect(try await eve.status().refusals["invite-refused-by-peer"] == 1)
         try await node.stillTalks("nobody heard this")

@@ -45,6 +45,9 @@ public struct Chain: Sendable {
     /// How many keys of skipped steps are held.
     public var skippedCount: Int { skipped.count }
 
+    /// How many steps away a step is; none where it was reached before.
+    func stepCount(to wanted: UInt32) -> UInt32 { wanted < step ? 0 : wanted - step }
+
     /// The key of a step, without moving: a chain moves only for what proved to be genuine.
     func messageKey(at wanted: UInt32, now: UInt64) throws(ChainRefusal) -> WipedBytes {
         guard wanted < UInt32(Limits.chainStepCountMax) else { throw .noSuchStep(wanted) }

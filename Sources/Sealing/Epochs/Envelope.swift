@@ -203,6 +203,9 @@ public struct Envelope: Sendable {
         return content
     }
 
+    /// How many steps a chain has to go to its key; none where it was there before.
+    public func steps(ahead chain: Chain) -> UInt32 { chain.stepCount(to: step) }
+
     /// The content of one that may be forgotten, if this device sent it.
     public func openVolatile(
         from device: DeviceID, keys: EpochKeys
