@@ -96,7 +96,7 @@ let targets: [Target] = [
         [
             "ParleyWire", "ParleyWords", "ParleySealing", "ParleyLedger", "ParleyConversation",
             "ParleyRelaying", "ParleyNodeCore", "ParleyStorage", "ParleyTransport",
-            "ParleySearch", "Parley",
+            "ParleySearch", "ParleySignalling", "Parley",
         ]),
     room(
         "RelayServer",

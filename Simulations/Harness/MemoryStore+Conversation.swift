@@ -84,27 +84,35 @@ extension MemoryStore {
     /// Keeps an entry; one with the same object, field, element and operation is replaced.
     public func put(_ entry: Entry) throws(StoreError) {
         try writes("storing an entry")
-        var list = contents.entries[entry.space]?[entry.object] ?? []
-        list.removeAll { $0.isAbout(entry) }
-        let place = list.firstIndex { entry.precedes($0) } ?? list.count
+        var list = held(like: entry)
+        list.removeAll { $0.operation == entry.operation }
+        let place = list.firstIndex { entry.order < $0.order } ?? list.count
         list.insert(entry, at: place)
-        replace(list, entry)
+        replace(list, like: entry)
     }
 
     /// Drops the entry with this object, field, element and operation.
     public func remove(_ entry: Entry) throws(StoreError) {
         try writes("dropping an entry")
-        guard var list = contents.entries[entry.space]?[entry.object] else { return }
-        list.removeAll { $0.isAbout(entry) }
-        replace(list, entry)
+        let list = held(like: entry)
+        let left = list.filter { $0.operation != entry.operation }
+        if left.count < list.count { replace(left, like: entry) }
     }
 
-    private func replace(_ list: [Entry], _ entry: Entry) {
-        let old = contents.entries[entry.space]?[entry.object]
+    private func held(like entry: Entry) -> [Entry] {
+        contents.entries[entry.space]?[entry.object]?[entry.field]?[entry.element] ?? []
+    }
+
+    private func replace(_ list: [Entry], like entry: Entry) {
+        func set(_ list: [Entry], _ contents: inout Contents) {
+            contents.entries[entry.space, default: [:]][entry.object, default: [:]][
+                entry.field, default: [:]][entry.element] = list.isEmpty ? nil : list
+        }
+        let old = held(like: entry)
         change {
-            $0.entries[entry.space, default: [:]][entry.object] = list.isEmpty ? nil : list
+            set(list, &$0)
         } back: {
-            $0.entries[entry.space, default: [:]][entry.object] = old
+            set(old, &$0)
         }
     }
 
@@ -113,9 +121,27 @@ extension MemoryStore {
         about object: EntryObject, in space: SpaceNumber, field: EntryField?
     ) throws(StoreError) -> [Entry] {
         try called("reading entries")
-        let list = contents.entries[space]?[object] ?? []
-        guard let field else { return list }
-        return list.filter { $0.field == field }
+        let fields = contents.entries[space]?[object] ?? [:]
+        let shelves = field.map { [fields[$0] ?? [:]] } ?? Array(fields.values)
+        // They are sorted here: the order of the loop cannot be seen.
+        let found = shelves.flatMap { $0.values.joined() }.sorted { $0.precedes($1) }
+        return handedOut(found)
+    }
+
+    /// The entries about an object of one field and element, ascending by order.
+    public func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> [Entry] {
+        try called("reading entries")
+        return handedOut(contents.entries[space]?[object]?[field]?[element] ?? [])
+    }
+
+    /// Whether there is an entry about an object of a field.
+    public func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField
+    ) throws(StoreError) -> Bool {
+        try called("looking for an entry")
+        return contents.entries[space]?[object]?[field]?.values.contains { !$0.isEmpty } ?? false
     }
 
     /// Keeps a mark in place of the one of the same kind, actor and log.
@@ -173,11 +199,6 @@ extension MemoryStore {
 }
 
 extension Entry {
-    /// Whether both are the same row.
-    fileprivate func isAbout(_ other: Entry) -> Bool {
-        field == other.field && element == other.element && operation == other.operation
-    }
-
     fileprivate func precedes(_ other: Entry) -> Bool {
         if field != other.field { return field < other.field }
         if element != other.element { return element < other.element }

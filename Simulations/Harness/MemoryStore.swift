@@ -27,7 +27,7 @@ public final class MemoryStore: SimulatedStore {
         var views: [LogNumber: SortedMap<UInt64, LogView>] = [:]
         var messages: [SpaceNumber: SortedMap<OrderKey, MessageRow>] = [:]
         var messagePlaces: [LogNumber: SortedMap<UInt64, OrderKey>] = [:]
-        var entries: [SpaceNumber: [EntryObject: [Entry]]] = [:]
+        var entries: [SpaceNumber: [EntryObject: [EntryField: [UInt64: [Entry]]]]] = [:]
         var marks: [SpaceNumber: SortedMap<MarkKey, Mark>] = [:]
         var values: [ValueTable: SortedMap<ByteKey, [UInt8]>] = [:]
         var namings: [PersonID: SortedMap<SpaceNumber, Bool>] = [:]
@@ -63,6 +63,9 @@ public final class MemoryStore: SimulatedStore {
 
     /// How many calls were made, transactions included; rollbacks do not count.
     public private(set) var callCount = 0
+
+    /// How many entries were handed out: what readers of views have to look at.
+    public private(set) var entryCount = 0
 
     /// How often something was stored, or taken back.
     public var changeCount: UInt64? { storedCount }
@@ -180,6 +183,12 @@ public final class MemoryStore: SimulatedStore {
         guard let failure, callCount >= failure.call else { return }
         self.failure = nil
         throw StoreError(failure.code, attempt: attempt, detail: "injected")
+    }
+
+    /// Counts entries that are handed out.
+    func handedOut(_ entries: [Entry]) -> [Entry] {
+        if !isObserved { entryCount += entries.count }
+        return entries
     }
 
     /// Counts a call that writes.

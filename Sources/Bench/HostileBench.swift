@@ -9,6 +9,8 @@ import ParleyWire
 enum HostileBench {
     /// What a unit of work stands for.
     private static let secondsOfUnit = 10e-6
+    /// What it may take to prove, store and merge one record of a call.
+    private static let secondsOfCall = 200e-6
     private static let sampleCount = 300
 
     private struct Case {
@@ -26,7 +28,25 @@ enum HostileBench {
             return Figure(
                 "hostile-" + one.name, samples: samples, unit: "s",
                 budget: Double(one.budget) * secondsOfUnit, note: one.note)
+        } + [try manyCalls(in: world)]
+    }
+
+    /// One more frame of calls where there are very many: what the first cost, and not all of them
+    /// again for each. Measured last, since the calls stay.
+    private static func manyCalls(in world: HostileWorld) throws -> Figure {
+        let (frameCount, callCount) = (16, 256)
+        for number in 0..<frameCount {
+            let frame = try world.calls(callCount, from: number * callCount)
+            _ = try world.victim.step(.frame(world.link, frame))
         }
+        let frame = try world.calls(callCount, from: frameCount * callCount)
+        let samples = try (0..<30).map { _ in
+            try world.victim.measure(.frame(world.link, frame))
+        }
+        return Figure(
+            "hostile-calls", samples: samples, unit: "s",
+            budget: Double(callCount) * secondsOfCall,
+            note: "\(callCount) calls, where \(frameCount * callCount) are known")
     }
 
     private static func cases(in world: HostileWorld) throws -> [Case] {

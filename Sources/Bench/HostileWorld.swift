@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleySealing
+import ParleySignalling
 import ParleyStorage
 import ParleyWire
 
@@ -40,7 +41,7 @@ final class BareNode {
     private static let wall: UInt64 = 1_700_000_000_000
     /// The day that a relay tells now.
     var day: RelayDay { RelayDay(at: now.wall) }
-    private var now: Instant { Instant(monotonic: time, wall: Self.wall + time) }
+    var now: Instant { Instant(monotonic: time, wall: Self.wall + time) }
 
     var store: SQLiteStore {
         guard let opened else { preconditionFailure("the home is open between two steps") }
@@ -178,6 +179,34 @@ struct HostileWorld {
             throw HostileWorldError(description: "the messages were not written")
         }
         tag = log.tag
+    }
+
+    /// A frame with so many calls of the contact's, each with a name of its own.
+    func calls(_ count: Int, from first: Int) throws -> [UInt8] {
+        let store = contact.store
+        guard let record = try store.space(space), let log = try store.log(tag, in: record.number),
+            let last = try store.operation(at: log.end - 1, in: log.number)
+        else { throw HostileWorldError(description: "the contact has no conversation") }
+        let drafts = (first..<first + count).map { number in
+            CallRecord(
+                call: CallID(Check(high: 1, low: UInt64(number))),
+                founder: contact.identity.person, began: contact.now.wall,
+                summary: CallSummary(
+                    outcome: .unanswered, duration: 0, persons: [contact.identity.person])
+            ).draft()
+        }
+        let author = LogAuthor(
+            key: contact.identity.key, space: record,
+            authority: last.operation.header.authority ?? 0, wallClock: contact.now.wall)
+        var random = SystemRandom()
+        try store.begin(.normal)
+        let written = try author.append(drafts, to: store, using: &random)
+        try store.commit()
+        let run = Run(
+            device: contact.identity.device, lane: .content, first: log.end, anchor: last.id,
+            operations: written.map(\.operation.operation),
+            heads: try store.heads(in: log.number, log.end...log.end + UInt64(count) - 1))
+        return Frame.operations(Operations(space: space, endsAnswer: false, runs: [run])).encoded()
     }
 }
 

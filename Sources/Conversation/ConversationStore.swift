@@ -173,6 +173,15 @@ public protocol ConversationStore: AnyObject {
     func entries(
         about object: EntryObject, in space: SpaceNumber, field: EntryField?
     ) throws(StoreError) -> [Entry]
+    /// The entries about an object of one field and element, ascending by order. Whatever else there
+    /// is about the object costs nothing: so rules look up what an operation replaces.
+    func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> [Entry]
+    /// Whether there is an entry about an object of a field.
+    func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField
+    ) throws(StoreError) -> Bool
 
     /// Keeps a mark in place of the one of the same kind, actor and log.
     func put(_ mark: Mark) throws(StoreError)

@@ -84,8 +84,8 @@ public enum Overview {
         _ space: SpaceID, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> Bool {
         let element = try store.locator(space.bytes)
-        return try store.entries(about: .space, in: ownSpace, field: .mute)
-            .first { $0.element == element }?.isOn ?? false
+        return try store.entries(about: .space, in: ownSpace, field: .mute, element: element)
+            .first?.isOn ?? false
     }
 
     /// Everyone that the person knows, ascending by person.
@@ -102,8 +102,11 @@ public enum Overview {
         _ person: PersonID, ownSpace: SpaceNumber, in store: some MergeStore
     ) throws(StoreError) -> Contact? {
         let element = try store.locator(person.bytes)
-        let entries = try store.entries(about: .space, in: ownSpace, field: .contact)
-        guard let entry = entries.first(where: { $0.element == element }) else { return nil }
+        guard
+            let entry = try store.entries(
+                about: .space, in: ownSpace, field: .contact, element: element
+            ).first
+        else { return nil }
         return try store.operation(entry.operation)?.operation.payload.flatMap(Contact.init)
     }
 
@@ -111,8 +114,7 @@ public enum Overview {
     public static func isDeleted(
         _ message: OperationReference, in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> Bool {
-        try !store.entries(
-            about: .operation(message.tag, message.sequence), in: space, field: .deletion
-        ).isEmpty
+        try store.hasEntry(
+            about: .operation(message.tag, message.sequence), in: space, field: .deletion)
     }
 }

@@ -189,6 +189,7 @@ public struct Timeline {
         _ notes: [Entry], in store: some MergeStore
     ) throws(StoreError) -> [Message.Reactions] {
         var reactions: [Message.Reactions] = []
+        var places: [String: Int] = [:]
         let active = notes.filter { $0.field == .reaction && $0.isOn }
         for entry in active.sorted(by: { $0.order < $1.order }) {
             guard let stored = try store.operation(entry.operation),
@@ -196,9 +197,10 @@ public struct Timeline {
                 let log = try store.log(stored.log),
                 let person = roster.person(of: log.device)
             else { continue }
-            if let index = reactions.firstIndex(where: { $0.emoji == reaction.emoji }) {
-                reactions[index].persons.append(person)
+            if let place = places[reaction.emoji] {
+                reactions[place].persons.append(person)
             } else {
+                places[reaction.emoji] = reactions.count
                 reactions.append(.init(emoji: reaction.emoji, persons: [person]))
             }
         }

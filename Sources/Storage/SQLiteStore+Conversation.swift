@@ -107,7 +107,7 @@ extension SQLiteStore {
     /// Keeps an entry; one with the same object, field, element and operation is replaced.
     public func put(_ entry: Entry) throws(StoreError) {
         writes()
-        let statement = statements.putEntry
+        let statement = statements.entries.put
         bind(entry, statement)
         statement.bind(7, Int64(clamping: entry.order.stand))
         statement.bind(8, entry.isOn ? 1 : 0)
@@ -117,7 +117,7 @@ extension SQLiteStore {
     /// Drops the entry with this object, field, element and operation.
     public func remove(_ entry: Entry) throws(StoreError) {
         writes()
-        let statement = statements.removeEntry
+        let statement = statements.entries.remove
         bind(entry, statement)
         try statement.run("dropping an entry")
     }
@@ -126,9 +126,37 @@ extension SQLiteStore {
     public func entries(
         about object: EntryObject, in space: SpaceNumber, field: EntryField?
     ) throws(StoreError) -> [Entry] {
-        let statement = field == nil ? statements.entries : statements.entriesOfField
+        let statement = field == nil ? statements.entries.all : statements.entries.ofField
         bind(object, in: space, statement)
         if let field { statement.bind(4, Int64(field.rawValue)) }
+        return try entries(statement, object, space)
+    }
+
+    /// The entries about an object of one field and element, ascending by order.
+    public func entries(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> [Entry] {
+        let statement = statements.entries.ofElement
+        bind(object, in: space, statement)
+        statement.bind(4, Int64(field.rawValue))
+        statement.bind(5, Int64(ordered: element))
+        return try entries(statement, object, space)
+    }
+
+    /// Whether there is an entry about an object of a field.
+    public func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField
+    ) throws(StoreError) -> Bool {
+        let statement = statements.entries.anyOfField
+        bind(object, in: space, statement)
+        statement.bind(4, Int64(field.rawValue))
+        defer { statement.reset() }
+        return try statement.step("looking for an entry")
+    }
+
+    private func entries(
+        _ statement: Statement, _ object: EntryObject, _ space: SpaceNumber
+    ) throws(StoreError) -> [Entry] {
         defer { statement.reset() }
         var found: [Entry] = []
         while try statement.step("reading entries") {

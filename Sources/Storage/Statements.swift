@@ -16,7 +16,7 @@ struct Statements {
     let insertMessage, updateMessage, removeMessage, message, messagesBefore,
         newestMessages: Statement
     let replaceTally, tally, talliesInRange: Statement
-    let putEntry, removeEntry, entries, entriesOfField: Statement
+    let entries: EntryStatements
     let insertActor, putMark, mark, marks: Statement
     let clearing, removal: [Statement]
 
@@ -66,10 +66,7 @@ struct Statements {
             "INSERT OR REPLACE INTO tally (log, chunk, bits) VALUES (?, ?, ?)")
         tally = try prepare("SELECT bits FROM tally WHERE log = ?1 AND chunk = ?2")
         talliesInRange = try prepare(SQL.talliesInRange)
-        putEntry = try prepare(SQL.putEntry)
-        removeEntry = try prepare(SQL.removeEntry)
-        entries = try prepare(SQL.entries)
-        entriesOfField = try prepare(SQL.entriesOfField)
+        entries = try EntryStatements(connection)
         insertActor = try prepare("INSERT INTO actor (number, content) VALUES (?, ?)")
         putMark = try prepare(SQL.putMark)
         mark = try prepare(SQL.mark)
@@ -84,6 +81,20 @@ struct Statements {
         keys = try KeyStatements(connection)
         values = try ValueStatements(connection)
         (namings, events) = (try NamingStatements(connection), try EventStatements(connection))
+    }
+}
+
+/// The statements about what operations established about an object.
+struct EntryStatements {
+    let put, remove, all, ofField, ofElement, anyOfField: Statement
+
+    init(_ connection: Connection) throws(StoreError) {
+        put = try connection.prepare(SQL.putEntry)
+        remove = try connection.prepare(SQL.removeEntry)
+        all = try connection.prepare(SQL.entries)
+        ofField = try connection.prepare(SQL.entriesOfField)
+        ofElement = try connection.prepare(SQL.entriesOfElement)
+        anyOfField = try connection.prepare(SQL.anyEntryOfField)
     }
 }
 
@@ -249,6 +260,11 @@ enum SQL {
     private static let entryOrder = "ORDER BY e.field, e.element, e.operation"
     static let entries = "\(entryColumns) \(entryOrder)"
     static let entriesOfField = "\(entryColumns) AND e.field = ?4 \(entryOrder)"
+    static let entriesOfElement =
+        "\(entryColumns) AND e.field = ?4 AND e.element = ?5 \(entryOrder)"
+    static let anyEntryOfField = """
+        SELECT 1 FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 LIMIT 1
+        """
 
     static let putMark = """
         INSERT OR REPLACE INTO mark (space, kind, tag, actor, said, places)

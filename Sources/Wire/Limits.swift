@@ -57,6 +57,10 @@ public enum Limits {
     public static let nameByteCountMax = 256
     /// A reaction, in UTF-8 bytes: the longest emoji sequences stay below 40.
     public static let emojiByteCountMax = 64
+    /// Reactions of one person to one message that count, those that were taken back included.
+    public static let reactionCountMax = 64
+    /// Calls that are shown of one conversation: one a day for eleven years.
+    public static let callRecordCountMax = 4096
     /// An envelope at its smallest; larger ones are of this times a power of two.
     public static let smallestEnvelopeByteCount = 512
     /// An envelope at its largest.

@@ -133,13 +133,17 @@ final class Writer {
 
     /// Writes, and returns how others name it.
     @discardableResult
-    func write(_ draft: Draft) throws -> OperationReference {
+    func write(_ draft: Draft) throws -> OperationReference { try write([draft]) }
+
+    /// Writes them all at once, and returns how others name the last.
+    @discardableResult
+    func write(_ drafts: [Draft]) throws -> OperationReference {
         wallClock += 1000
         let author = LogAuthor(
             key: key, space: replica.space, authority: replica.roster.authority,
             wallClock: wallClock)
         try replica.store.begin(.full)
-        let applied = try author.append([draft], to: replica.store, using: &random)
+        let applied = try author.append(drafts, to: replica.store, using: &random)
         try replica.fold(applied)
         try replica.store.commit()
         let operation = applied[applied.count - 1].operation

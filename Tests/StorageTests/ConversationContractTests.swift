@@ -116,6 +116,18 @@ struct ConversationContractTests {
                         == Array(sorted[..<3]))
                 #expect(
                     try store.entries(about: .space, in: log.space, field: field) == [aboutSpace])
+                func element(_ element: UInt64) throws -> [Entry] {
+                    try store.entries(
+                        about: object, in: log.space, field: field, element: element)
+                }
+                #expect(try element(0) == Array(sorted[..<2]))
+                #expect(try element(1 << 63) == [sorted[2]])
+                #expect(try element(5).isEmpty)
+                for (number, isThere) in [(1, true), (2, true), (3, false)] {
+                    let field = EntryField(rawValue: UInt16(number))
+                    #expect(
+                        try store.hasEntry(about: object, in: log.space, field: field) == isThere)
+                }
                 var off = sorted[1]
                 off.isOn = false
                 try store.put(off)
@@ -124,6 +136,10 @@ struct ConversationContractTests {
                 #expect(
                     try store.entries(about: object, in: log.space, field: field)
                         == [off, sorted[2]])
+                #expect(try element(0) == [off])
+                try store.remove(off)
+                try store.remove(sorted[2])
+                #expect(try !store.hasEntry(about: object, in: log.space, field: field))
             }
         }
     }

@@ -40,6 +40,8 @@ struct Plan: CustomTestStringConvertible, Sendable {
         Plan(testDescription: "message", sql: SQL.message),
         Plan(testDescription: "entries", sql: SQL.entries),
         Plan(testDescription: "entries of a field", sql: SQL.entriesOfField),
+        Plan(testDescription: "entries of an element", sql: SQL.entriesOfElement),
+        Plan(testDescription: "any entry of a field", sql: SQL.anyEntryOfField),
         Plan(testDescription: "operations of a range", sql: SQL.operationsByPlace),
         Plan(testDescription: "operation at a place", sql: SQL.operationByPlace),
         Plan(testDescription: "newest places", sql: SQL.standsBelow),

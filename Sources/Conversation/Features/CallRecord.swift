@@ -115,8 +115,7 @@ enum CallRule: MergeRule {
             space: context.space.number, object: .space, field: .call,
             element: try store.locator(record.subject), operation: applied.number,
             order: applied.operation.orderKey)
-        let rivals = try store.entries(about: .space, in: entry.space, field: .call)
-            .filter { $0.element == entry.element }
+        let rivals = try LastWriter.rivals(of: entry, in: store)
         for rival in rivals {
             guard let known = try CallRecord.record(of: rival, in: store) else { continue }
             if known.saysMore(than: record) { return [] }
@@ -139,11 +138,14 @@ extension CallRecord {
 extension Overview {
     /// What is known of the calls in a conversation, the oldest first: by when they began, as those
     /// who called say, and then by name. A screen shows them between the messages of their time.
+    /// Of more than ``Limits/callRecordCountMax`` those whose records stand last in order.
     public static func calls(
         in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [CallRecord] {
         var records: [CallRecord] = []
-        for entry in try store.entries(about: .space, in: space, field: .call) {
+        let entries = try store.entries(about: .space, in: space, field: .call)
+            .sorted { $0.order < $1.order }
+        for entry in entries.suffix(Limits.callRecordCountMax) {
             if let record = try CallRecord.record(of: entry, in: store) { records.append(record) }
         }
         return records.sorted { ($0.began, $0.call) < ($1.began, $1.call) }

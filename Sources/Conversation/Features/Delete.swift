@@ -93,7 +93,7 @@ enum Deletion {
     static func covers(
         _ object: EntryObject, in space: SpaceRecord, store: some MergeStore
     ) throws(StoreError) -> Bool {
-        try !store.entries(about: object, in: space.number, field: .deletion).isEmpty
+        try store.hasEntry(about: object, in: space.number, field: .deletion)
     }
 
     static func erase(

@@ -11,6 +11,8 @@ extension OperationKind {
 extension EntryField {
     /// The reactions to a message, one entry for each person and emoji.
     static let reaction = EntryField(rawValue: 3)
+    /// Which reactions there are of one person to one message, an entry for each: what bounds them.
+    static let reactor = EntryField(rawValue: 13)
 }
 
 /// The payload of a reaction.
@@ -45,7 +47,9 @@ public struct Reaction: Equatable, Sendable {
     }
 }
 
-/// For each message, person and emoji the last toggle in order wins.
+/// For each message, person and emoji the last toggle in order wins, and of those that one person said
+/// of one message the last ``Limits/reactionCountMax`` count. A toggle that fell out stands below all
+/// that count for good, so no order of arrival matters.
 enum ReactionRule: MergeRule {
     static let kind = OperationKind.reaction
     static let lane = Lane.content
@@ -58,18 +62,76 @@ enum ReactionRule: MergeRule {
             let payload = applied.operation.operation.payload,
             let reaction = Reaction(payload: payload)
         else { return [] }
-        guard
-            try LastWriter.put(
-                .reaction, of: context.author.person.bytes + reaction.emoji.utf8,
-                about: .operation(target.tag, target.sequence), isOn: reaction.isOn, by: applied,
-                context, in: store)
+        let person = context.author.person
+        let entry = Entry(
+            space: context.space.number, object: .operation(target.tag, target.sequence),
+            field: .reaction, element: try store.locator(person.bytes + reaction.emoji.utf8),
+            operation: applied.number, order: applied.orderKey, isOn: reaction.isOn)
+        let rivals = try LastWriter.rivals(of: entry, in: store)
+        guard rivals.allSatisfy({ $0.order <= entry.order }),
+            try makeRoom(for: entry, replacing: rivals, of: person, to: target, in: store)
         else { return [] }
+        for rival in rivals { try store.remove(rival) }
+        try store.put(entry)
         return try Target.change(target, context, in: store)
+    }
+
+    /// Keeps that the person said something of the message, which takes the place of what it replaces,
+    /// or of the least in order where there is no room. Returns whether there was.
+    private static func makeRoom(
+        for entry: Entry, replacing rivals: [Entry], of person: PersonID,
+        to target: OperationReference, in store: some MergeStore
+    ) throws(StoreError) -> Bool {
+        var place = ByteWriter(capacity: 64)
+        place.identifier(person)
+        place.uint64(target.tag.value)
+        place.uint64(target.sequence)
+        var said = entry
+        // About the space: who reads a message need not look at these.
+        (said.object, said.field) = (.space, .reactor)
+        said.element = try store.locator(place.bytes)
+        var kept = try LastWriter.rivals(of: said, in: store)
+        for rival in rivals {
+            guard let place = kept.firstIndex(where: { $0.operation == rival.operation })
+            else { continue }
+            try store.remove(kept.remove(at: place))
+        }
+        if kept.count >= Limits.reactionCountMax, let least = kept.first {
+            guard least.order < entry.order else { return false }
+            try store.remove(least)
+            try drop(least.operation, of: person, about: entry.object, in: store)
+        }
+        try store.put(said)
+        return true
+    }
+
+    private static func drop(
+        _ operation: OperationNumber, of person: PersonID, about object: EntryObject,
+        in store: some MergeStore
+    ) throws(StoreError) {
+        guard let stored = try store.operation(operation),
+            let reaction = stored.operation.payload.flatMap(Reaction.init(payload:)),
+            let log = try store.log(stored.log)
+        else { return }
+        try store.remove(
+            Entry(
+                space: log.space, object: object, field: .reaction,
+                element: try store.locator(person.bytes + reaction.emoji.utf8),
+                operation: operation,
+                order: VerifiedOperation(stored: stored, tag: log.tag).orderKey))
     }
 }
 
 /// One value with one owner: the greatest in order stays.
 enum LastWriter {
+    /// What is kept of the same element, ascending by order.
+    static func rivals(
+        of entry: Entry, in store: some ConversationStore
+    ) throws(StoreError) -> [Entry] {
+        try store.entries(
+            about: entry.object, in: entry.space, field: entry.field, element: entry.element)
+    }
+
     /// Keeps what an operation says of an element of a field if it is the last word on it. Returns
     /// whether it was.
     static func put(
@@ -81,9 +143,7 @@ enum LastWriter {
             space: context.space.number, object: object, field: field,
             element: try element.map { bytes throws(StoreError) in try store.locator(bytes) } ?? 0,
             operation: applied.number, order: applied.orderKey, isOn: isOn)
-        let rivals = try store.entries(
-            about: entry.object, in: entry.space, field: entry.field
-        ).filter { $0.element == entry.element }
+        let rivals = try rivals(of: entry, in: store)
         guard rivals.allSatisfy({ $0.order <= entry.order }) else { return false }
         for rival in rivals { try store.remove(rival) }
         try store.put(entry)
