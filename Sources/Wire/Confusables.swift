@@ -24,7 +24,7 @@ public enum Confusables {
         for scalar in name.unicodeScalars {
             if scalar.properties.isWhitespace {
                 if !skeleton.isEmpty, skeleton.last != " " { skeleton.append(" ") }
-            } else if !scalar.properties.isDefaultIgnorableCodePoint {
+            } else if !VisibleName.drawsNothing(scalar), scalar != VisibleName.standIn {
                 let drawn = latin(of: scalar) ?? String(scalar)
                 skeleton.append(drawn == "L" ? drawn : drawn.lowercased())
             }

@@ -15,9 +15,11 @@ public enum VisibleName {
         let scalars = Array(name.unicodeScalars)
         return scalars.indices.allSatisfy { place in
             isHidden(scalars, at: place) || scalars[place].properties.isWhitespace
-                || blankScalars.contains(scalars[place].value)
         }
     }
+
+    /// What is shown in place of a hidden mark.
+    static let standIn: Unicode.Scalar = "\u{FFFD}"
 
     /// A name as it came from elsewhere: with `�` in place of each hidden mark, one blank in place
     /// of several, and in quotes where it could be taken for an identifier.
@@ -26,7 +28,7 @@ public enum VisibleName {
         var shown = String.UnicodeScalarView()
         for place in scalars.indices {
             if isHidden(scalars, at: place) {
-                shown.append("\u{FFFD}")
+                shown.append(standIn)
             } else if scalars[place].properties.isWhitespace {
                 // Several would look like the columns of a table.
                 if let last = shown.last, last != " " { shown.append(" ") }
@@ -52,8 +54,7 @@ public enum VisibleName {
     public static func looksLikeIdentifier(_ name: String) -> Bool {
         let scalars = Array(name.unicodeScalars)
         var seen = String.UnicodeScalarView()
-        for place in scalars.indices
-        where !isHidden(scalars, at: place) && !blankScalars.contains(scalars[place].value) {
+        for place in scalars.indices where !isHidden(scalars, at: place) {
             seen.append(scalars[place])
         }
         return isIdentifier(String(seen).trimmed(where: \.isWhitespace)) { scalar in
@@ -74,9 +75,23 @@ public enum VisibleName {
         return parts.allSatisfy { !$0.isEmpty && $0.allSatisfy(isDigit) }
     }
 
-    /// Letters that Unicode counts as visible and fonts draw as nothing: Hangul fillers, and the
-    /// empty Braille cell.
-    private static let blankScalars: Set<UInt32> = [0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0]
+    /// Whether a character draws nothing, whatever stands beside it. Those of `blanks` count as
+    /// letters, signs or accents in Unicode, which lists nowhere that they are blank.
+    static func drawsNothing(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isDefaultIgnorableCodePoint || blanks.contains(scalar.value)
+    }
+
+    /// From the code charts of Unicode 15.1: what has an empty picture, or none of its own, and is
+    /// neither a blank nor default-ignorable.
+    private static let blanks: Set<UInt32> = [
+        0x2800,  // BRAILLE PATTERN BLANK
+        0xFFFC,  // OBJECT REPLACEMENT CHARACTER, in place of what is not there
+        0x1107F,  // BRAHMI NUMBER JOINER
+        0x13441, 0x13442,  // EGYPTIAN HIEROGLYPH FULL BLANK, HALF BLANK
+        0x16FE4,  // KHITAN SMALL SCRIPT FILLER
+        0x1BC9D,  // DUPLOYAN THICK LETTER SELECTOR
+        0x1D159,  // MUSICAL SYMBOL NULL NOTEHEAD
+    ]
 
     private static func isHidden(_ scalars: [Unicode.Scalar], at place: Int) -> Bool {
         let properties = scalars[place].properties
@@ -85,7 +100,7 @@ public enum VisibleName {
             .privateUse:
             return !joins(scalars, at: place)
         default:
-            return properties.isDefaultIgnorableCodePoint && !joins(scalars, at: place)
+            return drawsNothing(scalars[place]) && !joins(scalars, at: place)
         }
     }
 

@@ -199,7 +199,9 @@ struct UseProcessTests {
 
     @Test(
         "a name that nobody can see, or that holds marks that nobody sees, is no name",
-        arguments: ["Ad\u{200B}a", "  ", "\u{3164}", "\u{202E}adA", ""])
+        arguments: [
+            "Ad\u{200B}a", "  ", "\u{3164}", "\u{202E}adA", "Ada\u{2800}", "Ad\u{1D159}a", "",
+        ])
     func names(name: String) async throws {
         let folder = try TemporaryFolder()
         let (status, output) = try await run(["init", "--name", name], at: folder.home("ada"))

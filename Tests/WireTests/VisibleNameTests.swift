@@ -18,6 +18,26 @@ struct VisibleNameTests {
         #expect(VisibleName.hiddenMark(in: VisibleName.shown(name)) == nil)
     }
 
+    static let unseen =
+        ["\u{2800}", "\u{FFFC}", "\u{1107F}", "\u{13441}", "\u{13442}"]
+        + ["\u{16FE4}", "\u{1BC9D}", "\u{1D159}", "\u{3164}", "\u{34F}"]
+
+    @Test(
+        "Attack 149: a letter, a sign or an accent that draws nothing is a hidden mark",
+        arguments: unseen)
+    func blank149(mark: String) {
+        for (before, after) in [("Vera", ""), ("Ve", "ra"), ("", "Vera")] {
+            let name = before + mark + after
+            #expect(VisibleName.hiddenMark(in: name) == mark.unicodeScalars.first)
+            #expect(VisibleName.shown(name) == before + "\u{FFFD}" + after)
+            #expect(Confusables.resemble("Vera", name))
+            // As it stands in a list of contacts.
+            #expect(Confusables.resemble("Vera", VisibleName.shown(name)))
+        }
+        #expect(VisibleName.isBlank(mark + " " + mark))
+        #expect(VisibleName.looksLikeIdentifier("42bc" + mark + "5fac"))
+    }
+
     @Test(
         "names of people are left as they are",
         arguments: [
