@@ -223,9 +223,9 @@ let targets: [Target] = [
     tests(
         "Process",
         [
-            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyNodeCore", "ParleyStorage",
-            "ParleyTransport", "Parley", "ParleyLocalAPI", "ParleyRelaying", "RelayServerTests",
-            "parley",
+            "ParleyWire", "ParleySealing", "ParleyLedger", "ParleyRoster", "ParleySignalling",
+            "ParleyConversation", "ParleyNodeCore", "ParleyStorage", "ParleyTransport", "Parley",
+            "ParleyLocalAPI", "ParleyRelaying", "RelayServerTests", "parley",
         ]),
 ]
 

@@ -184,16 +184,31 @@ struct NaiveModel: Equatable {
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
     }
 
-    /// Of all that is said of a call the greatest outcome, then the longest time, then the last.
+    /// Of all that its founder says of a call the greatest outcome, then the longest time, then the
+    /// last; and so of others who were in, where the founder does not say that nobody was.
     private mutating func foldCalls(_ acts: [Act]) {
         var best: [[UInt8]: PayloadCall] = [:]
+        var words: [[UInt8]: PayloadCall] = [:]
         for act in acts
         where act.kind == 68 && act.lane == .content && act.author.role >= .member && act.hasBody {
             guard let call = Payload.decode(PayloadCall.self, act.payload) else { continue }
-            let known = best[fieldBytes(call.call)]
-            let isBeaten =
-                known.map { ($0.outcome, $0.duration) > (call.outcome, call.duration) } ?? false
-            if !isBeaten { best[fieldBytes(call.call)] = call }
+            let name = fieldBytes(call.call) + fieldBytes(call.founder)
+            let isFounder = fieldBytes(call.founder) == act.author.person.bytes
+            let wasIn = call.persons.contains { fieldBytes($0) == act.author.person.bytes }
+            guard isFounder || wasIn else { continue }
+            let known = isFounder ? best[name] : words[name]
+            if let known, (known.outcome, known.duration) > (call.outcome, call.duration) {
+                continue
+            }
+            if isFounder { best[name] = call } else { words[name] = call }
+        }
+        for (name, word) in words {
+            guard var call = best[name], ![1, 2, 3, 4, 5].contains(call.outcome),
+                (word.outcome, word.duration) > (call.outcome, call.duration)
+            else { continue }
+            (call.outcome, call.duration) = (word.outcome, word.duration)
+            call.persons = word.persons
+            best[name] = call
         }
         let names = best.keys.sorted {
             (best[$0]?.began ?? 0, $0.description) < (best[$1]?.began ?? 0, $1.description)

@@ -62,6 +62,52 @@ struct CallRecordTests {
         }
     }
 
+    @Test(
+        "Attack 148: nobody shows a call as begun by who says nothing of it, nor of who was not in")
+    func forged() throws {
+        let cast = try Cast(seed: 9)
+        let (ann, ben, dan) = (cast.ann, cast.ben, cast.dan)
+        // Ann's word on four calls of hers.
+        let unanswered = Self.record(2, .unanswered, by: ann, with: [ann])
+        let begun = Self.record(3, .begun, by: ann, with: [ann])
+        let talked = Self.record(4, .talked, 5_000, by: ann, with: [ann, ben])
+        let mine = [unanswered, begun, talked, Self.record(5, .begun, by: ann, with: [ann])]
+        for record in mine { try ann.write(record.draft()) }
+        try cast.meet()
+        // A call that never was; one that was not answered; one and one more that Dan was not in;
+        // and an hour more of one that he was in by his own word, as Ben says for himself.
+        let forged = [
+            Self.record(1, .talked, 3_600_000, by: ann, with: [ann, dan]),
+            Self.record(2, .talked, 3_600_000, by: ann, with: [ann, dan]),
+            Self.record(3, .talked, 3_600_000, by: ann, with: [ann, ben]),
+            Self.record(4, .talked, 3_600_000, by: ann, with: [ann, ben]),
+            Self.record(6, .unanswered, by: ben, with: [ben]),
+        ]
+        for record in forged { try dan.write(record.draft()) }
+        var word = Self.record(5, .talked, 9_000, by: ann, with: [ann, ben])
+        word.began += 777
+        try ben.write(word.draft())
+        // The name of a call of Ann's, for one of Dan's.
+        let namesake = Self.record(4, .unanswered, by: dan, with: [dan])
+        try dan.write(namesake.draft())
+        try cast.meet()
+        word.began -= 777
+        let digest = try ann.replica.digest()
+        for order in 0..<6 as Range<UInt64> {
+            let replica = try cast.newReplica(seed: order)
+            try cast.deliverAll(to: replica, seed: 9 << 8 | order)
+            let shown = try Overview.calls(in: replica.space.number, store: replica.store)
+            #expect(
+                shown.filter { $0.founder == ann.replica.person } == [
+                    unanswered, begun, talked, word,
+                ])
+            #expect(shown.filter { $0.founder != ann.replica.person } == [namesake])
+            #expect(try replica.digest() == digest)
+            try replica.rebuild()
+            #expect(try replica.digest() == digest)
+        }
+    }
+
     @Test("tell who missed a call")
     func missed() throws {
         let cast = try Cast(seed: 8)

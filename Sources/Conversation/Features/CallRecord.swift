@@ -10,8 +10,10 @@ extension OperationKind {
 }
 
 extension EntryField {
-    /// Calls, one entry for each: what says most of it.
+    /// Calls, one entry for each: what says most of it, of what its founder says.
     static let call = EntryField(rawValue: 10)
+    /// The same of what others say who were in it, by their own word.
+    static let callWord = EntryField(rawValue: 14)
 }
 
 /// What is known in a conversation of a call.
@@ -67,8 +69,13 @@ public struct CallRecord: Equatable, Sendable {
         }
     }
 
-    /// The call's name in bytes, by which entries tell calls apart.
+    /// The call's name in bytes.
     var subject: [UInt8] { name }
+
+    /// What entries tell calls apart by: somebody else may give the same name to one of theirs.
+    fileprivate func element(in store: some ConversationStore) throws(StoreError) -> UInt64 {
+        try store.locator(name + founder.bytes)
+    }
 
     /// The operation that says this.
     public func draft() -> Draft {
@@ -98,9 +105,22 @@ public struct CallRecord: Equatable, Sendable {
         (summary.outcome.rawValue, summary.duration)
             > (other.summary.outcome.rawValue, other.summary.duration)
     }
+
+    /// This record of the founder's, with what somebody else says who was in the call, where that is
+    /// more. Who called knows that nobody came.
+    fileprivate func heeding(_ word: CallRecord) -> CallRecord {
+        switch summary.outcome {
+        case .begun, .failed, .talked: break
+        case .replaced, .unanswered, .cancelled, .refused, .declined: return self
+        }
+        guard word.saysMore(than: self) else { return self }
+        return CallRecord(call: call, founder: founder, began: began, summary: word.summary)
+    }
 }
 
-/// Of all that is said of a call what says most holds; of two that say as much the later in order.
+/// Of what a call's founder says of it what says most holds, and so of what others say who were in it;
+/// of two that say as much the later in order. Of a call of which its founder says nothing nobody else
+/// does either: none is shown as begun by who did not begin it.
 enum CallRule: MergeRule {
     static let kind = OperationKind.call
     static let lane = Lane.content
@@ -111,9 +131,12 @@ enum CallRule: MergeRule {
     ) throws(StoreError) -> [ViewChange] {
         guard let record = applied.operation.operation.payload.flatMap(CallRecord.init(payload:))
         else { return [] }
+        let author = context.author.person
+        guard author == record.founder || record.summary.persons.contains(author) else { return [] }
         let entry = Entry(
-            space: context.space.number, object: .space, field: .call,
-            element: try store.locator(record.subject), operation: applied.number,
+            space: context.space.number, object: .space,
+            field: author == record.founder ? .call : .callWord,
+            element: try record.element(in: store), operation: applied.number,
             order: applied.operation.orderKey)
         let rivals = try LastWriter.rivals(of: entry, in: store)
         for rival in rivals {
@@ -138,7 +161,7 @@ extension CallRecord {
 extension Overview {
     /// What is known of the calls in a conversation, the oldest first: by when they began, as those
     /// who called say, and then by name. A screen shows them between the messages of their time.
-    /// Of more than ``Limits/callRecordCountMax`` those whose records stand last in order.
+    /// Of more than ``Limits/callRecordCountMax`` those of which the founder's word stands last in order.
     public static func calls(
         in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> [CallRecord] {
@@ -146,8 +169,17 @@ extension Overview {
         let entries = try store.entries(about: .space, in: space, field: .call)
             .sorted { $0.order < $1.order }
         for entry in entries.suffix(Limits.callRecordCountMax) {
-            if let record = try CallRecord.record(of: entry, in: store) { records.append(record) }
+            guard var record = try CallRecord.record(of: entry, in: store) else { continue }
+            let words = try store.entries(
+                about: .space, in: space, field: .callWord, element: entry.element)
+            for word in words {
+                guard let word = try CallRecord.record(of: word, in: store) else { continue }
+                record = record.heeding(word)
+            }
+            records.append(record)
         }
-        return records.sorted { ($0.began, $0.call) < ($1.began, $1.call) }
+        return records.sorted {
+            ($0.began, $0.call, $0.founder) < ($1.began, $1.call, $1.founder)
+        }
     }
 }
