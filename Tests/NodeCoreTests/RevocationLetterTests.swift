@@ -1,9 +1,11 @@
 import ParleyConversation
 import ParleyLedger
-import ParleyNodeCore
+import ParleySealing
 import ParleySimulation
 import ParleyWire
 import Testing
+
+@testable import ParleyNodeCore
 
 /// A revoked device that nobody links with. Source: `Protocol/05-identity.md`, "Identity log".
 @Suite("A revoked device behind relays")
@@ -38,20 +40,48 @@ struct RevocationLetterTests {
         #expect(knows)
     }
 
-    @Test("is told so by whom it writes to, where the letter was lost")
+    @Test("is told so in answer to its letters, once an hour")
     func answered() throws {
-        pair.world.stopProcess(of: phone)
-        pair.world.stop(far)
+        let world = pair.world
+        // What it showed of itself before.
+        let card = try #require(try CardReader.own(of: phone.identity, phone.store))
+        world.stopProcess(of: phone)
         try revokePhone()
-        // No letter waits so long for its relay.
-        pair.world.run(for: 900_000)
-        pair.world.start(far)
-        pair.world.start(phone)
-        let knows = phone.core.node.isRevoked
-        #expect(!knows)
-        // At its start it asks what is new.
-        pair.world.run(for: 1_800_000)
-        let hasHeard = phone.core.node.isRevoked
-        #expect(hasHeard)
+        world.run(for: 60_000)
+        let ben = pair.ben
+        let part = try #require(
+            try CardReader.parts(of: ben.identity.person, ben.store).first)
+        let mailbox = try #require(part.mailboxes.first)
+        let prekey = try #require(part.prekeys.last)
+        var (core, store) = (ben.core, try ben.store.copy())
+        var random = SeededRandom(seed: 9, purpose: "letters")
+        var answers: [Bool] = []
+        for (index, minute) in [0, 1, 61].enumerated() {
+            let shown = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
+            let content = try #require(
+                LetterContent.encode([shown], number: LetterNumber(clamping: UInt64(index + 1))))
+            let letter = try #require(
+                Letter.seal(
+                    content, to: prekey.key, inbox: mailbox.inbox, by: phone.identity.key,
+                    using: &random))
+            let time = world.now + UInt64(minute) * 60_000
+            let entry = RelayEntry(counter: .max / 2 + UInt64(index), envelope: letter)
+            try store.begin(.full)
+            let effects = try core.step(
+                .relay(pair.relay.key, .arrived(mailbox.inbox, [entry])),
+                at: Instant(monotonic: time, wall: World.epoch + time), in: store, using: &random)
+            try store.commit()
+            answers.append(
+                effects.contains { effect in
+                    switch effect {
+                    // The relay that the phone reads is called first, where it is not connected.
+                    case .callRelay(far.key, _): true
+                    case .askRelay(far.key, let request):
+                        if case .put = request.action { true } else { false }
+                    default: false
+                    }
+                })
+        }
+        #expect(answers == [true, false, true])
     }
 }
