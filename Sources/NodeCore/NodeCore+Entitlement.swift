@@ -47,7 +47,8 @@ extension NodeCore {
     /// Whether operations of a space are taken from this peer: from who is in it, or is about to let
     /// itself in; and before this device is, from who may introduce it.
     mutating func mayBring(
-        _ operations: Operations, _ peer: Bringer, to space: SpaceRecord, _ store: some Store
+        _ operations: Operations, _ peer: Bringer, to space: SpaceRecord, at now: Instant,
+        _ store: some Store
     ) throws(StoreError) -> Bool {
         let roster = try roster(of: space, store)
         if roster?.member(with: peer.device)?.person == peer.person { return true }
@@ -55,30 +56,48 @@ extension NodeCore {
             return try mayIntroduce(space.id, peer.person, store)
         }
         if letsItselfIn(peer.device, of: peer.person, to: roster) { return true }
-        return try undoesLeaving(operations, of: peer.person, in: space, store)
+        return try bearsOnStanding(of: peer, operations, in: space, at: now, store)
     }
 
-    /// Whether a person who is out is in by what they bring: a device left for them, and they have
-    /// revoked it before they heard of that. They believe themselves members, so nobody else need
-    /// know of it. Where they are still out by it, nothing of it is kept.
-    private func undoesLeaving(
-        _ operations: Operations, of person: PersonID, in space: SpaceRecord, _ store: some Store
+    /// Whether what somebody brings who is out bears on that: they are in by it, or may be told by it why
+    /// they are not. They take themselves for a member by what it may be that nobody else holds: they
+    /// have revoked the device that left for them, or who let them in again is out as well by now, or
+    /// lost. So nothing is kept but what leaves them something to hear, and they hear each thing once.
+    private mutating func bearsOnStanding(
+        of peer: Bringer, _ operations: Operations, in space: SpaceRecord, at now: Instant,
+        _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard var graph = judges[space.number]?.graph else { return false }
-        let leavers = graph.leavers(of: person)
-        guard !leavers.isEmpty else { return false }
-        for run in operations.runs where run.lane == .control {
-            guard run.operations.contains(where: { $0.revokes(oneOf: leavers) }) else { continue }
+        let runs = operations.runs.filter { $0.lane == .control }
+        guard runs.contains(where: { $0.operations.contains { $0.admits(peer.person) } }),
+            let graph = judges[space.number]?.graph
+        else { return false }
+        // Nothing of it is paid for by credit, and all may have to be heard again.
+        let work = Self.standingWork + Self.standingWorkEach * UInt64(graph.count)
+        guard allowances.take(work, for: peer.person, at: now.monotonic) == .fine else {
+            try count(.tooManyFrames, store)
+            return false
+        }
+        var parts: [ControlPart] = []
+        for run in runs {
             let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
             let log = try store.log(LogTag(name), in: space.number)
             // What cannot be verified says nothing here; it is not counted twice.
             let pieces = try? Self.verify(run, in: space.id, against: log, limit: nil)
-            for operation in (pieces ?? []).flatMap(\.operations) {
-                graph.add(operation, by: run.device)
-            }
+            parts += (pieces ?? []).map { ControlPart($0.operations, by: run.device) }
         }
-        return graph.roster().member(person) != nil
+        if parts.isEmpty { return false }
+        var more = graph
+        more.add(parts)
+        let roster = more.roster()
+        return roster.member(with: peer.device)?.person == peer.person
+            || letsItselfIn(peer.device, of: peer.person, to: roster)
+            || more.tells(peer.device, of: peer.person, moreThan: graph)
     }
+
+    /// Units of work that it costs to find out what something says of who is out, and for each
+    /// operation of lane 0.
+    private static let standingWork: UInt64 = 100
+    private static let standingWorkEach: UInt64 = 8
 
     /// Takes in a space that somebody introduces, its lane 0 alone until this device is in it and its
     /// person has accepted.
@@ -126,12 +145,19 @@ extension NodeCore {
 }
 
 extension Operation {
-    /// Whether it takes one of these devices out for good.
-    fileprivate func revokes(oneOf devices: Set<DeviceID>) -> Bool {
-        guard header.kind == .ident, let payload,
-            // What does not parse changes no roster.
-            case .revoke(let device, _)? = try? Ident(payload: payload).change
-        else { return false }
-        return devices.contains(device)
+    /// Whether it may let this person in, or devices of theirs, or change which of these there are.
+    fileprivate func admits(_ person: PersonID) -> Bool {
+        // What does not parse changes no roster.
+        (try? admitted()) == person
+    }
+
+    private func admitted() throws(ControlRejection) -> PersonID? {
+        guard let payload else { return nil }
+        return switch header.kind {
+        case .addMember: try AddMember(payload: payload).newcomer.person
+        case .redeem: try Redeem(payload: payload).newcomer.person
+        case .ident: try Ident(payload: payload).person
+        default: nil
+        }
     }
 }

@@ -70,7 +70,7 @@ extension NodeCore {
             watchDevices(at: now, &effects)
         }
         guard let space = try store.space(operations.space),
-            try mayBring(operations, peer, to: space, store)
+            try mayBring(operations, peer, to: space, at: now, store)
         else { return try count(.foreignSpace, store) }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead

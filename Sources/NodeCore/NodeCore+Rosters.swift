@@ -120,30 +120,14 @@ public enum RosterReader {
         _ store: some LogStore
     ) throws(StoreError) -> ControlGraph {
         var graph = ControlGraph(space: space.id, forks: ends)
-        var pending: [(log: LogRecord, operations: [StoredOperation], next: Int)] = []
+        var parts: [ControlPart] = []
         for log in logs where log.end > 0 {
             let held = try store.operations(in: log.number, 0...log.end - 1, limit: .max)
-            pending.append((log, held, 0))
+            parts.append(
+                ControlPart(
+                    held.map { VerifiedOperation(stored: $0, tag: log.tag) }, by: log.device))
         }
-        // Causes first: each log goes as far as the others let it, and waits for one place of
-        // another; so each operation is looked at once, and once more for each of its causes.
-        var ready = Array(pending.indices.reversed())
-        var waiting: [LogTip: [Int]] = [:]
-        while let place = ready.popLast() {
-            let log = pending[place].log
-            while pending[place].next < pending[place].operations.count {
-                let stored = pending[place].operations[pending[place].next]
-                let operation = VerifiedOperation(stored: stored, tag: log.tag)
-                if let cause = graph.missingCause(of: operation) {
-                    waiting[cause, default: []].append(place)
-                    break
-                }
-                guard graph.add(operation, by: log.device) else { break }
-                pending[place].next += 1
-                let added = LogTip(tag: log.tag, sequence: operation.sequence)
-                ready += waiting.removeValue(forKey: added) ?? []
-            }
-        }
+        graph.add(parts)
         return graph
     }
 }

@@ -55,6 +55,21 @@ extension ControlGraph {
         set(of: ControlTips(reasons(against: device, person))).map(places) ?? []
     }
 
+    /// Whether a device that is out may hear more of what is held in `former` than there: this holds
+    /// more, something of that lets the device in, and what is held in `former` voids that.
+    public func tells(
+        _ device: DeviceID, of person: PersonID, moreThan former: ControlGraph
+    ) -> Bool {
+        var known: [LogTag: UInt64] = [:]
+        for place in former.departure(of: device, person) {
+            known[place.tag] = place.sequence + 1
+        }
+        return departure(of: device, person).contains { place in
+            let held = former.logNumbers[place.tag].map { former.logs[$0].nodes.count } ?? 0
+            return min(place.sequence + 1, UInt64(held)) > known[place.tag] ?? 0
+        }
+    }
+
     /// The devices that have left for a person, by what holds.
     public func leavers(of person: PersonID) -> Set<DeviceID> {
         let index = authorities.index

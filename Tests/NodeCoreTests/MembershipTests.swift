@@ -272,4 +272,33 @@ struct MembershipTests {
             #expect(try village.texts(node) == ["from my phone"], "\(node.name)")
         }
     }
+
+    /// Nobody took lane 0 from who is out, so nobody else could know by what cara was in: ann could not
+    /// tell her why she was not, and she wrote to ann for ever.
+    @Test(
+        "who was let in by a device that was lost, or is revoked, is in everywhere or hears why not",
+        arguments: [true, false], [true, false])
+    func letInByALostDevice(isRevoked: Bool, wasIn: Bool) throws {
+        let village = try Village(seed: 10, memberCount: wasIn ? 3 : 2)
+        let (world, ann, cara) = (village.world, village.ann, village.cara)
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 30_000)
+        if wasIn { try village.remove(cara, by: ann) }
+        world.run(for: 5_000)
+        world.partition([ann, village.ben], [phone, cara])
+        try village.add(cara, by: phone)
+        world.run(for: 5_000)
+        try village.type("here I am", cara)
+        if isRevoked {
+            try village.perform(.revokeDevice(phone.identity.device, root: nil), ann)
+        }
+        world.run(for: 5_000)
+        world.stopProcess(of: phone)
+        village.settle()
+        for node in [ann, village.ben, cara] {
+            let others = isRevoked ? ["ann", "ben"] : ["ann", "ben", "cara"]
+            #expect(try village.members(node) == Set(others), "\(node.name)")
+        }
+        #expect(try village.texts(ann) == (isRevoked ? [] : ["here I am"]))
+    }
 }
