@@ -64,19 +64,30 @@ final class SecretsStayIn: Checker {
         }
     }
 
-    /// Each space once, at whoever of its honest members knows most of lane 0.
+    /// Each space once, at whoever of its honest members knows most of lane 0. Who is out and has not
+    /// heard so knows nothing of what was given since to others whom they take to be out.
     private func readings(of world: World) throws -> [Reading] {
-        var all: [SpaceID: Reading] = [:]
+        var all: [SpaceID: [Reading]] = [:]
         for node in world.honestNodes {
             for space in try node.store.spaces() {
                 let control = try book.read(space, of: node)
-                guard control.now.owners[node.identity.device] != nil,
-                    control.held.count > all[space.id]?.control.held.count ?? 0
-                else { continue }
-                all[space.id] = Reading(node: node, space: space, control: control)
+                all[space.id, default: []].append(
+                    Reading(node: node, space: space, control: control))
             }
         }
-        return all.keys.sorted().compactMap { all[$0] }
+        return all.keys.sorted().compactMap { space in
+            let readings = all[space] ?? []
+            let members = readings.filter { reading in
+                let device = reading.node.identity.device
+                return reading.control.now.owners[device] != nil
+                    && !readings.contains { other in
+                        other.control.held.count > reading.control.held.count
+                            && other.control.now.owners[device] == nil
+                    }
+            }
+            let most = members.map(\.control.held.count).max()
+            return members.first { $0.control.held.count == most }
+        }
     }
 
     // MARK: Keys

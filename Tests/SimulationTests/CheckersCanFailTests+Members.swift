@@ -106,6 +106,30 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    /// Ben was taken out and let in again, and given what had been written meanwhile. Everybody who
+    /// knows that has left since; ann's phone was revoked and has not heard of it.
+    @Test("SecretsStayIn: what is judged is not what a revoked device takes for the group")
+    func revokedReader() throws {
+        let trial = try Trial(of: "I16")
+        let (world, ann, ben, trip) = (trial.world, trial.ann, trial.ben, trial.trip)
+        let phone = try world.addDevice("phone", of: ann)
+        try ann.perform(.changeSettings(trip, SpaceSettings(history: .all)))
+        world.run(for: 30_000)
+        try trial.removeBen()
+        world.partition([phone], [ann, ben])
+        try ann.perform(.revokeDevice(phone.identity.device, root: nil))
+        try ann.perform(.addMember(trip, ben.identity.person, .member))
+        try ann.perform(.setRole(trip, ben.identity.person, .owner))
+        world.run(for: 5_000)
+        #expect(try ben.texts(in: trip).contains("now that we are alone"))
+        #expect(try phone.texts(in: trip).contains("now that we are alone"))
+        try ann.perform(.leave(trip))
+        world.run(for: 5_000)
+        try ben.perform(.leave(trip))
+        world.run(for: 5_000)
+        try trial.jury.verify()
+    }
+
     @Test("SecretsStayIn: who is in has lost what opens the epoch of now")
     func keysLost() throws {
         let trial = try Trial(of: "I16")
