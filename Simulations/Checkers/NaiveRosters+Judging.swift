@@ -194,6 +194,17 @@ struct NaiveControl {
         invited = Self.invited(now, rosters, held)
     }
 
+    /// What a device that is out may have of lane 0 from this store: what put it out. Devices of one person
+    /// may tell each other as well that they had accepted to be in a group, though who put them out had
+    /// not heard so.
+    func departure(of device: DeviceID, _ owner: PersonID) -> NaiveRosters.Acts {
+        let departure = now.departure(of: device, owner, rosters)
+        guard owner == person, now.kind == .group, now.seats[owner] == nil, !departure.isEmpty
+        else { return departure }
+        let said = held.filter { Self.says($0, that: owner, now, rosters) }
+        return said.reduce(departure.union(said)) { $0.union(rosters.acts[$1].past) }
+    }
+
     private static func invited(
         _ now: NaiveRosters.Fold, _ rosters: NaiveRosters, _ held: NaiveRosters.Acts
     ) -> [PersonID] {

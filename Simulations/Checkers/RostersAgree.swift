@@ -137,7 +137,7 @@ final class RostersAgree: Checker {
             // Its person's word is all that it takes to come in, and for that it has to know where.
             let isUntold = now.seats[peer.person] != nil && now.person(of: peer.device) == nil
             if isIn || isUntold { return nil }
-            let departure = now.departure(of: peer.device, peer.person, rosters)
+            let departure = control.departure(of: peer.device, peer.person)
             if departure.isEmpty { return "it never was a member" }
             let tag = LogTag(
                 OperationHash.log(space: rosters.space, device: run.device, lane: .control))

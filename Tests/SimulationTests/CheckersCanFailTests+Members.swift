@@ -130,6 +130,27 @@ extension CheckersCanFailTests {
         try trial.jury.verify()
     }
 
+    /// Ben had not heard that he was out when he accepted, and ann has never heard that he did.
+    @Test("RostersAgree: own devices are told that their person accepted, whoever has not heard so")
+    func acceptedUnheard() throws {
+        let world = World(seed: 5)
+        world.contactsMayAdd = false
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        let jury = Jury(of: world, only: ["I9"])
+        let trip = try world.group("trip", [ann, ben])
+        world.run(for: 5_000)
+        world.cut(ann, ben)
+        try ben.perform(.acceptInvitation(trip))
+        try ann.perform(.removeMember(trip, ben.identity.person))
+        world.run(for: 5_000)
+        world.heal()
+        world.run(for: 400_000)
+        let phone = try world.addDevice("phone", of: ben)
+        world.run(for: 30_000)
+        #expect(try phone.store.space(trip) != nil, "it was told")
+        try jury.verify()
+    }
+
     @Test("SecretsStayIn: who is in has lost what opens the epoch of now")
     func keysLost() throws {
         let trial = try Trial(of: "I16")
