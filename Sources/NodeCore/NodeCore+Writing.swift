@@ -71,9 +71,13 @@ extension NodeCore {
             else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
+            let roster = judges[number]?.roster
             for log in try store.agreedLogs(in: number) where log.lane == .content {
-                guard log.device != identity.device, log.isWhole, let place = log.wholeThrough,
-                    log.holds(place)
+                // No mark is kept of whom nothing counts, nor one that tells nothing, as of a log that is
+                // held up to where it begins for this device. It would be told at every look, and
+                // each receipt is a reason to look for whoever else would tell such a one.
+                guard log.device != identity.device, roster?.person(of: log.device) != nil,
+                    log.isWhole, let place = log.wholeThrough, log.holds(place), place >= log.base
                 else { continue }
                 let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()

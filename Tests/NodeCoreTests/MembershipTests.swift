@@ -301,4 +301,54 @@ struct MembershipTests {
         }
         #expect(try village.texts(ann) == (isRevoked ? [] : ["here I am"]))
     }
+
+    /// Two devices told each other without end that they had received what dora wrote: of her, whom
+    /// nobody had let in by right, no mark is kept.
+    @Test("nobody says that they received what somebody wrote who was let in by nothing that holds")
+    func receiptsOfNobody() throws {
+        let village = try Village(seed: 10, memberCount: 3)
+        let (world, ann, cara) = (village.world, village.ann, village.cara)
+        let tablet = try world.addDevice("tablet", of: cara)
+        try village.perform(
+            .setRole(village.group, village.ben.identity.person, .admin), ann)
+        world.run(for: 30_000)
+        world.partition([ann], [village.ben, cara, tablet, village.dora])
+        world.run(for: 100_000)
+        try village.add(village.dora, by: village.ben)
+        world.run(for: 5_000)
+        try village.type("am I in?", village.dora)
+        world.run(for: 5_000)
+        #expect(try village.texts(tablet) == ["am I in?"])
+        try village.remove(village.ben, by: ann)
+        village.settle()
+        #expect(try village.members(cara) == ["ann", "cara"])
+        try village.type("only us", ann)
+        world.run(for: 10_000)
+        #expect(try village.texts(tablet) == ["only us"])
+        let before = cara.store.operationCount
+        world.run(for: 60_000)
+        #expect(cara.store.operationCount == before)
+    }
+
+    /// Each of the two devices told that it had received nothing, which no mark is, and took the
+    /// other's receipt for a reason to tell it again: nine operations a second, without end.
+    @Test("who comes back says nothing of a log that they hold up to where it begins for them")
+    func receiptsBelowAFloor() throws {
+        let village = try Village(seed: 11)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        let tablet = try world.addDevice("tablet", of: ben)
+        world.run(for: 30_000)
+        try village.type("one", village.cara)
+        world.run(for: 5_000)
+        try village.remove(ben, by: ann)
+        world.run(for: 5_000)
+        try village.add(ben, by: ann)
+        world.run(for: 30_000)
+        try village.type("two", ann)
+        world.run(for: 10_000)
+        #expect(try village.texts(tablet).contains("two"))
+        let before = ben.store.operationCount
+        world.run(for: 60_000)
+        #expect(ben.store.operationCount == before)
+    }
 }
