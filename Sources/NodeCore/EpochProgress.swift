@@ -20,6 +20,26 @@ struct EpochProgress: Sendable {
     /// An epoch that is to be replaced for its age.
     var outworn: OperationID?
 
+    /// Epochs in a row that were made here for one roster and cannot be used here, and when the next one
+    /// may be made, on the monotonic clock.
+    private var vain: (roster: Digest, count: UInt64, due: UInt64)?
+
+    /// How long no other epoch is made for a roster, in milliseconds.
+    func wait(for roster: Digest, at now: UInt64) -> UInt64 {
+        guard let vain, vain.roster == roster else { return 0 }
+        return vain.due - min(vain.due, now)
+    }
+
+    /// An epoch was made here. Where this device does not count what it writes itself, as one whose
+    /// store has lost a part of that, the next is as vain: it waits twice as long each time, up to
+    /// an hour.
+    mutating func minted(for roster: Digest, isUsed: Bool, at now: UInt64) {
+        guard !isUsed else { return vain = nil }
+        let count = vain?.roster == roster ? (vain?.count ?? 0) + 1 : 1
+        let wait = min(NodeCore.mintDelayMax << min(count, 16), NodeCore.faultInterval)
+        vain = (roster, count, now + wait)
+    }
+
     /// Where to go on.
     mutating func start(in epochs: [ControlEpoch]) -> Int {
         if count > epochs.count || (count > 0 && epochs[count - 1].id != last) { count = 0 }

@@ -327,8 +327,15 @@ extension NodeCore {
         else { return }
         try writeFaults(in: space, at: now, store, &effects)
         let current = try currentEpoch(of: space, in: store)
-        guard current == nil || current?.id == epochs[number]?.outworn else { return }
-        try mint(in: space, at: now, store, &random, &effects)
+        guard current == nil || current?.id == epochs[number]?.outworn,
+            let roster = judges[number]?.roster.digest
+        else { return }
+        let wait = epochs[number]?.wait(for: roster, at: now.monotonic) ?? 0
+        guard wait == 0 else { return set(.epoch(number), in: wait, at: now, &effects) }
+        guard try mint(in: space, at: now, store, &random, &effects) else { return }
+        let made = try currentEpoch(of: space, in: store)
+        epochs[number]?.minted(
+            for: roster, isUsed: made != nil && made?.id != current?.id, at: now.monotonic)
     }
 
     // MARK: Faults

@@ -193,6 +193,42 @@ struct EpochTests {
     }
 }
 
+extension EpochTests {
+    /// A device whose own words are not in its roster's past, by a lie of its own here, made an epoch
+    /// every other second for as long as it ran, and all others kept them.
+    @Test("who cannot use the epochs that they make makes ever fewer")
+    func vain() throws {
+        let world = World(seed: 96)
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        let (ann, ben, cara) = (nodes[0], nodes[1], nodes[2])
+        let relay = world.addRelay("relay")
+        world.start(relay)
+        for node in nodes { try world.use(relay, by: node) }
+        try world.introduce(nodes)
+        let members = [ben, cara].map(\.identity.person)
+        let reply = try world.perform(.createGroup(name: "trip", members: members), on: ann)
+        guard case .space(let number) = reply else { throw CommandRefusal.unknownConversation }
+        let group = try #require(try ann.store.space(number)).id
+        world.run(for: 30_000)
+        try world.type("one", on: ben, in: group)
+        world.run(for: 2_000)
+        #expect(try world.nameAnotherLane(ben, in: group))
+        world.stopProcess(of: ann)
+        _ = try world.perform(.leave(group), on: cara)
+        world.run(for: 10_000)
+        try world.type("two", on: ben, in: group)
+        let space = try #require(try ben.store.space(group))
+        func count() throws -> Int {
+            try ben.store.logs(in: space.number).filter { $0.lane == .control }
+                .reduce(0) { $0 + $1.heldCount }
+        }
+        let before = try count()
+        world.run(for: 600_000)
+        let made = try count() - before
+        #expect(made > 2 && made < 16, "\(made) epochs in ten minutes")
+    }
+}
+
 extension KeyUser {
     /// The key among those held here that an epoch was sealed to, as another node has the epoch.
     func leafThatOpens(
