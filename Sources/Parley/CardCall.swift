@@ -38,6 +38,7 @@ enum CardCall {
             admitted: { _ in true },
             left: { _ in continuation.finish() },
             answerer: { nil },
+            refused: { _ in },
             finished: { _ in })
         do {
             try await transport.dial(endpoint, within: patience, handler: driver)

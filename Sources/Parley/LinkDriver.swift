@@ -18,6 +18,8 @@ final class LinkDriver: ConnectionHandler {
     static let unopenedByteCountMax = 512 << 10
     /// Bytes that a peer may leave unread before nothing more is taken from it.
     static let unreadByteCountMax = 1 << 20
+    /// A handshake through a pipe may take so long, as on a connection of its own.
+    static let handshakeTimeMax: Duration = .seconds(5)
     /// A sending key is used for so long at most, in milliseconds: 10 minutes. Heartbeats see to it
     /// that something is sent.
     static let rekeyInterval: UInt64 = 600_000
@@ -57,6 +59,9 @@ final class LinkDriver: ConnectionHandler {
     }
 
     var remoteAddress: String { state.withLock { $0.carrier?.remoteAddress ?? "" } }
+
+    /// Whether the handshake is over.
+    var isAuthenticated: Bool { state.withLock { $0.isAuthenticated } }
 
     // MARK: The transport's side
 

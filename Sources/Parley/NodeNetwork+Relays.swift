@@ -126,6 +126,8 @@ extension NodeNetwork {
             ) { [weak self] in
                 guard let self, !isOffline else { return nil }
                 return responder()
+            } refused: { [weak self] in
+                self?.count($0)
             } finished: { succeeded in
                 continuation.yield(succeeded)
                 continuation.finish()

@@ -103,6 +103,10 @@ final class NodeNetwork: LinkOutlet {
         logger.debug("a link was refused", metadata: ["reason": "\(rejection.code)"])
     }
 
+    func count(_ refusal: PipeRefusal) {
+        state.withLock { $0.rejections["pipe-\(refusal.rawValue)", default: 0] += 1 }
+    }
+
     // MARK: Listening
 
     /// Listens on these addresses; returns where others can reach them.

@@ -19,11 +19,25 @@ final class RelayDriver: ConnectionHandler {
         var numbers: [UInt64: UInt64] = [:]
         /// Pipes that were asked for.
         var calls: [UInt64: (UInt32?) -> Void] = [:]
-        var pipes: [UInt32: LinkDriver] = [:]
+        var pipes: [UInt32: PipedLink] = [:]
+        var guests = PipeGuests()
         /// It is there for one link alone, and ends with it.
         var endsWithPipes = false
         /// Nothing is read: the core has no room for more.
         var isPaused = false
+
+        /// Forgets a pipe that is over.
+        mutating func forget(_ pipe: UInt32) -> LinkDriver? {
+            guard let piped = pipes.removeValue(forKey: pipe) else { return nil }
+            if let ticket = piped.ticket { guests.left(ticket) }
+            return piped.link
+        }
+    }
+
+    private struct PipedLink {
+        let link: LinkDriver
+        /// Its place among those who came unasked, unless it was asked for here.
+        var ticket: PipeGuests.Ticket?
     }
 
     let relay: NoiseKey
@@ -32,6 +46,7 @@ final class RelayDriver: ConnectionHandler {
     private let admitted: @Sendable (RelayDriver) -> Bool
     private let left: @Sendable (RelayDriver) -> Void
     private let answerer: @Sendable () -> LinkDriver?
+    private let refused: @Sendable (PipeRefusal) -> Void
     private let finished: @Sendable (Bool) -> Void
 
     /// - Parameters:
@@ -40,6 +55,7 @@ final class RelayDriver: ConnectionHandler {
     ///   - admitted: asked once it is connected whether that is still wanted.
     ///   - left: told when it is connected no more.
     ///   - answerer: makes the end of a link that somebody calls for; nil where none is wanted.
+    ///   - refused: told of a link through a pipe that is ended here.
     ///   - finished: told once whether the connection came about.
     init(
         _ relay: NoiseKey, network: NetworkID,
@@ -47,6 +63,7 @@ final class RelayDriver: ConnectionHandler {
         admitted: @escaping @Sendable (RelayDriver) -> Bool,
         left: @escaping @Sendable (RelayDriver) -> Void,
         answerer: @escaping @Sendable () -> LinkDriver?,
+        refused: @escaping @Sendable (PipeRefusal) -> Void,
         finished: @escaping @Sendable (Bool) -> Void
     ) {
         var random = SystemRandom()
@@ -59,6 +76,7 @@ final class RelayDriver: ConnectionHandler {
         self.admitted = admitted
         self.left = left
         self.answerer = answerer
+        self.refused = refused
         self.finished = finished
     }
 
@@ -105,7 +123,7 @@ final class RelayDriver: ConnectionHandler {
                 state.calls.sorted { $0.key < $1.key }
             )
         }
-        for (_, link) in links { link.closed(.closedByPeer) }
+        for (_, piped) in links { piped.link.closed(.closedByPeer) }
         for (_, call) in calls { call(nil) }
         left(self)
         guard wasOpen else { return finished(false) }
@@ -130,11 +148,11 @@ final class RelayDriver: ConnectionHandler {
         case .leaving(let delay):
             tell(.leaving(retryAfter: delay))
             end()
-        case .drained(let pipe): state.withLock { $0.pipes[pipe] }?.becameWritable()
+        case .drained(let pipe): state.withLock { $0.pipes[pipe] }?.link.becameWritable()
         case .called(let pipe, _): called(pipe)
-        case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.received(bytes)
+        case .bytes(let pipe, let bytes): state.withLock { $0.pipes[pipe] }?.link.received(bytes)
         case .ended(let pipe):
-            state.withLock { $0.pipes.removeValue(forKey: pipe) }?.closed(.closedByPeer)
+            state.withLock { $0.forget(pipe) }?.closed(.closedByPeer)
             endIfUnused()
         }
     }
@@ -178,15 +196,51 @@ final class RelayDriver: ConnectionHandler {
         if case .pipe(let pipe) = answer { call(pipe) } else { call(nil) }
     }
 
+    /// Somebody calls: whoever it is, they are a guest until it is known that they are known.
     private func called(_ pipe: UInt32) {
-        guard let link = answerer() else {
+        let now = SystemClock.now.monotonic
+        let (isOver, ticket, displaced) = state.withLock { state in
+            // A relay that offers twice what stands is not to be answered.
+            guard state.pipes[pipe] == nil else {
+                return (true, PipeGuests.Ticket?.none, UInt32?.none)
+            }
+            let (ticket, displaced) = state.guests.admit(at: now)
+            let leaving = state.pipes.first { displaced != nil && $0.value.ticket == displaced }
+            return (false, ticket, leaving?.key)
+        }
+        guard !isOver else { return }
+        if let displaced {
+            refused(.displaced)
+            hangUp(displaced)
+        }
+        guard let ticket else {
+            refused(.tooManyStrangers)
             return state.withLock { $0.client.hangUp(pipe) }
         }
-        state.withLock { state in
-            state.client.accept(pipe)
-            state.pipes[pipe] = link
+        guard let link = answerer() else {
+            return state.withLock { state in
+                state.guests.known(ticket)
+                state.client.hangUp(pipe)
+            }
         }
-        link.opened(over: PipeCarrier(pipe, through: self))
+        state.withLock { $0.client.accept(pipe) }
+        begin(PipedLink(link: link, ticket: ticket), in: pipe)
+    }
+
+    /// Runs a link through a pipe, whose handshake has as long as on a connection of its own.
+    private func begin(_ piped: PipedLink, in pipe: UInt32) {
+        let (link, connection) = (piped.link, state.withLock { $0.connection })
+        guard let connection else { return link.closed(.closedByPeer) }
+        let before = state.withLock { $0.pipes.updateValue(piped, forKey: pipe) }
+        before?.link.closed(.closedByPeer)
+        connection.perform(after: LinkDriver.handshakeTimeMax) { [weak self, weak link] in
+            guard let self, let link, !link.isAuthenticated,
+                state.withLock({ $0.pipes[pipe]?.link === link })
+            else { return }
+            refused(.handshakeTimeout)
+            hangUp(pipe)
+        }
+        link.opened(over: PipeCarrier(pipe, of: link, through: self))
     }
 
     /// Sends what the client has to say.
@@ -228,10 +282,8 @@ final class RelayDriver: ConnectionHandler {
 
     /// Runs a link through a pipe that stands.
     func run(_ link: LinkDriver, through pipe: UInt32) {
-        perform {
-            self.state.withLock { $0.pipes[pipe] = link }
-            link.opened(over: PipeCarrier(pipe, through: self))
-        }
+        let isThere = perform { self.begin(PipedLink(link: link), in: pipe) }
+        if !isThere { link.closed(.closedByPeer) }
     }
 
     /// Lets time pass.
@@ -287,11 +339,21 @@ final class RelayDriver: ConnectionHandler {
     fileprivate func hangUp(_ pipe: UInt32) {
         let link = state.withLock { state in
             state.client.hangUp(pipe)
-            return state.pipes.removeValue(forKey: pipe)
+            return state.forget(pipe)
         }
         flush()
         link?.closed(.closedHere)
         endIfUnused()
+    }
+
+    /// The peer of a link is known: it is no guest any more.
+    fileprivate func markKnown(_ link: LinkDriver?, in pipe: UInt32) {
+        state.withLock { state in
+            guard let piped = state.pipes[pipe], piped.link === link, let ticket = piped.ticket
+            else { return }
+            state.guests.known(ticket)
+            state.pipes[pipe]?.ticket = nil
+        }
     }
 
     /// The other end gets no leave to send more, or gets it again: other pipes go on.
@@ -311,9 +373,11 @@ final class RelayDriver: ConnectionHandler {
 private final class PipeCarrier: LinkCarrier {
     private let pipe: UInt32
     private let relay: RelayDriver
+    private weak let link: LinkDriver?
 
-    init(_ pipe: UInt32, through relay: RelayDriver) {
+    init(_ pipe: UInt32, of link: LinkDriver, through relay: RelayDriver) {
         self.pipe = pipe
+        self.link = link
         self.relay = relay
     }
 
@@ -324,8 +388,9 @@ private final class PipeCarrier: LinkCarrier {
         relay.perform { self.relay.send(bytes, through: self.pipe) }
     }
 
+    /// The link itself is asked when its time is over.
     func markAuthenticated() {}
-    func markKnown() {}
+    func markKnown() { relay.markKnown(link, in: pipe) }
     func pauseReading() { relay.pause(pipe, true) }
     func resumeReading() { relay.pause(pipe, false) }
     var pendingByteCount: Int { relay.pendingByteCount(of: pipe) }

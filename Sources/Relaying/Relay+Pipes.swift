@@ -31,18 +31,33 @@ extension Relay {
         guard clients[caller] != nil else { return }
         let owner = subscribers[mailbox, default: []].last { connection in
             connection != caller
-                && (clients[connection]?.pipes.count ?? .max) < Limits.pipeCountMax
+                && (clients[connection]?.offers.count ?? .max) < Limits.pipeOfferCountMax
         }
         guard let owner else {
             return answer(.refused(.nobodyThere), to: waiting.counter, caller, &effects)
+        }
+        if let wait = shortageOfCalls(of: caller, now) {
+            return answer(.refused(.busy(retryAfter: wait)), to: waiting.counter, caller, &effects)
         }
         repeat { lastPipe &+= 1 } while pipes[lastPipe] != nil
         pipes[lastPipe] = Pipe(
             caller: caller, counter: waiting.counter, owner: owner,
             due: now + policy.callLifetime)
-        clients[caller]?.pipes.insert(lastPipe)
-        clients[owner]?.pipes.insert(lastPipe)
+        clients[caller]?.calls.insert(lastPipe)
+        clients[owner]?.offers.insert(lastPipe)
         effects.append(.send([owner], .pipe(.offered(lastPipe, mailbox))))
+    }
+
+    /// Takes an offer from what the caller's address is allowed: the owner cannot tell addresses
+    /// apart. Who calls those who are away takes nothing.
+    ///
+    /// - Returns: milliseconds until there is one; nil where there is.
+    private mutating func shortageOfCalls(of caller: RelayConnection, _ now: UInt64) -> UInt32? {
+        guard let name = clients[caller]?.origin, var origin = origins[name] else { return nil }
+        let wait = origin.calls.shortage(of: 1, at: now)
+        if wait == 0 { _ = origin.calls.take(1, at: now) }
+        origins[name] = origin
+        return wait == 0 ? nil : wait
     }
 
     /// Takes what a client says of a pipe. One that is over is no error: both may have ended it.
@@ -86,8 +101,8 @@ extension Relay {
         _ number: UInt32, except knowing: RelayConnection?, _ effects: inout [RelayEffect]
     ) {
         guard let pipe = pipes.removeValue(forKey: number) else { return }
-        clients[pipe.caller]?.pipes.remove(number)
-        clients[pipe.owner]?.pipes.remove(number)
+        clients[pipe.caller]?.calls.remove(number)
+        clients[pipe.owner]?.offers.remove(number)
         if pipe.due != nil {
             answer(.refused(.nobodyThere), to: pipe.counter, pipe.caller, &effects)
         } else if pipe.caller != knowing {

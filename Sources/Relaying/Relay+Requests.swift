@@ -73,7 +73,7 @@ extension Relay {
         }
         if case .pipe = checked.request.action {
             guard policy.hasPipes else { return .nobodyThere }
-            let count = clients[connection]?.pipes.count ?? 0
+            let count = clients[connection]?.calls.count ?? 0
             if count >= Limits.pipeCountMax { return .busy(retryAfter: 60_000) }
         }
         return nil

@@ -97,7 +97,10 @@ public struct Relay: Sendable {
         var isCongested = false
         /// What it was not told of because it reads too slowly.
         var missed: Set<MailboxID> = []
-        var pipes: Set<UInt32> = []
+        /// Pipes that it asked for.
+        var calls: Set<UInt32> = []
+        /// Pipes that others asked for: they keep it from none of its own.
+        var offers: Set<UInt32> = []
     }
 
     /// What is known of one address.
@@ -107,6 +110,7 @@ public struct Relay: Sendable {
         var bytes: Allotment
         var openings: Allotment
         var storing: Allotment
+        var calls: Allotment
     }
 
     /// What an order was given for.
@@ -224,7 +228,8 @@ public struct Relay: Sendable {
                 requests: Allotment(policy.requests, times: 4, at: now),
                 bytes: Allotment(policy.bytes, times: 4, at: now),
                 openings: Allotment(policy.openings, at: now),
-                storing: Allotment(policy.storing, at: now))
+                storing: Allotment(policy.storing, at: now),
+                calls: Allotment(policy.calls, at: now))
         guard origin.connectionCount < policy.originConnectionCountMax || name.isEmpty else {
             counters.closings[.tooManyOfOrigin, default: 0] += 1
             effects.append(.close(connection, .tooManyOfOrigin))
@@ -244,7 +249,9 @@ public struct Relay: Sendable {
         // Each is taken off a list of its own: the order cannot be seen.
         for mailbox in client.subscriptions { unlist(connection, mailbox) }
         subscriptionCount -= client.subscriptions.count
-        for pipe in client.pipes.sorted() { end(pipe, except: connection, &effects) }
+        for pipe in client.calls.union(client.offers).sorted() {
+            end(pipe, except: connection, &effects)
+        }
     }
 
     mutating func hangUp(
@@ -330,6 +337,7 @@ public struct Relay: Sendable {
             let isRested =
                 origin.requests.isFull(at: now) && origin.bytes.isFull(at: now)
                 && origin.openings.isFull(at: now) && origin.storing.isFull(at: now)
+                && origin.calls.isFull(at: now)
             if isRested || origins.count > Self.originCountMax { origins[name] = nil }
         }
     }

@@ -26,6 +26,8 @@ public struct RelayPolicy: Equatable, Sendable {
     /// Bytes of envelopes that one address may have stored: at once, and a second in the long run,
     /// which is 112 MiB an hour. Where every mailbox takes a ticket, tickets alone bound it.
     public var storing = Rate(burst: 256 << 20, perSecond: 32 << 10)
+    /// Pipes that one address may have offered to others.
+    public var calls = Rate(burst: 64, perSecond: 1)
     /// How long a client may be silent, in milliseconds.
     public var silenceMax: UInt64 = 5 * 60_000
     /// Whether clients that cannot reach each other are joined.
@@ -45,6 +47,7 @@ public struct RelayPolicy: Equatable, Sendable {
         policy.bytes = rate
         policy.openings = rate
         policy.storing = rate
+        policy.calls = rate
         return policy
     }
 

@@ -88,6 +88,12 @@ public final class Connection: Sendable {
     /// is how state that belongs to the handler is reached from elsewhere without a lock.
     public func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
 
+    /// Runs a piece of work on the connection's event loop once so much time has passed, whether or
+    /// not the connection is still open then.
+    public func perform(after delay: Duration, _ work: @escaping @Sendable () -> Void) {
+        loop.scheduleTask(in: TimeAmount(delay), work)
+    }
+
     /// Stops the program when not called on the connection's event loop.
     public func preconditionOnLoop() { loop.preconditionInEventLoop() }
 

@@ -118,8 +118,10 @@ public enum Limits {
     public static let pipeFrameByteCountMax = 16 * 1024
     /// Bytes that one end of a pipe may have sent without the other's leave for more.
     public static let pipeCreditByteCount = 256 * 1024
-    /// Pipes of one connection to a relay.
+    /// Pipes that one connection to a relay has asked for.
     public static let pipeCountMax = 16
+    /// Pipes of one connection to a relay that others have asked for.
+    public static let pipeOfferCountMax = 32
 
     /// A datagram of multicast DNS: what its rules allow.
     public static let datagramByteCountMax = 9000

@@ -16,7 +16,7 @@ struct RelayCallTests {
         return RelayDriver(
             DeviceNoiseKey.generate(using: &random).publicKey, network: .main,
             told: { _, _ in true }, admitted: { _ in true }, left: { _ in }, answerer: { nil },
-            finished: { _ in })
+            refused: { _ in }, finished: { _ in })
     }
 
     @Test("passes on what its connection tells, in order, until it is given up, and nothing then")

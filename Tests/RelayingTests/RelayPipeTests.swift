@@ -91,6 +91,53 @@ struct RelayPipeTests {
             try two.world.ask(.pipe, as: stranger, by: two.ada) == .refused(.forbidden))
     }
 
+    @Test("Attack 143: who is called by so many that no more fit can call whom they like")
+    func apart() throws {
+        var two = try Two()
+        for _ in 0..<2 {
+            let caller = try two.world.connect(from: [2])
+            for _ in 0..<Limits.pipeCountMax {
+                let access = two.writer
+                try two.world.order(caller) { $0.ask(.pipe, as: access) }
+            }
+        }
+        let offers = two.world.told(two.ben)
+        #expect(offers.count == Limits.pipeOfferCountMax)
+        for case .called(let pipe, _) in offers { try two.world.order(two.ben) { $0.accept(pipe) } }
+        let access = two.writer
+        #expect(try two.world.ask(.pipe, as: access, by: two.ada) == .refused(.nobodyThere))
+
+        let inbox = two.world.inbox()
+        _ = try two.world.ask(.open(writers: [], ticket: nil), as: inbox, by: two.ada)
+        _ = try two.world.ask(.subscribe, as: inbox, by: two.ada)
+        try two.world.order(two.ben) { $0.ask(.pipe, as: inbox) }
+        #expect(
+            two.world.told(two.ada).contains {
+                if case .called(_, inbox.mailbox) = $0 { true } else { false }
+            })
+    }
+
+    @Test("Attack 143: one address has only so many pipes offered, whomever it calls")
+    func rate() throws {
+        var two = try Two()
+        let (access, share) = (two.writer, two.world.policy.calls.burst)
+        let mallory = try two.world.connect(from: [2])
+        for _ in 0..<share {
+            try two.world.order(mallory) { $0.ask(.pipe, as: access) }
+            guard case .called(let pipe, _) = try #require(two.world.told(two.ben).first) else {
+                return
+            }
+            try two.world.order(two.ben) { $0.hangUp(pipe) }
+        }
+        let answer = try two.world.ask(.pipe, as: access, by: mallory)
+        #expect(answer == .refused(.busy(retryAfter: 1_000)))
+        #expect(two.world.told(two.ben).isEmpty)
+        _ = try two.pipe()
+        two.world.now += 1_000
+        try two.world.order(mallory) { $0.ask(.pipe, as: access) }
+        #expect(two.world.told(two.ben).count == 1)
+    }
+
     @Test("hangs up on who sends more than the other end has room for")
     func unruly() throws {
         var two = try Two()
