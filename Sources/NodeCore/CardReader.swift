@@ -61,6 +61,13 @@ public enum CardReader {
         try kept(of: person, store).flatMap { try? IdentityLog(kept: $0.identity) }
     }
 
+    /// The identity operations of everybody whose card is kept, each of which was proven before.
+    public static func provenOperations(
+        _ store: some NodeStore
+    ) throws(StoreError) -> [[UInt8]] {
+        try store.values(.card).flatMap { card($0.value)?.identity ?? [] }
+    }
+
     /// What is kept of a person's card; it was verified before.
     static func kept(of person: PersonID, _ store: some NodeStore) throws(StoreError) -> Card? {
         try store.value(.card, person.bytes).flatMap { card($0) }

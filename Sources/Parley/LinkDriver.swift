@@ -63,6 +63,9 @@ final class LinkDriver: ConnectionHandler {
     /// Whether the handshake is over.
     var isAuthenticated: Bool { state.withLock { $0.isAuthenticated } }
 
+    /// What the peer has shown of its person's devices, and was proven.
+    var peerIdentity: [[UInt8]] { state.withLock { $0.link.peer?.identity.encoded ?? [] } }
+
     // MARK: The transport's side
 
     func opened(_ connection: Connection) { opened(over: connection) }

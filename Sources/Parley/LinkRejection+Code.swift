@@ -12,6 +12,7 @@ extension LinkRejection {
         case .badIdentity: "bad-identity"
         case .notCertified: "not-certified"
         case .otherDevice: "other-device"
+        case .overAllowance: "over-allowance"
         case .malformedRecord: "malformed-record"
         case .frameTooLarge: "frame-too-large"
         case .rekeyOverdue: "rekey-overdue"

@@ -176,6 +176,9 @@ public final class Node: Sendable {
     @discardableResult
     public func start(listen addresses: [String] = ["*:0"]) async throws -> [String] {
         if let bar = await running.bar { throw NodeError(StoreError(bar)) }
+        // What cannot be read is proven anew.
+        let known = try? await running.read { try CardReader.provenOperations($0.store) }
+        network.hellos.withLock { $0.learn(known ?? []) }
         let reachable = try await network.listen(on: addresses)
         // A node that may not write now has its addresses on the card from before.
         _ = try? await running.perform(.setProfile(name: nil, addresses: reachable))

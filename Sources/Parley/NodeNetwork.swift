@@ -45,6 +45,8 @@ final class NodeNetwork: LinkOutlet {
     let logger: Logger
     let transport = Transport()
     let state: Mutex<State>
+    /// What callers show of themselves.
+    let hellos = Mutex(HelloBook())
 
     init(
         identity: NodeIdentity, noise: DeviceNoiseKey, network: NetworkID, inputs: RunningNode,
@@ -159,7 +161,10 @@ final class NodeNetwork: LinkOutlet {
     func responder() -> LinkDriver {
         var random = SystemRandom()
         let link = Link(
-            responder: credentials, network: network, using: &random)
+            responder: credentials, network: network,
+            judge: { [weak self] operations in
+                self?.hellos.withLock { $0.judge(operations, at: SystemClock.now.monotonic) }
+            }, using: &random)
         return LinkDriver(
             id: newLink(), link: link, isInitiator: false, inputs: inputs, network: self)
     }
@@ -207,7 +212,11 @@ final class NodeNetwork: LinkOutlet {
 
     func hangUp(_ link: LinkID) { driver(link)?.hangUp() }
 
-    func markKnown(_ link: LinkID) { driver(link)?.markKnown() }
+    func markKnown(_ link: LinkID) {
+        guard let driver = driver(link) else { return }
+        driver.markKnown()
+        hellos.withLock { $0.learn(driver.peerIdentity) }
+    }
 
     func resume(_ sender: NodeInbox.Sender) {
         switch sender {

@@ -40,6 +40,12 @@ public struct IdentityLog: Hashable, Sendable {
 
     /// The log with these operations, as they travel.
     public init(operations: [[UInt8]]) throws(IdentityRejection) {
+        try self.init(operations: operations, proven: [])
+    }
+
+    /// The log with these operations, as they travel. Of those that were proven before, byte for
+    /// byte, no signature is checked again.
+    init(operations: [[UInt8]], proven: Set<[UInt8]>) throws(IdentityRejection) {
         // The count before the signatures: a flood must not buy curve arithmetic.
         let given = Set(operations)
         guard given.count <= Self.operationCountMax else {
@@ -47,7 +53,9 @@ public struct IdentityLog: Hashable, Sendable {
         }
         var checked: [IdentityOperation] = []
         for bytes in given.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            checked.append(try IdentityOperation(bytes))
+            let isProven = proven.contains(bytes)
+            checked.append(
+                isProven ? try IdentityOperation(kept: bytes) : try IdentityOperation(bytes))
         }
         try self.init(checked)
     }

@@ -41,6 +41,7 @@ public struct Link: Sendable {
     private let network: NetworkID
     private let expected: DeviceID?
     private let isInitiator: Bool
+    private let judge: HelloJudge?
     /// The responder's, until the handshake begins.
     private var ephemeral: DeviceNoiseKey?
     private var phase: Phase
@@ -65,6 +66,7 @@ public struct Link: Sendable {
         self.network = network
         expected = device
         isInitiator = true
+        judge = nil
         let opening: [UInt8] = [Self.pattern, Self.version, Self.version]
         phase = .idle(
             HandshakeState(
@@ -74,10 +76,13 @@ public struct Link: Sendable {
     }
 
     /// A link from whoever calls us.
+    ///
+    /// - Parameter judge: asked before what the caller shows of itself is proven.
     public init(
-        responder credentials: LinkCredentials, network: NetworkID,
+        responder credentials: LinkCredentials, network: NetworkID, judge: HelloJudge? = nil,
         using random: inout some RandomNumberGenerator
     ) {
+        self.judge = judge
         self.credentials = credentials
         self.network = network
         expected = nil
@@ -237,7 +242,7 @@ public struct Link: Sendable {
         guard let key = state.remoteStatic else {
             preconditionFailure("the last message shows the initiator's key")
         }
-        let peer = try Self.peer(hello[...], key)
+        let peer = try peer(hello[...], key)
         handshakeHash = state.hash
         var records = SealedRecords(state.split())
         events.append(.send(records.seal([LinkHello(credentials).encoded])))
@@ -252,7 +257,7 @@ public struct Link: Sendable {
         guard let hello = try records.nextFrame(upTo: LinkHello.byteCountMax),
             try records.nextFrame(upTo: LinkHello.byteCountMax) == nil
         else { throw .malformedHello }
-        let peer = try Self.peer(hello[...], key)
+        let peer = try peer(hello[...], key)
         if let expected, peer.device != expected { throw .otherDevice }
         admit(peer, records)
     }
@@ -269,12 +274,12 @@ public struct Link: Sendable {
         events = []
     }
 
-    private static func peer(
+    private func peer(
         _ bytes: ArraySlice<UInt8>, _ key: NoiseKey
     ) throws(LinkRejection) -> AuthenticatedPeer {
         let hello: LinkHello
         do throws(DecodingFailure) { hello = try LinkHello(bytes) } catch { throw .malformedHello }
-        return try hello.authenticate(key)
+        return try hello.authenticate(key, judge)
     }
 
     static func rejecting<R>(

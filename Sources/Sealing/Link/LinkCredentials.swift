@@ -72,6 +72,10 @@ public struct AuthenticatedPeer: Sendable {
     }
 }
 
+/// Says what of these identity operations holds for certain, before any of them is proven; nil where
+/// whoever shows them is not to be looked at now.
+public typealias HelloJudge = @Sendable ([[UInt8]]) -> Set<[UInt8]>?
+
 /// What each side shows once the other is known to be the right one.
 ///
 /// `person[32] ‖ capabilities ‖ u16 count ‖ (u16 length ‖ operation)*`.
@@ -121,9 +125,18 @@ struct LinkHello {
     }
 
     /// The peer, if their proof certifies the key that the handshake proved they hold.
-    func authenticate(_ noiseKey: NoiseKey) throws(LinkRejection) -> AuthenticatedPeer {
+    func authenticate(
+        _ noiseKey: NoiseKey, _ judge: HelloJudge? = nil
+    ) throws(LinkRejection) -> AuthenticatedPeer {
+        var proven: Set<[UInt8]> = []
+        if let judge {
+            guard let known = judge(identity) else { throw .overAllowance }
+            proven = known
+        }
         let log: IdentityLog
-        do throws(IdentityRejection) { log = try IdentityLog(operations: identity) } catch {
+        do throws(IdentityRejection) {
+            log = try IdentityLog(operations: identity, proven: proven)
+        } catch {
             throw .badIdentity(error)
         }
         guard log.person == person else { throw .notCertified }

@@ -17,6 +17,8 @@ public enum LinkRejection: Error, Equatable, Sendable {
     case notCertified
     /// The peer is another device than the one that was called.
     case otherDevice
+    /// Too much is shown by those who are not known.
+    case overAllowance
     /// A record that opens, and yet is not as records are.
     case malformedRecord
     /// A frame longer than any may be.
