@@ -222,7 +222,7 @@ extension World {
 
     /// A relay that loses what it answered for.
     private func forget(_ order: RelayOrder, _ relay: SimulatedRelay) {
-        guard relay.lossEvery > 0, case .put(let mailbox, _, _, _) = order,
+        guard relay.lossEvery > 0, case .put(let mailbox, _, _, _, _) = order,
             relay.random.next() % relay.lossEvery == 0
         else { return }
         relay.store.lose(mailbox)

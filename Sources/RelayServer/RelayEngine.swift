@@ -1,5 +1,6 @@
 import Dispatch
 import ParleyRelaying
+import ParleySealing
 import ParleyTransport
 import ParleyWire
 import Synchronization
@@ -65,7 +66,9 @@ final class RelayEngine: @unchecked Sendable {
         self.policy = policy
         self.now = now
         self.report = report
-        relay = Relay(policy: policy, at: now())
+        var random = SystemRandom()
+        relay = Relay(
+            policy: policy, salt: .random(in: 0 ... .max, using: &random), at: now())
         told = Mutex(Snapshot(starts: store.starts, newest: store.newest))
     }
 

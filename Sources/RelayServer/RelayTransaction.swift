@@ -13,7 +13,7 @@ struct RelayTransaction {
         var unpaidByteCount: Int64
     }
 
-    private struct Mailbox {
+    struct Mailbox {
         let number: Int64
         let writers: Data
         let expires: UInt64
@@ -39,8 +39,8 @@ struct RelayTransaction {
         switch order {
         case .open(let id, let writers, let ticket, let terms):
             return .answer(try open(id, writers, ticket, terms))
-        case .put(let id, let right, let hash, let envelope):
-            return try put(envelope, hash, in: id, by: right)
+        case .put(let id, let right, let share, let hash, let envelope):
+            return try put(envelope, hash, in: id, by: right, share)
         case .get(let id, let range): return .answer(try get(id, range))
         case .newest(let id):
             return .answer(.subscribed(newest: UInt64(try mailbox(id)?.newest ?? 0)))
@@ -130,7 +130,8 @@ struct RelayTransaction {
     // MARK: Envelopes
 
     private mutating func put(
-        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by right: MailboxRight
+        _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by right: MailboxRight,
+        _ share: RelayShare
     ) throws -> RelayOutcome {
         let found = try mailbox(id)
         if let refusal = refusal(found, right) { return .answer(.refused(refusal)) }
@@ -148,8 +149,9 @@ struct RelayTransaction {
         count(size, in: mailbox)
         let counter = Int64(totals.newest)
         try execute(
-            "INSERT INTO envelopes (counter, mailbox, hash, bytes) VALUES (?, ?, ?, ?)",
-            [counter, mailbox.number, name, Data(envelope)])
+            "INSERT INTO envelopes (counter, mailbox, share, hash, bytes) VALUES (?, ?, ?, ?, ?)",
+            [counter, mailbox.number, share.number, name, Data(envelope)])
+        try change(share, by: size, in: mailbox.number)
         try execute(
             "UPDATE mailboxes SET byte_count = ?, newest = ?, touched = ? WHERE number = ?",
             [mailbox.byteCount + size, counter, Int64(clamping: now), mailbox.number])
@@ -180,24 +182,21 @@ struct RelayTransaction {
                 && totals.unpaidByteCount + size > Int64(clamping: bounds.unpaidByteCountMax)
     }
 
-    /// Lets the oldest envelopes of a mailbox go until it holds no more than so many bytes.
+    /// Lets the oldest envelopes of the greatest share of a mailbox go until it holds no more than so
+    /// many bytes.
     private mutating func dropOldest(
         until byteCountMax: Int64, in mailbox: inout Mailbox
     ) throws {
         guard mailbox.byteCount > byteCountMax else { return }
-        let rows = try Row.fetchCursor(
-            statement(
-                "SELECT counter, length(bytes) FROM envelopes WHERE mailbox = ? ORDER BY counter"),
-            arguments: [mailbox.number])
-        var last: Int64?
-        while mailbox.byteCount > byteCountMax, let row = try rows.next() {
-            let gone: Int64 = row[1]
+        var shares = try shares(of: mailbox)
+        while mailbox.byteCount > byteCountMax, let share = RelayShare.greatest(of: shares) {
+            let gone = try dropOldest(
+                of: share, mailbox.byteCount - byteCountMax, in: mailbox.number)
+            // Where sums are wrong nothing can be dropped for them.
+            shares[share] = gone == 0 ? nil : shares[share].map { $0 - min($0, UInt64(gone)) }
             mailbox.byteCount -= gone
             count(-gone, in: mailbox)
-            last = row[0]
         }
-        guard let last else { return }
-        try delete(upTo: last, in: mailbox)
         try execute(
             "UPDATE mailboxes SET byte_count = ? WHERE number = ?",
             [mailbox.byteCount, mailbox.number])
@@ -214,15 +213,11 @@ struct RelayTransaction {
         guard let row else { return false }
         let (number, gone): (Int64, Int64) = (row[0], row[1])
         try execute("DELETE FROM envelopes WHERE mailbox = ?", [number])
+        try execute("DELETE FROM shares WHERE mailbox = ?", [number])
         try execute("UPDATE mailboxes SET byte_count = 0 WHERE number = ?", [number])
         totals.byteCount -= gone
         totals.unpaidByteCount -= gone
         return true
-    }
-
-    private func delete(upTo counter: Int64, in mailbox: Mailbox) throws {
-        try execute(
-            "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox.number, counter])
     }
 
     private func get(_ id: MailboxID, _ range: RelayRange) throws -> RelayAnswer {
@@ -255,14 +250,20 @@ struct RelayTransaction {
     private mutating func acknowledge(_ id: MailboxID, _ counter: UInt64) throws -> RelayAnswer {
         guard let mailbox = try mailbox(id) else { return .refused(.noMailbox) }
         let last = Int64(clamping: counter)
-        let gone =
-            try Int64.fetchOne(
-                statement(
-                    """
-                    SELECT ifnull(sum(length(bytes)), 0) FROM envelopes
-                    WHERE mailbox = ? AND counter <= ?
-                    """), arguments: [mailbox.number, last]) ?? 0
-        try delete(upTo: last, in: mailbox)
+        let shares = try Row.fetchAll(
+            statement(
+                """
+                SELECT share, sum(length(bytes)) FROM envelopes
+                WHERE mailbox = ? AND counter <= ? GROUP BY share
+                """), arguments: [mailbox.number, last])
+        var gone: Int64 = 0
+        for row in shares {
+            let (share, byteCount): (UInt16, Int64) = (row[0], row[1])
+            gone += byteCount
+            try change(RelayShare(number: share), by: -byteCount, in: mailbox.number)
+        }
+        try execute(
+            "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox.number, last])
         count(-gone, in: mailbox)
         try execute(
             "UPDATE mailboxes SET byte_count = byte_count - ?, touched = ? WHERE number = ?",
@@ -277,23 +278,26 @@ struct RelayTransaction {
         let old = try Row.fetchAll(
             statement(
                 """
-                SELECT old.mailbox, old.gone, old.last, mailboxes.is_paid FROM (
-                    SELECT mailbox, ifnull(sum(length(bytes)), 0) AS gone, max(counter) AS last
-                    FROM (SELECT mailbox, counter, bytes FROM envelopes WHERE counter < ?
+                SELECT old.mailbox, old.gone, old.last, mailboxes.is_paid, old.share FROM (
+                    SELECT mailbox, share, ifnull(sum(length(bytes)), 0) AS gone,
+                        max(counter) AS last
+                    FROM (SELECT mailbox, share, counter, bytes FROM envelopes WHERE counter < ?
                         ORDER BY counter LIMIT \(SQLiteRelayStore.expiredRowCountMax))
-                    GROUP BY mailbox) AS old JOIN mailboxes ON mailboxes.number = old.mailbox
+                    GROUP BY mailbox, share) AS old
+                JOIN mailboxes ON mailboxes.number = old.mailbox
                 """),
             arguments: [
                 Int64(clamping: envelopes.multipliedReportingOverflow(by: 1000).partialValue)
             ])
         for row in old {
             let (mailbox, gone, last): (Int64, Int64, Int64) = (row[0], row[1], row[2])
-            let isPaid: Bool = row[3]
+            let (isPaid, share): (Bool, UInt16) = (row[3], row[4])
             try execute(
                 "DELETE FROM envelopes WHERE mailbox = ? AND counter <= ?", [mailbox, last])
             try execute(
                 "UPDATE mailboxes SET byte_count = byte_count - ? WHERE number = ?",
                 [gone, mailbox])
+            try change(RelayShare(number: share), by: -gone, in: mailbox)
             totals.byteCount -= gone
             if !isPaid { totals.unpaidByteCount -= gone }
         }
@@ -306,9 +310,9 @@ struct RelayTransaction {
 
     // MARK: Statements
 
-    private func statement(_ sql: String) throws -> Statement { try db.cachedStatement(sql: sql) }
+    func statement(_ sql: String) throws -> Statement { try db.cachedStatement(sql: sql) }
 
-    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+    func execute(_ sql: String, _ arguments: StatementArguments) throws {
         try statement(sql).execute(arguments: arguments)
     }
 }

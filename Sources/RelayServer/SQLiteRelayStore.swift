@@ -44,6 +44,7 @@ public final class SQLiteRelayStore: RelayStore {
             }
             return try queue.write { db in
                 try db.execute(sql: RelaySchema.tables)
+                try RelaySchema.addShares(to: db)
                 try db.execute(sql: "INSERT OR IGNORE INTO store (id, newest) VALUES (1, 0)")
                 let newest = try Int64.fetchOne(db, sql: "SELECT newest FROM store") ?? 0
                 let starts = try Self.add(start, at: newest, db)
@@ -216,6 +217,19 @@ enum RelaySchema {
         PRAGMA wal_autocheckpoint = 4000;
         """
 
+    /// Envelopes of a store from before shares are in the common one.
+    static func addShares(to db: Database) throws {
+        if try !db.columns(in: "envelopes").contains(where: { $0.name == "share" }) {
+            try db.execute(
+                sql: "ALTER TABLE envelopes ADD COLUMN share INTEGER NOT NULL DEFAULT 0")
+        }
+        try db.execute(
+            sql: """
+                CREATE INDEX IF NOT EXISTS envelopes_by_share ON envelopes (mailbox, share)
+                    WHERE share <> 0
+                """)
+    }
+
     /// Counters are rising and an envelope's key, so that the index on `mailbox` alone lists a
     /// mailbox in their order.
     static let tables = """
@@ -245,9 +259,16 @@ enum RelaySchema {
         CREATE TABLE IF NOT EXISTS envelopes (
             counter INTEGER PRIMARY KEY,
             mailbox INTEGER NOT NULL REFERENCES mailboxes (number),
+            share INTEGER NOT NULL DEFAULT 0,
             hash BLOB NOT NULL,
             bytes BLOB NOT NULL
         ) STRICT;
+        CREATE TABLE IF NOT EXISTS shares (
+            mailbox INTEGER NOT NULL REFERENCES mailboxes (number) ON DELETE CASCADE,
+            share INTEGER NOT NULL,
+            byte_count INTEGER NOT NULL,
+            PRIMARY KEY (mailbox, share)
+        ) STRICT, WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS envelopes_by_mailbox ON envelopes (mailbox);
         CREATE UNIQUE INDEX IF NOT EXISTS envelopes_by_hash ON envelopes (mailbox, hash);
         CREATE TABLE IF NOT EXISTS tickets (

@@ -13,21 +13,46 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         var touched: UInt64 = 0
         var byteCount: UInt64 = 0
         var newest: UInt64 = 0
+        var byteCounts: [RelayShare: UInt64] = [:]
         /// Ascending by counter.
-        var entries: Queue<(hash: Digest, entry: RelayEntry)> = []
+        var entries: Queue<Kept> = []
         var counters: [Digest: UInt64] = [:]
 
         mutating func drop(_ count: Int) {
-            for (hash, entry) in entries.prefix(count) {
-                byteCount -= UInt64(entry.envelope.count)
-                counters[hash] = nil
-            }
+            for kept in entries.prefix(count) { forget(kept) }
             entries.dropOldest(count)
         }
 
+        /// Drops the oldest of the greatest share, until no more is left.
         mutating func drop(until byteCountMax: UInt64) {
-            while byteCount > byteCountMax, !entries.isEmpty { drop(1) }
+            guard byteCountMax > 0 else { return drop(entries.count) }
+            var gone: Set<UInt64> = []
+            while byteCount > byteCountMax, let share = RelayShare.greatest(of: byteCounts),
+                let oldest = entries.first(where: {
+                    $0.share == share && !gone.contains($0.entry.counter)
+                })
+            {
+                gone.insert(oldest.entry.counter)
+                forget(oldest)
+            }
+            guard !gone.isEmpty else { return }
+            var left: Queue<Kept> = []
+            for kept in entries where !gone.contains(kept.entry.counter) { left.append(kept) }
+            entries = left
         }
+
+        private mutating func forget(_ kept: Kept) {
+            let size = UInt64(kept.entry.envelope.count)
+            byteCount -= size
+            byteCounts[kept.share, default: size] -= size
+            counters[kept.hash] = nil
+        }
+    }
+
+    private struct Kept {
+        let hash: Digest
+        let share: RelayShare
+        let entry: RelayEntry
     }
 
     /// See ``RelayStore/starts``.
@@ -89,8 +114,8 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         switch order {
         case .open(let id, let writers, let ticket, let terms):
             return .answer(open(id, writers, ticket, terms, now))
-        case .put(let id, let right, let hash, let envelope):
-            return put(envelope, hash, in: id, by: right, now)
+        case .put(let id, let right, let share, let hash, let envelope):
+            return put(envelope, hash, in: id, by: right, share, now)
         case .get(let id, let range): return .answer(get(id, range))
         case .newest(let id): return .answer(.subscribed(newest: mailboxes[id]?.newest ?? 0))
         case .acknowledge(let id, let counter): return .answer(acknowledge(id, counter, now))
@@ -162,7 +187,7 @@ public struct MemoryRelayStore: RelayStore, Sendable {
 
     private mutating func put(
         _ envelope: [UInt8], _ hash: Digest, in id: MailboxID, by right: MailboxRight,
-        _ now: UInt64
+        _ share: RelayShare, _ now: UInt64
     ) -> RelayOutcome {
         if let refusal = refusal(id, right, now) { return .answer(.refused(refusal)) }
         if let counter = mailboxes[id]?.counters[hash] { return .known(counter: counter) }
@@ -173,7 +198,9 @@ public struct MemoryRelayStore: RelayStore, Sendable {
         let counter = RelayCounter.next(after: newest, at: now)
         newest = counter
         change(id) { mailbox in
-            mailbox.entries.append((hash, RelayEntry(counter: counter, envelope: envelope)))
+            let entry = RelayEntry(counter: counter, envelope: envelope)
+            mailbox.entries.append(Kept(hash: hash, share: share, entry: entry))
+            mailbox.byteCounts[share, default: 0] += size
             mailbox.counters[hash] = counter
             mailbox.byteCount += size
             mailbox.newest = counter

@@ -17,7 +17,8 @@ extension Relay {
             return answer(.refused(refusal), to: checked.counter, connection, &effects)
         }
         let mailbox = checked.request.mailbox
-        if let (step, purpose) = Self.plan(checked, policy) {
+        let share = RelayShare(checked.right, from: client.origin, salt: salt)
+        if let (step, purpose) = Self.plan(checked, share, policy) {
             order(step, checked, connection, for: purpose, &effects)
         } else if case .subscribe = checked.request.action {
             subscribe(connection, mailbox)
@@ -31,7 +32,7 @@ extension Relay {
 
     /// What the store is asked, and what for; nil for what is about the connection.
     private static func plan(
-        _ checked: CheckedRequest, _ policy: RelayPolicy
+        _ checked: CheckedRequest, _ share: RelayShare, _ policy: RelayPolicy
     ) -> (RelayOrder, Purpose)? {
         let mailbox = checked.request.mailbox
         let right = checked.right
@@ -42,7 +43,7 @@ extension Relay {
         case .put(let envelope):
             let hash: Digest = digest(.relayBlob, envelope)
             return (
-                .put(mailbox, by: right, hash: hash, envelope: envelope),
+                .put(mailbox, by: right, share: share, hash: hash, envelope: envelope),
                 .put(mailbox, envelope: envelope)
             )
         case .volatile(let lifetime, let envelope):

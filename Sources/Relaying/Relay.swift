@@ -138,6 +138,8 @@ public struct Relay: Sendable {
     static let upkeepInterval: UInt64 = 60_000
 
     let policy: RelayPolicy
+    /// Mixed with addresses, see ``RelayShare``.
+    let salt: UInt64
     var clients: [RelayConnection: Client] = [:]
     var origins: [[UInt8]: Origin] = [:]
     /// Who is told of a mailbox, the last who subscribed last.
@@ -155,8 +157,11 @@ public struct Relay: Sendable {
     public internal(set) var counters = RelayCounters()
 
     /// A relay without clients.
-    public init(policy: RelayPolicy, at now: UInt64) {
+    ///
+    /// - Parameter salt: a random number that nobody else knows, see ``RelayShare``.
+    public init(policy: RelayPolicy, salt: UInt64 = 0, at now: UInt64) {
         self.policy = policy
+        self.salt = salt
         day = Self.day(at: now)
         sweepAt = WallTime(clamping: now).value
         upkeepAt = sweepAt

@@ -29,9 +29,12 @@ public enum RelayOrder: Equatable, Sendable {
     /// Make a mailbox on these terms, or let it live on. Outcome: ``RelayAnswer/opened(expires:byteCountMax:)``.
     /// `writers`, unless nil, are from now on those who may write besides the owner.
     case open(MailboxID, writers: [WriterID]?, ticket: Digest?, MailboxTerms)
-    /// Keep an envelope with this hash, by who has this right; when the mailbox is full, its oldest
-    /// go, and under pressure what others left untouched, see ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or ``RelayOutcome/known(counter:)``.
-    case put(MailboxID, by: MailboxRight, hash: Digest, envelope: [UInt8])
+    /// Keep an envelope with this hash, by who has this right; when the mailbox is full, the oldest
+    /// of its greatest share go, and under pressure what others left untouched, see
+    /// ``RelayStoreBounds``. Outcome: ``RelayAnswer/stored(counter:)``, or
+    /// ``RelayOutcome/known(counter:)``.
+    case put(
+        MailboxID, by: MailboxRight, share: RelayShare, hash: Digest, envelope: [UInt8])
     /// Entries of a range. Of a mailbox that is not there: none.
     case get(MailboxID, RelayRange)
     /// The newest counter, 0 where there is none. Outcome: ``RelayAnswer/subscribed(newest:)``.

@@ -64,7 +64,8 @@ struct Strangers {
     /// Whoever has the invite puts something where the card lies.
     func put(_ envelope: [UInt8], in mailbox: InviteMailbox) throws {
         let put = RelayOrder.put(
-            mailbox.id, by: .drop, hash: digest(.relayBlob, envelope), envelope: envelope)
+            mailbox.id, by: .drop, share: RelayShare(number: 0),
+            hash: digest(.relayBlob, envelope), envelope: envelope)
         _ = try relay.store.perform([put], at: World.epoch + world.now)
     }
 }

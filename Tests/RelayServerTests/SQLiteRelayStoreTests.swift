@@ -49,7 +49,9 @@ struct SQLiteRelayStoreTests {
             needsTicket: false, lifetime: 1 << 40, renewal: 0, byteCountMax: 64 << 20)
         let puts = (0..<64).map { number -> RelayOrder in
             let envelope = [UInt8](repeating: UInt8(number), count: 64 << 10)
-            return .put(key, by: .inbox, hash: Digest { $0[0] = UInt8(number) }, envelope: envelope)
+            return .put(
+                key, by: .inbox, share: RelayShare(number: 544),
+                hash: Digest { $0[0] = UInt8(number) }, envelope: envelope)
         }
         _ = try store.perform(
             [.open(key, writers: nil, ticket: nil, terms)] + puts, at: 1_000)

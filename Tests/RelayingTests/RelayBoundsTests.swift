@@ -37,6 +37,35 @@ struct RelayBoundsTests {
         }
     }
 
+    @Test("Attack 145: who fills an inbox with a right that others have pushes out what is theirs")
+    func filledInbox() throws {
+        var policy = RelayPolicy()
+        policy.mailboxByteCountMax = 1 << 20
+        var world = RelayWorld(policy)
+        let inbox = world.inbox()
+        // The one that the card shows now, and one that others read on it before.
+        let writers = (0..<2).map { _ in
+            MailboxAccess(inbox.mailbox, key: .generate(using: &world.random))
+        }
+        let owner = try world.connect()
+        let friends = [try world.connect(from: [2]), try world.connect(from: [3])]
+        let mallory = try world.connect(from: [4])
+        _ = try world.ask(
+            .open(writers: writers.map(\.writer), ticket: nil), as: inbox, by: owner)
+        let letters = [world.envelope(), world.envelope()]
+        for (place, friend) in friends.enumerated() {
+            let put = RelayAction.put(envelope: letters[place])
+            _ = try world.ask(put, as: writers[place], by: friend)
+        }
+        for _ in 0..<64 {
+            let junk = world.envelope(64 << 10)
+            _ = try world.ask(.put(envelope: junk), as: writers[0], by: mallory)
+        }
+        let page = try world.ask(.get(RelayRange(after: 0)), as: inbox, by: owner)
+        #expect(page.entries?.prefix(2).map(\.envelope) == letters)
+        #expect(world.store.byteCount <= 1 << 20)
+    }
+
     @Test(
         "Attack 49: a request that says another thing than was signed cuts the line",
         arguments: 0..<3)

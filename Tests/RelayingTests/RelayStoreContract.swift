@@ -10,7 +10,7 @@ import Testing
 enum RelayStoreContract: String, CaseIterable, Sendable {
     case countersRise, sameEnvelopeOnce, pagesBothWays, pagesAreBounded, fullMailbox, writers
     case acknowledging, tickets, renewal, absentMailbox, expiry, ordersInTurn
-    case pressure, paidStays, fullOfPaid
+    case pressure, paidStays, fullOfPaid, shares, sharesFollow
 
     /// A moment in Unix milliseconds.
     static let now: UInt64 = 1_790_000_000_000
@@ -50,20 +50,14 @@ enum RelayStoreContract: String, CaseIterable, Sendable {
         case .pressure: try Self.pressure(&store)
         case .paidStays: try Self.paidStays(&store, issue)
         case .fullOfPaid: try Self.fullOfPaid(&store, issue)
+        case .shares: try Self.shares(&store)
+        case .sharesFollow: try Self.sharesFollow(&store)
         }
     }
 
     // MARK: Words of the stories
 
     static func id(_ number: UInt8) -> MailboxID { MailboxID { $0[0] = number } }
-
-    static func put(
-        _ mailbox: UInt8, _ envelope: [UInt8], by signer: UInt8? = nil
-    ) -> RelayOrder {
-        .put(
-            id(mailbox), by: signer.map { .writer(writer($0)) } ?? .inbox,
-            hash: digest(.relayBlob, envelope), envelope: envelope)
-    }
 
     static func writer(_ number: UInt8) -> WriterID { WriterID { $0[0] = number } }
 
