@@ -19,7 +19,7 @@ struct Passing: Sendable {
     var waiting: [NoiseKey: [Waiting]] = [:]
     /// What came last through relays, so that a relay which repeats it gains nothing.
     var known = RecentSet<Digest>(limit: NodeCore.passingMemory)
-    /// How much each relay may bring that costs a look.
+    /// How much each relay may bring that costs a look, letters included.
     var ofRelays: [NoiseKey: Allowance] = [:]
     /// How many signals came through relays, and were taken.
     var takenCount: UInt64 = 0
@@ -75,6 +75,8 @@ extension NodeCore {
     static let passingCountMax = 32
     /// What one that comes costs, in units of ``Allowance``.
     static let passingWork: UInt64 = 100
+    /// What a relay may bring at once, and in a second, in the same units.
+    static let passingBurst: UInt64 = 32_000
     /// Relays of a device through which a signal goes at a time.
     static let passingRelayCountMax = 2
     /// Signals that are known again: more than a relay may bring within their time.
@@ -160,6 +162,21 @@ extension NodeCore {
 
     // MARK: In
 
+    /// Whether one more letter of a relay is opened. They leave half of what there is at once to
+    /// signals, which are of use now or never.
+    mutating func mayOpenLetter(of relay: NoiseKey, at now: Instant) -> Bool {
+        mayOpen(from: relay, upTo: Self.passingBurst / 2, at: now)
+    }
+
+    /// Of a relay as much as eight persons may send: what comes is opened before it is known whose.
+    private mutating func mayOpen(
+        from relay: NoiseKey, upTo burst: UInt64, at now: Instant
+    ) -> Bool {
+        passing.ofRelays[relay, default: Allowance()].take(
+            Self.passingWork, at: now.monotonic,
+            .init(burst: burst, perSecond: Self.passingBurst), orDropFor: 0) == .fine
+    }
+
     /// A relay passed something on to this device's inbox. Who wrote it must be a device of a person
     /// that this one talks to; it must be fresh, and must not have come before.
     mutating func openPassed(
@@ -168,11 +185,9 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard lines[relay]?.inbox == mailbox else { return }
-        // Of a relay as much as eight persons may send: what comes is opened before it is known whose.
-        let verdict = passing.ofRelays[relay, default: Allowance()].take(
-            Self.passingWork, at: now.monotonic, .init(burst: 32_000, perSecond: 32_000),
-            orDropFor: 0)
-        guard verdict == .fine else { return try count(.tooManyFrames, store) }
+        guard mayOpen(from: relay, upTo: Self.passingBurst, at: now) else {
+            return try count(.tooManyFrames, store)
+        }
         let name: Digest = digest(.relayBlob, bytes)
         guard !passing.known.contains(name) else { return }
         let prekeys = try store.secrets(.prekey, in: nil).compactMap {

@@ -11,6 +11,8 @@ extension NodeCore {
     static let glanceByteCount = 32 << 10
     /// Bytes of envelopes that wait for their turn; of more, they are asked for again.
     static let waitingByteCountMax = 4 << 20
+    /// After so long letters are asked for again that were too many at once, in milliseconds.
+    static let letterRest: UInt64 = 1_000
 
     /// Whether mailboxes of a space are not read to their end yet.
     func isBeingRead(_ space: SpaceNumber) -> Bool {
@@ -97,6 +99,10 @@ extension NodeCore {
             return askPage(of: mailbox, on: relay, at: now, &effects)
         }
         try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        // The rest is asked for later.
+        if case .unknown? = lines[relay]?.mailboxes[mailbox]?.stage {
+            return try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+        }
         if hasMore, !entries.isEmpty {
             return askPage(of: mailbox, on: relay, at: now, &effects)
         }
@@ -183,7 +189,10 @@ extension NodeCore {
         _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
-        let fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
+        var fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
+        if open.use == .inbox {
+            fresh = try openable(fresh, in: mailbox, on: relay, at: now, store, &effects)
+        }
         guard let last = fresh.last?.counter else { return }
         switch open.use {
         case .inbox:
@@ -204,6 +213,24 @@ extension NodeCore {
         ask(
             .acknowledge(upTo: last), of: mailbox, as: open.key, on: relay, for: .whatever,
             at: now, &effects)
+    }
+
+    /// The letters of these that are opened now. Junk costs its opening: where a relay brings more
+    /// than is looked at, the rest stays there, not acknowledged, and is asked for a second later.
+    private mutating func openable(
+        _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, at now: Instant,
+        _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) -> [RelayEntry] {
+        let count = letters.prefix { _ in mayOpenLetter(of: relay, at: now) }.count
+        guard count < letters.count else { return letters }
+        try self.count(.tooManyFrames, store)
+        lines[relay]?.mailboxes[inbox]?.stage = .unknown
+        // Own logs go up meanwhile: it is as if the rest had not come yet.
+        lines[relay]?.queues[nil] = nil
+        lines[relay]?.isOwed = true
+        timers.insert(.relay(relay))
+        effects.append(.timer(.relay(relay), at: now.monotonic + Self.letterRest))
+        return Array(letters.prefix(count))
     }
 
     // MARK: Before their turn

@@ -50,12 +50,22 @@ struct LetterCostTests {
         }
 
         /// The node is brought a letter. Returns what it asks of relays.
-        mutating func bring(_ letter: [UInt8]) throws -> [RelayAction] {
-            counter += 1
-            let news = RelayNews.arrived(inbox, [RelayEntry(counter: counter, envelope: letter)])
+        mutating func bring(_ letters: [UInt8]...) throws -> [RelayAction] {
+            try bring(letters)
+        }
+
+        mutating func bring(_ letters: [[UInt8]]) throws -> [RelayAction] {
+            let entries = letters.map { letter in
+                counter += 1
+                return RelayEntry(counter: counter, envelope: letter)
+            }
+            return try step(.relay(pair.relay.key, .arrived(inbox, entries)))
+        }
+
+        /// Lets something happen. Returns what is asked of relays.
+        mutating func step(_ input: Input) throws -> [RelayAction] {
             try store.begin(.full)
-            let effects = try core.step(
-                .relay(pair.relay.key, news), at: now, in: store, using: &random)
+            let effects = try core.step(input, at: now, in: store, using: &random)
             try store.commit()
             return effects.compactMap {
                 if case .askRelay(_, let request) = $0 { request.action } else { nil }
@@ -172,6 +182,31 @@ struct LetterCostTests {
         #expect(others, "others are not kept waiting")
         let later = (0..<3).map { _ in book.mayWalk(far, of: mallory, at: 60_005) }
         #expect(later == [true, false, false])
+    }
+
+    @Test("Attack 146: of letters without end a relay has some opened, and keeps the rest")
+    func endless() throws {
+        var desk = try Desk(seed: 65)
+        let junk = (0..<1_000).map { _ in [1] + desk.random.bytes(511) }
+        var taken: UInt64 = 0
+        func acknowledged(_ actions: [RelayAction]) -> UInt64? {
+            for case .acknowledge(let counter) in actions { return counter }
+            return nil
+        }
+        let first = UInt64.max / 2 + 1
+        taken = try #require(acknowledged(try desk.bring(junk))) - first + 1
+        #expect(taken == 160)
+        #expect(try desk.refused(.envelope) == taken)
+        // What is pushed meanwhile waits behind them.
+        #expect(try desk.bring(junk[0]).isEmpty)
+        desk.now.monotonic += 1_000
+        let asked = try desk.step(.timer(.relay(desk.pair.relay.key)))
+        let cursor = first + taken - 1
+        #expect(
+            asked.contains {
+                if case .get(let range) = $0 { range.after == cursor } else { false }
+            })
+        #expect(try desk.refused(.tooManyFrames) == 1)
     }
 
     @Test("a limit gives back what time brings, and no more than it holds")
