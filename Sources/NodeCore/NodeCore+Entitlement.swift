@@ -11,7 +11,6 @@ extension NodeCore {
     private mutating func wasTogether(
         with device: DeviceID, of person: PersonID, _ store: some Store
     ) throws(StoreError) -> Bool {
-        if try contact(person, store)?.isBlocked == true { return false }
         for space in try spaces(naming: person, store) where space.kind != .own {
             // Who was only asked into a group by somebody need not talk to all who are in it.
             if try roster(of: space, store)?.isInvited(identity.person) == true { continue }
@@ -30,6 +29,7 @@ extension NodeCore {
         to person: PersonID, with device: DeviceID, _ store: some Store
     ) throws(StoreError) -> Bool {
         if try mayLink(person, store) { return true }
+        if try contact(person, store)?.isBlocked == true { return false }
         if try pendingJoin(through: person, store) != nil { return true }
         return try wasTogether(with: device, of: person, store)
     }

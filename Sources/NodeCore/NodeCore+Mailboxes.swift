@@ -128,6 +128,13 @@ extension NodeCore {
         var drops: [DropDay] = []
         for space in spaces {
             guard try belongs(to: space, store) else { continue }
+            guard try !isShut(space, store) else {
+                lines[relay]?.shut.insert(space.number)
+                continue
+            }
+            // What was written while nobody looked may be older than all that was read.
+            let wasShut = lines[relay]?.shut.remove(space.number) != nil
+            let first = wasShut ? today.lowered(by: Self.readDayCountMax) : first
             for (place, epoch) in try newestEpochs(of: space, store).enumerated() {
                 let opened = RelayDay(at: epoch.kept.openedAt)
                 let isLive = epoch.mayBeUsed || place < Self.subscribedEpochCountMax

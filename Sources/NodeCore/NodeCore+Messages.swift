@@ -73,12 +73,8 @@ extension NodeCore {
         }
         guard own.role >= .member else { return .notAllowed }
         guard try holdsOwnControl(of: space, store) else { return .rejoining }
-        guard space.kind == .direct else { return nil }
         // Nobody would ever get it, as long as nobody links with them.
-        for member in roster?.members ?? [] where member.person != identity.person {
-            if try contact(member.person, store)?.isBlocked == true { return .blocked }
-        }
-        return nil
+        return try isShut(space, store) ? .blocked : nil
     }
 
     /// Writes one operation about a message.

@@ -50,7 +50,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard rejoin == nil, let space = try store.space(number),
             let roster = try roster(of: space, store),
-            belongs(to: roster) || roster.isFormer(identity.device)
+            belongs(to: roster) || roster.isFormer(identity.device), try !isShut(space, store)
         else { return }
         // Who has not accepted is told of the space, and waited for by nobody.
         let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }

@@ -285,6 +285,9 @@ extension NodeCore {
         }
         guard contact != before else { return .success(.done) }
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        if before.isBlocked, !contact.isBlocked {
+            try askAgain(person, at: now, store, &effects)
+        }
         if contact.isAccepted, before.state != .accepted,
             let card = CardReader.card(contact.card, of: person)
         {
@@ -328,12 +331,14 @@ extension NodeCore {
             for (device, state) in dialing where state.person == person { dialing[device] = nil }
             desk.depart(person)
             inboxes.hasBlocked = true
+            try shut(person, at: now, store, &effects)
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {
                 hangUp(id, .ended, &effects)
             }
             return
         }
+        try unshut(person, store)
         if let card = CardReader.card(contact.card, of: person) {
             try keep(card, at: now, store, &effects)
         }

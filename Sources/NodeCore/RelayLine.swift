@@ -176,6 +176,8 @@ struct RelayLine: Sendable {
     var queues: [SpaceNumber?: Queue<MailboxID>] = [:]
     /// The look at all spaces for mailboxes to read, while it goes on.
     var walk: MailboxWalk?
+    /// Conversations that were not read here, as their other person was blocked.
+    var shut: Set<SpaceNumber> = []
     /// Spaces whose newest envelopes were looked at before their turn.
     var glanced: Set<SpaceNumber> = []
     /// Keys of mailboxes that were read on this connection or one before.

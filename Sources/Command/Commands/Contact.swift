@@ -137,7 +137,8 @@ struct ContactBlock: DecidingCommand {
         abstract: "keep a person away",
         discussion: """
             Your devices talk to none of theirs. What you wrote to each other stays readable, and \
-            nothing can be written there. In groups that you are both in, what they write still \
+            nothing can be written there; what they write there is not fetched, and comes if you \
+            unblock them. In groups that you are both in, what they write still \
             comes by way of the others: leave, or have them removed. They are not told.
 
             Example:

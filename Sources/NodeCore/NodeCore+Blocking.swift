@@ -1,0 +1,71 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Conversations of two whose other person is blocked: nothing of them is read at relays, and nothing
+/// is put there. Source: `Protocol/05-identity.md`, "Contacts".
+extension NodeCore {
+    /// Whether a space is a conversation with somebody who is blocked.
+    func isShut(_ space: SpaceRecord, _ store: some Store) throws(StoreError) -> Bool {
+        guard space.kind == .direct, let roster = try knownRoster(of: space, store) else {
+            return false
+        }
+        for member in roster.members where member.person != identity.person {
+            if try contact(member.person, store)?.isBlocked == true { return true }
+        }
+        return false
+    }
+
+    /// Reads the conversations with somebody who was blocked at no relay any more. Cursors stay: who
+    /// ends that reads on where it stopped.
+    mutating func shut(
+        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for space in try spaces(naming: person, store) where space.kind == .direct {
+            for relay in lines.keys.sorted() {
+                stopReading(space.number, on: relay, at: now, &effects)
+                try noteDrained(relay, at: now, store, &effects)
+            }
+            doubts[space.number] = nil
+        }
+    }
+
+    private mutating func stopReading(
+        _ space: SpaceNumber, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard let line = lines[relay] else { return }
+        lines[relay]?.shut.insert(space)
+        lines[relay]?.queues[space] = nil
+        for (mailbox, open) in line.mailboxes.sorted(by: { $0.key < $1.key })
+        where open.use.space == space {
+            lines[relay]?.mailboxes[mailbox] = nil
+            guard open.isLive, line.phase == .open else { continue }
+            ask(
+                .unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, at: now,
+                &effects)
+        }
+    }
+
+    /// Reads the conversations with somebody who is not blocked, and brings them there what waited.
+    mutating func unshut(_ person: PersonID, _ store: some Store) throws(StoreError) {
+        guard !lines.isEmpty else { return }
+        for space in try spaces(naming: person, store) where space.kind == .direct {
+            guard lines.values.contains(where: { $0.shut.contains(space.number) }) else { continue }
+            mailboxesDue.insert(space.number)
+            outboxDue.insert(space.number)
+        }
+    }
+
+    /// Asks somebody who was let in again for what they wrote meanwhile: relays may have let go of it.
+    mutating func askAgain(
+        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for space in try spaces(naming: person, store) where space.kind == .direct {
+            let devices = try roster(of: space, store)?.member(person)?.devices.map(\.device)
+            for device in (devices ?? []).sorted() {
+                try miss(space.number, heldBy: device, at: now, store, &effects)
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Somebody who is blocked, and a relay that carries what they write.
+@Suite("Somebody blocked, with a relay between", .serialized, .timeLimit(.minutes(5)))
+struct BlockingProcessTests {
+    private func states(of node: NodeProcess, in name: String, _ all: Hidden) async throws
+        -> [String]
+    {
+        try await all.client(node).messages(conversation: name, before: nil, limit: 100).messages
+            .filter(\.isOwn).compactMap(\.state)
+    }
+
+    private func write(
+        _ text: String, to name: String, from node: NodeProcess, _ all: Hidden
+    ) async throws {
+        _ = try await all.client(node).send(conversation: name, texts: [text], replyTo: nil)
+        try await eventually("\(text) is on the relay", on: [node]) {
+            let waiting = try await all.client(node).outbox()
+            return waiting.allSatisfy { $0.savedCount == 0 } && !waiting.isEmpty
+        }
+    }
+
+    @Test("is not heard in the conversation of two, is told nothing, and comes back after that")
+    func relayed() async throws {
+        let all = try await Hidden()
+        try await all.meet()
+        let ann = try await all.client(all.ann)
+        _ = try await all.client(all.ben).setAdditionPolicy("contacts")
+        _ = try await ann.newConversation(name: "club", members: ["ben"])
+        _ = try await all.client(all.ben).send(
+            conversation: "ann", texts: ["before"], replyTo: nil)
+        try await eventually("both have both", on: [all.ann, all.ben]) {
+            let isIn = try await all.client(all.ben).conversations().contains { $0.name == "club" }
+            let texts = try await all.texts(of: all.ann, with: "ben")
+            let isKnown = try await states(of: all.ben, in: "ann", all) == ["delivered"]
+            return isIn && texts == ["before"] && isKnown
+        }
+        _ = try await ann.decide(about: "ben", .block)
+        // The link ends first: what is written after that goes through the relay.
+        try await eventually("they are apart", on: [all.ben]) {
+            try await all.client(all.ben).status().links.isEmpty
+        }
+        try await write("after the block", to: "ann", from: all.ben, all)
+        let shown = try await ann.messages(conversation: "ben", before: nil, limit: 10)
+        _ = try await ann.markRead(conversation: "ben", messages: [], last: shown.last)
+        try await write("to all", to: "club", from: all.ben, all)
+        try await eventually("what is for the group comes", on: [all.ann]) {
+            try await all.texts(of: all.ann, with: "club") == ["to all"]
+        }
+        #expect(try await all.texts(of: all.ann, with: "ben") == ["before"])
+        // Nor does a node that starts read what lies there.
+        #expect(try await all.ann.stop() == 0)
+        try await all.ann.start(isHidden: true)
+        try await write("to all again", to: "club", from: all.ben, all)
+        try await eventually("what is for the group comes", on: [all.ann]) {
+            try await all.texts(of: all.ann, with: "club") == ["to all", "to all again"]
+        }
+        #expect(try await all.texts(of: all.ann, with: "ben") == ["before"])
+        try await eventually("ben hears of the group alone", on: [all.ben]) {
+            try await states(of: all.ben, in: "club", all) == ["delivered", "delivered"]
+        }
+        #expect(try await states(of: all.ben, in: "ann", all) == ["delivered", "relayed"])
+        _ = try await all.client(all.ann).decide(about: "ben", .unblock)
+        try await eventually("ann has what came meanwhile, and ben knows", on: [all.ann, all.ben]) {
+            let texts = try await all.texts(of: all.ann, with: "ben")
+            let isKnown = try await states(of: all.ben, in: "ann", all).last == "delivered"
+            return texts == ["before", "after the block"] && isKnown
+        }
+        #expect(try await all.ann.stop() == 0)
+        #expect(try await all.ben.stop() == 0)
+    }
+}
