@@ -301,7 +301,9 @@ extension NodeError {
     /// There is a database, and nothing of it can be read.
     static func unreadable(_ home: Home, _ error: HomeError) -> NodeError {
         NodeError(
-            "unreadable", "Nothing of \(home.database) can be read: \(error). It is left as it is.",
+            "unreadable",
+            "Nothing of \(home.database) can be read: \(error). "
+                + "It is left as it is, and no repair can do more.",
             hint: newDevice)
     }
 

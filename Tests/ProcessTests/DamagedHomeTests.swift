@@ -118,6 +118,83 @@ struct DamagedHomeTests {
         try await pair.isWhole(ann, texts + ["the last"])
     }
 
+    /// The pages of a table, or of the list of tables, in their order.
+    private func leaves(_ file: String, of table: String) throws -> [Int] {
+        try SQLiteShell.run(
+            file,
+            "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf' ORDER BY path"
+        ).split(separator: "\n").compactMap { Int($0) }
+    }
+
+    private func spoil(page: Int, _ file: String) throws {
+        var bytes = try bytes(file)
+        let start = (page - 1) * 4096
+        bytes.replaceSubrange(start..<start + 4096, with: Data(repeating: 0x55, count: 4096))
+        try write(bytes, file)
+    }
+
+    private func made(_ home: String, texts: [String]) async throws {
+        let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        for start in stride(from: 0, to: texts.count, by: 100) {
+            let some = Array(texts[start..<min(start + 100, texts.count)])
+            _ = try await node.send(conversation: "notes", texts: some, replyTo: nil)
+        }
+        await node.shutdown()
+    }
+
+    @Test(
+        "whose list of tables is damaged has every message back by a repair",
+        arguments: [true, false])
+    func listOfTables(isFirstPage: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let closed = folder.home("a")
+        let texts = (1...300).map { "message \($0) " + String(repeating: "x", count: 200) }
+        try await made(closed, texts: texts)
+        // As a crash leaves it: the newest stands in the log of changes alone.
+        let home = folder.home("b")
+        let node = try await Node.open(NodeSettings(home: closed))
+        _ = try await node.send(conversation: "notes", texts: ["the last"], replyTo: nil)
+        try FileManager.default.copyItem(atPath: closed, toPath: home)
+        await node.shutdown()
+        let file = home + "/database"
+        let page = try #require(leaves(closed + "/database", of: "sqlite_schema").last)
+        try #require(page > 1)
+        try spoil(page: isFirstPage ? 1 : page, file)
+        if isFirstPage { try FileManager.default.removeItem(atPath: file + "-wal") }
+        let read = try await Program.run("read", "notes", "--home", home)
+        #expect(read.status == 1 && read.output.contains("--repair"), "\(read.output)")
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.output.contains("database.damaged-1"), "\(repair.output)")
+        #expect(!repair.output.contains("lost in"), "\(repair.output)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: home)
+        #expect(!files.contains { $0.contains("rescued") }, "\(files)")
+        let again = try await Node.open(NodeSettings(home: home))
+        #expect(try await self.texts(again, "notes") == texts + (isFirstPage ? [] : ["the last"]))
+        await again.shutdown()
+        guard !isFirstPage else { return }
+        #expect(try await Program.run("send", "notes", "on", "--home", home).status == 0)
+        #expect(try await Program.run("doctor", "--home", home).status == 0)
+    }
+
+    @Test("that nobody else has is told to be lost, and promises nobody")
+    func alone() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let texts = (1...300).map { "message \($0) " + String(repeating: "x", count: 200) }
+        try await made(home, texts: texts)
+        let file = home + "/database"
+        // The beginning of everything: without it nobody can say who is in a conversation.
+        try spoil(page: try #require(leaves(file, of: "operation").first), file)
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.output.contains("of which the beginning cannot be read"))
+        #expect(repair.output.contains("nobody else is known to have them"), "\(repair.output)")
+        #expect(!repair.output.contains("bring"), "\(repair.output)")
+        #expect(!repair.output.contains("Run the node where it reaches"), "\(repair.output)")
+        #expect(repair.output.contains("Restore a backup"), "\(repair.output)")
+        #expect(repair.output.contains("database.damaged-1"))
+    }
+
     @Test("with a broken index of words is told so, and has it made anew")
     func index() async throws {
         let folder = try TemporaryFolder()

@@ -17,6 +17,10 @@ struct HomeRepair {
     private let identity: NodeIdentity
     private var lost: [LogNumber: Int] = [:]
     private var isOwnLost: Bool
+    /// Spaces of which nobody can say any more who is in them.
+    private var removed: [DoctorReport.Loss] = []
+    /// Whether somebody else wrote in what is lost.
+    private var hasOthers = false
 
     /// Repairs a home that no process has open.
     ///
@@ -52,16 +56,16 @@ struct HomeRepair {
     }
 
     private mutating func run(_ rescue: RescueReport) throws -> DoctorReport {
-        var removed = 0
         for space in try store.spaces() {
             try store.transact(.full) {
-                for log in try store.logs(in: space.number) {
+                let held = try store.logs(in: space.number)
+                for log in held {
                     if let end = SoundPart(log, in: store).end { try cut(log, from: end) }
                 }
                 try closeControl(of: space)
                 if try beginning(of: space) == nil {
-                    removed += 1
                     isOwnLost = true
+                    removed.append(loss(of: space, with: held))
                     try store.removeSpace(space.number)
                 } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
                     // Nobody can say yet who is in it: what is missing comes from others.
@@ -73,19 +77,35 @@ struct HomeRepair {
         try core.look(in: store)
         let views = Views(store: store, core: core, rosters: RosterCache())
         var report = DoctorReport(checks: [])
-        report.losses = views.losses { lost[$0.number] ?? 0 }
+        report.losses = views.losses { lost[$0.number] ?? 0 } + removed
         report.mended = rescue.losses.map { "\($0)." }
-        if removed > 0 {
-            report.mended.append(
-                "\(removed) conversations are gone: others in them bring them back.")
-        }
         if isOwnLost {
             try store.transact(.full) { try store.forgetName() }
-            report.advice.append(DoctorReport.rejoin)
+            let isAlone = try !hasOthers && views.isAlone()
+            report.advice.append(isAlone ? DoctorReport.alone : DoctorReport.rejoin)
         }
         report.mended.append(
             "Views were folded anew; the indexes of the search fill by themselves.")
         return report
+    }
+
+    /// What is lost with a space of which the beginning is: all of it.
+    private mutating func loss(of space: SpaceRecord, with logs: [LogRecord]) -> DoctorReport.Loss {
+        func count(_ logs: [LogRecord]) -> Int { logs.reduce(0) { $0 + $1.heldCount } }
+        var loss = DoctorReport.Loss(
+            conversation: space.id.description,
+            name: space.kind == .own
+                ? "your settings and contacts"
+                : "the conversation \(space.id.short), of which the beginning cannot be read",
+            operationCount: count(logs),
+            ownCount: count(logs.filter { $0.device == identity.device }), sources: [])
+        if identity.log.devices.count > 1 { loss.sources.append("another device of yours") }
+        let own = Set(identity.log.devices.map(\.device))
+        if space.kind != .own, logs.contains(where: { !own.contains($0.device) }) {
+            loss.sources.append("who else wrote in it")
+            hasOthers = true
+        }
+        return loss
     }
 
     private mutating func cut(_ log: LogRecord, from point: LogPoint) throws {

@@ -10,7 +10,8 @@ extension Node {
         report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
             search
         }
-        report.advise()
+        let isAlone = try await running.read { try $0.isAlone() }
+        report.advise(isAlone: isAlone)
         return report
     }
 
@@ -45,7 +46,7 @@ extension Node {
         report.isDamaged = true
         let isGone = Home(settings.home).lacksDatabase
         report.advice = isGone ? [reason.hint ?? ""] : []
-        if !isGone { report.advise() }
+        if !isGone { report.advise(isAlone: false) }
         return report
     }
 
@@ -69,7 +70,11 @@ extension Node {
             let after = try await node.doctor()
             report.checks = after.checks
             report.isDamaged = after.isDamaged
-            report.advice = after.advice
+            // What was taken apart told of others whom nothing names any more.
+            let hasOthers =
+                report.advice.contains(DoctorReport.rejoin)
+                && after.advice.contains(DoctorReport.alone)
+            if !hasOthers { report.advice = after.advice }
             if report.mended.isEmpty { report.mended.append("Nothing had to be mended.") }
         } catch {
             await node.shutdown()
@@ -123,12 +128,19 @@ extension DoctorReport {
         "Run the node where it reaches another device of yours or a contact: it writes again once it "
         + "has its own past back. `parley status` says when."
 
+    /// The same where nobody is known who has them.
+    static let alone =
+        "Nobody else is known who has what is lost, so this device does not write any more: it could "
+        + "say twice what it said before. Restore a backup: `parley recover --home FOLDER --backup FILE`. "
+        + "Without one, what is left can be read here; begin anew in another folder, with "
+        + "`parley init --home FOLDER`."
+
     private func hasFailed(_ beginning: String) -> Bool {
         checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }
     }
 
     /// Says what to do about what was found.
-    fileprivate mutating func advise() {
+    fileprivate mutating func advise(isAlone: Bool) {
         guard !isFine else { return }
         if isDamaged {
             advice.append(
@@ -137,7 +149,7 @@ extension DoctorReport {
         } else if needsFolding || needsIndexing {
             advice.append("`parley doctor --repair` makes that anew from the messages.")
         } else {
-            advice.append(Self.rejoin)
+            advice.append(isAlone ? Self.alone : Self.rejoin)
         }
     }
 }

@@ -93,6 +93,17 @@ extension Views {
         return name ?? space.id.short
     }
 
+    /// Whether nobody else is known who could bring back what is lost: no other device of this
+    /// person, and nobody else in any conversation that is held.
+    func isAlone() throws -> Bool {
+        guard core.node.log.devices.count <= 1 else { return false }
+        for space in try store.spaces() where space.kind != .own {
+            let members = try roster(of: space)?.members ?? []
+            if members.contains(where: { $0.person != ownPerson }) { return false }
+        }
+        return true
+    }
+
     private func sources(of space: SpaceRecord) -> [String] {
         var sources: [String] = []
         if core.node.log.devices.count > 1 { sources.append("another device of yours") }

@@ -59,12 +59,9 @@ extension SQLiteStore {
         }
         try home.discardRescued()
         return try explaining(home) {
-            let place = ReadingPlace.name(of: old)
-            let source = try Connection(
-                path: place, fileSystem: home.disk.fileSystem, mayWrite: false)
-            try source.execute(Pragma.reading, "opening the damaged database")
-            let target = try openDatabase(home.rescued, of: home)
             var report = RescueReport()
+            let source = try damaged(old, of: home, &report)
+            let target = try openDatabase(home.rescued, of: home)
             try target.execute("BEGIN IMMEDIATE", "beginning to rescue")
             try copyName(source, target)
             for table in tables { try copy(table, source, target, &report) }
@@ -74,6 +71,27 @@ extension SQLiteStore {
                 home, lock, target, file, keystore, unlock, isRescue: true)
             try store.dropStrangeRows(&report)
             return (store, report)
+        }
+    }
+
+    /// Opens what is damaged; where SQLite cannot tell its tables apart any more, a copy of it.
+    private static func damaged(
+        _ old: String, of home: Home, _ report: inout RescueReport
+    ) throws -> Connection {
+        func open(_ place: String, _ fileSystem: String?) throws(StoreError) -> Connection {
+            let source = try Connection(
+                path: ReadingPlace.name(of: place), fileSystem: fileSystem, mayWrite: false)
+            try source.execute(Pragma.reading, "opening the damaged database")
+            _ = try source.prepare("SELECT name FROM sqlite_schema")
+            return source
+        }
+        do throws(StoreError) {
+            return try open(old, home.disk.fileSystem)
+        } catch {
+            // Another disk than the machine's has no copies.
+            guard error.code == .corrupt, home.disk.fileSystem == nil else { throw error }
+            report.losses.append("The list of the tables could not be read, and was made anew")
+            return try open(SchemaTransplant(home).make(of: old), nil)
         }
     }
 
@@ -218,6 +236,7 @@ extension Home {
 
     func discardRescued() throws(HomeError) {
         for end in Self.besides { try disk.remove(rescued + end) }
+        try SchemaTransplant.discard(in: self)
     }
 
     /// Puts what was rescued in the place of the database, which is kept beside it. The store of it is
@@ -236,7 +255,7 @@ extension Home {
             try disk.move(database + end, to: aside(free) + end)
         }
         try disk.move(rescued, to: database)
-        for end in Self.besides { try disk.remove(rescued + end) }
+        try discardRescued()
         try forgetDamage()
         return aside(free)
     }
