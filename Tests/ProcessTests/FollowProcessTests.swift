@@ -105,4 +105,30 @@ struct FollowProcessTests {
         #expect(refused.status == 1)
         #expect(refused.output.contains("bad-cursor"))
     }
+
+    @Test("ends once nobody reads what it writes, though nothing happens")
+    func readerGone() async throws {
+        let pair = try await ProcessPair()
+        let line = [
+            "sh", "-c", "\"$0\" follow --json --home \"$1\" | head -n 1; echo over", Program.path,
+            pair.ben.home,
+        ]
+        let shell = try Program([], by: line)
+        try await shell.says("over")
+        #expect(try await shell.ended() == 0)
+        #expect(shell.output.contains(#""kind":"start""#))
+    }
+
+    @Test("says so where what it writes does not arrive")
+    func fullDevice() async throws {
+        let pair = try await ProcessPair()
+        let shell = try Program(
+            [],
+            by: [
+                "sh", "-c", "exec \"$0\" follow --json --home \"$1\" > /dev/full", Program.path,
+                pair.ben.home,
+            ])
+        #expect(try await shell.ended() == 1)
+        #expect(shell.output.contains("output-failed"), "\(shell.output)")
+    }
 }

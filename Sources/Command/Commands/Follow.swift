@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import Parley
 
 struct Follow: AsyncParsableCommand {
@@ -43,38 +44,44 @@ struct Follow: AsyncParsableCommand {
     }
 
     private func follow(_ node: any NodeService) async throws {
+        var only: String?
+        if let conversation { only = try await node.conversation(conversation).id }
         // Asked for first: nothing falls between the list and the changes.
-        var cursor: String
+        let cursor: String
         if let after {
             cursor = after
         } else {
             cursor = try await node.changes(after: nil, limit: 1).cursor
             if output.json {
                 World.current.write(try Output.json(ChangeView(kind: "start", cursor: cursor)))
+                try World.current.checkOutput()
             }
         }
         let changes = try await node.changes(after: cursor)
-        var only: String?
-        if let conversation { only = try await node.conversation(conversation).id }
         var screen = try await FollowScreen(node, only: only, isResuming: after != nil)
-        for await change in changes {
-            cursor = change.cursor ?? cursor
-            // What was missed may have been in this conversation as well.
-            if let only, change.conversation != only, change.missed == nil { continue }
-            if output.json {
-                World.current.write(try Output.json(change))
-            } else {
-                try await screen.show(change)
-            }
+        screen.isJSON = output.json
+        let showing = Task { [screen] in
+            var screen = screen
+            return try await screen.show(changes, after: cursor)
         }
+        // Whoever read the output may be gone long before there is something to write.
+        World.current.output.whenReaderIsGone { showing.cancel() }
+        let last = try await withTaskCancellationHandler {
+            try await showing.value
+        } onCancel: {
+            showing.cancel()
+        }
+        if showing.isCancelled { throw OutputError(code: EPIPE) }
         throw NodeError(
             "node-stopped", "the node has stopped",
-            hint: "parley run, and then: parley follow --after \(cursor)")
+            hint: "parley run, and then: parley follow --after \(last)")
     }
 }
 
-/// What `follow` shows people.
+/// What `follow` shows.
 private struct FollowScreen {
+    /// Whether programs read it.
+    var isJSON = false
     private let node: any NodeService
     private let only: String?
     /// Whether changes are told of which the details may be older than this screen.
@@ -97,8 +104,27 @@ private struct FollowScreen {
         }
     }
 
-    mutating func show(_ change: ChangeView) async throws {
-        if let notice = change.notice {
+    /// Shows changes until there are no more, or nobody to read them. Returns the last cursor.
+    mutating func show(
+        _ changes: AsyncStream<ChangeView>, after start: String
+    ) async throws -> String {
+        var cursor = start
+        for await change in changes {
+            cursor = change.cursor ?? cursor
+            // What was missed may have been in this conversation as well.
+            if let only, change.conversation != only, change.missed == nil { continue }
+            if isJSON {
+                World.current.write(try Output.json(change))
+            } else {
+                try await show(change)
+            }
+            try World.current.checkOutput()
+        }
+        return cursor
+    }
+
+    private mutating func show(_ change: ChangeView) async throws {
+        if let notice = change.notice, !notice.isEmpty {
             World.current.write(Advice.complete(harmless(notice)))
         }
         if let call = change.call {

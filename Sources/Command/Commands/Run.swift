@@ -70,7 +70,9 @@ struct Run: AsyncParsableCommand {
                 // What the owner should know and nobody may be looking for.
                 let news = Task {
                     for await change in changes where change.kind == "clocks" {
-                        if let notice = change.notice { World.current.say("warning: \(notice)") }
+                        // It is empty once there is nothing to warn of any more.
+                        guard let notice = change.notice, !notice.isEmpty else { continue }
+                        World.current.say("warning: \(notice)")
                     }
                 }
                 for await _ in stop { break }

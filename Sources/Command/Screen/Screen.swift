@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 
@@ -13,6 +14,8 @@ struct Screen: Sendable {
     var hasColour = false
     /// Why something could not be written, as an `errno`; nil where all was.
     var failure: @Sendable () -> Int32? = { nil }
+    /// Calls back once nobody reads any more what is written; never where somebody always does.
+    var whenReaderIsGone: @Sendable (_ body: @escaping @Sendable () -> Void) -> Void = { _ in }
 
     /// A file that this process was given.
     ///
@@ -25,7 +28,21 @@ struct Screen: Sendable {
         return Screen(
             put: { failure.write($0, to: descriptor) }, isTerminal: isTerminal,
             columnCount: isTerminal ? columns(of: descriptor) : nil,
-            hasColour: isTerminal && isColoured, failure: { failure.code })
+            hasColour: isTerminal && isColoured, failure: { failure.code },
+            whenReaderIsGone: { watch(descriptor, $0) })
+    }
+
+    /// A thread that waits: nothing is written while nothing happens, so no write tells of it.
+    private static func watch(_ descriptor: Int32, _ body: @escaping @Sendable () -> Void) {
+        Thread.detachNewThread {
+            // Of a pipe whose other end is closed, and of a terminal that hung up, poll(2) tells
+            // without being asked.
+            var poll = pollfd(fd: descriptor, events: 0, revents: 0)
+            while Glibc.poll(&poll, 1, -1) < 0 {
+                guard errno == EINTR else { return }
+            }
+            body()
+        }
     }
 
     /// The text in a style, where the screen has any.
