@@ -53,20 +53,31 @@ actor SearchDesk {
         var wordCount = meant.opinions.isEmpty ? request.limit : Self.wordCount
         while true {
             let words = try await words(of: query, filter, places, request.order, wordCount)
-            let found = Ranking.fused(words: words, opinions: meant.opinions) { operation in
+            let found = Ranking.fused(words: words.found, opinions: meant.opinions) { operation in
                 places.time(operation).map { Double(time) / 864e5 - Double($0) / 864e5 }
             }
             let hits = try await hits(found, query, filter, meant.sources, request)
-            if hits.count == request.limit || words.count < wordCount
+            if hits.count == request.limit || words.found.count < wordCount
                 || wordCount >= Self.relevantCount
             {
                 return SearchReply(
-                    hits: hits, semantic: meant.state, notes: notes + meant.notes,
+                    hits: hits, semantic: meant.state,
+                    notes: notes + meant.notes
+                        + Self.note(words, isFull: hits.count == request.limit),
                     milliseconds: Self.milliseconds(since: start))
             }
             // Some of them say something else by now.
             wordCount *= 5
         }
+    }
+
+    /// That more may match than were looked at, where nobody found enough among these.
+    private static func note(_ words: FoundByWords, isFull: Bool) -> [String] {
+        guard let count = words.cutCount, !isFull else { return [] }
+        return [
+            "Only the newest \(count) messages that may match were looked at: a word, in:, from:, "
+                + "before: or after: finds older ones."
+        ]
     }
 
     /// The newest so many that have all words are ranked, by their age or their relevance.
@@ -107,8 +118,8 @@ actor SearchDesk {
     private func words(
         of query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable,
         _ order: SearchRequest.Order, _ count: Int
-    ) async throws -> [Int64] {
-        if query.wanted.isEmpty, !query.question.isEmpty { return [] }
+    ) async throws -> FoundByWords {
+        if query.wanted.isEmpty, !query.question.isEmpty { return FoundByWords() }
         var walk = WordWalk(
             query, filter, places, limit: order == .newest ? count : Self.relevantCount)
         while !walk.isDone {
@@ -120,7 +131,7 @@ actor SearchDesk {
             }
         }
         switch order {
-        case .newest: return walk.found
+        case .newest: return FoundByWords(found: walk.found, cutCount: walk.cutCount)
         case .relevance:
             let counts = try await running.read { views in
                 (
@@ -130,7 +141,9 @@ actor SearchDesk {
                     }, views.store.operationCount
                 )
             }
-            return Ranking.byRelevance(walk.texts, holders: counts.0, among: counts.1)
+            return FoundByWords(
+                found: Ranking.byRelevance(walk.texts, holders: counts.0, among: counts.1),
+                cutCount: walk.cutCount)
         }
     }
 
@@ -229,6 +242,13 @@ actor SearchDesk {
         let whole = Double(time.seconds) * 1e3 + Double(time.attoseconds) / 1e15
         return (whole * 1e3).rounded() / 1e3
     }
+}
+
+/// Messages that have all words.
+private struct FoundByWords {
+    var found: [Int64] = []
+    /// How many were looked at where there were more; nil where all were, or enough found.
+    var cutCount: Int?
 }
 
 extension NodeError {

@@ -59,7 +59,7 @@ extension Views {
     func matching(_ hit: Int64, _ query: SearchQuery) throws -> (message: Int64, text: String)? {
         guard let stored = try store.operation(OperationNumber(hit)),
             let text = stored.searchableText, query.matches(in: text.text) != nil,
-            let number = try message(of: stored, text)
+            try mayHave(stored, text, query), let number = try message(of: stored, text)
         else { return nil }
         if query.asksAboutMessages {
             guard let view = try message(OperationNumber(number)), Self.has(view, query) else {
@@ -67,6 +67,22 @@ extension Views {
             }
         }
         return (number, text.text)
+    }
+
+    /// Whether the message of a text can be and have what is asked for: a glance, where a whole look at
+    /// a message costs ten times as much.
+    private func mayHave(
+        _ stored: StoredOperation, _ text: SearchableText, _ query: SearchQuery
+    ) throws -> Bool {
+        // What an edit says is looked at as a whole.
+        guard query.asksAboutMessages, text.message == nil else { return true }
+        if query.states.contains("reply"), stored.operation.header.references.isEmpty {
+            return false
+        }
+        guard query.states.contains("edited") || query.has.contains("reaction") else { return true }
+        guard let log = try store.log(stored.log) else { return false }
+        let object = EntryObject.operation(log.tag, stored.sequence)
+        return try !store.entries(about: object, in: log.space, field: nil).isEmpty
     }
 
     /// Whether a message is, and has, what its text alone does not tell.

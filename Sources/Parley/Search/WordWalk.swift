@@ -7,8 +7,9 @@ import ParleyWords
 struct WordWalk: Sendable {
     /// Rows that are taken from the index at once, and texts that are opened in one turn.
     private static let chunkCount = 256, turnCount = 100
-    /// Texts that one search opens at most.
-    private static let openedCountMax = 5000
+    /// Texts that one search opens at most: where it asks what their messages are or have, most are
+    /// passed over at a glance.
+    private static let openedCountMax = 5000, glancedCountMax = 200_000
 
     /// Messages that have the words, the newest first.
     private(set) var found: [Int64] = []
@@ -16,6 +17,8 @@ struct WordWalk: Sendable {
     private(set) var texts: [Ranking.Text] = []
     /// Whether nothing more is to be found, or enough was.
     private(set) var isDone = false
+    /// After how many it ended though there were more; nil where it did not.
+    private(set) var cutCount: Int?
 
     private let query: SearchQuery
     private let filter: SearchFilter
@@ -26,6 +29,7 @@ struct WordWalk: Sendable {
     private var below: Int64?
     private var isLast = false
     private var opened = 0
+    private let openedCountMax: Int
 
     /// A walk that ends once it has found so many.
     init(_ query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable, limit: Int) {
@@ -33,6 +37,7 @@ struct WordWalk: Sendable {
         self.filter = filter
         self.places = places
         self.limit = limit
+        openedCountMax = query.asksAboutMessages ? Self.glancedCountMax : Self.openedCountMax
         guard query.narrowing.isEmpty else { return }
         // Without words everything that passes may be it.
         isLast = true
@@ -44,7 +49,7 @@ struct WordWalk: Sendable {
 
     /// One turn.
     mutating func advance(_ views: Views) throws {
-        let end = min(opened + Self.turnCount, Self.openedCountMax)
+        let end = min(opened + Self.turnCount, openedCountMax)
         while opened < end, found.count < limit {
             let bound = isLast ? 0 : places.newest(below: below ?? Int64(places.count))
             if let hit = waiting.take(from: bound) {
@@ -57,7 +62,10 @@ struct WordWalk: Sendable {
                 try fetch(views)
             }
         }
-        isDone = found.count == limit || opened == Self.openedCountMax
+        isDone = found.count == limit || opened == openedCountMax
+        if found.count < limit, opened == openedCountMax, !isLast || !waiting.isEmpty {
+            cutCount = opened
+        }
     }
 
     private mutating func fetch(_ views: Views) throws {
@@ -84,6 +92,8 @@ struct WordWalk: Sendable {
 private struct Newest: Sendable {
     private var waiting: [(time: UInt64, operation: Int64)] = []
     private var isSorted = true
+
+    var isEmpty: Bool { waiting.isEmpty }
 
     mutating func insert(_ operation: Int64, _ time: UInt64) {
         waiting.append((time, operation))
