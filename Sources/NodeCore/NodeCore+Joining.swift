@@ -74,6 +74,7 @@ extension NodeCore {
             return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
         }
         try keep(card, at: now, store, &effects)
+        try PendingJoin.forgetRefused(of: link.space, at: now.wall, store)
         try store.setValue(link.bytes, .join, link.space.bytes)
         effects.append(.commitFully)
         effects.append(.linksChanged)
@@ -118,11 +119,12 @@ extension NodeCore {
     mutating func settleJoins(
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        for link in try PendingJoin.all(store) {
+        for link in try PendingJoin.all(store) + PendingJoin.refused(store) {
             guard let space = try store.space(link.space),
                 try belongs(to: space, store)
             else { continue }
             try store.setValue(nil, .join, link.space.bytes)
+            try store.setValue(nil, .join, PendingJoin.refusedKey(link.space))
             effects.append(.linksChanged)
         }
     }
@@ -133,8 +135,11 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let link = try pendingJoin(through: person, store) else { return }
         try store.setValue(nil, .join, link.space.bytes)
+        // It is kept to be told, and shown to nobody again.
+        try store.setValue(link.bytes, .join, PendingJoin.refusedKey(link.space))
         try count(.ownInvite, store)
         effects.append(.linksChanged)
+        effects.append(.changed([.contact(person)]))
     }
 
     // MARK: The sponsor
@@ -191,7 +196,31 @@ enum Sponsored {
 public enum PendingJoin {
     /// Their links, ascending by group.
     public static func all(_ store: some NodeStore) throws(StoreError) -> [GroupLink] {
+        try links(store) { $0.count == SpaceID.byteCount }
+    }
+
+    /// Links that whoever made them took not any more, ascending by group, until another one of that
+    /// group is taken.
+    public static func refused(_ store: some NodeStore) throws(StoreError) -> [GroupLink] {
+        try links(store) { $0.count > SpaceID.byteCount }
+    }
+
+    private static func links(
+        _ store: some NodeStore, _ isWanted: ([UInt8]) -> Bool
+    ) throws(StoreError) -> [GroupLink] {
         // What was kept was read before.
-        try store.values(.join).compactMap { try? GroupLink($0.value) }
+        try store.values(.join).filter { isWanted($0.key) }.compactMap { try? GroupLink($0.value) }
+    }
+
+    /// Behind the key of the wish itself.
+    static func refusedKey(_ space: SpaceID) -> [UInt8] { space.bytes + [1] }
+
+    /// Forgets what was refused of a group, and of all those whose links are over by now.
+    static func forgetRefused(
+        of space: SpaceID, at time: UInt64, _ store: some NodeStore
+    ) throws(StoreError) {
+        for link in try refused(store) where link.space == space || link.expires <= time {
+            try store.setValue(nil, .join, refusedKey(link.space))
+        }
     }
 }

@@ -118,6 +118,15 @@ public struct JoinView: Codable, Equatable, Sendable {
     public var inviter: String
     /// When the link ends, in Unix milliseconds.
     public var expires: UInt64
+    /// Whether who made it took it not: it is used up, or was ended.
+    public var isRefused = false
+    /// Whether one is in.
+    public var isMember = false
+
+    /// What has come of a link that was not taken, as a sentence.
+    public var fate: String {
+        "\(inviter) did not take the link into “\(name)”: somebody else has used it, or it was ended."
+    }
 }
 
 /// Something that changed who is in a conversation, or what they may do.

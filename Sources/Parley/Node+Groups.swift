@@ -140,7 +140,10 @@ extension Node {
                 prefix: "parley:g1:", hint: "It begins with `parley:g1:` and is one long word.")
         }
         _ = try await running.perform(.joinGroup(found))
-        return try await read { try $0.view(found) }
+        return try await settled { views in
+            let view = try views.view(joining: found)
+            return (view, view.isMember || view.isRefused)
+        }
     }
 
     /// Groups that one wants to come into and is not in yet.

@@ -46,7 +46,7 @@ extension Node {
 
     /// What is read once it has settled, or as it is after a while; at once where the node does not
     /// run, for nothing moves then.
-    private func settled<R: Sendable>(
+    func settled<R: Sendable>(
         _ body: @Sendable (Views) throws -> (value: R, isSettled: Bool)
     ) async throws -> R {
         let end = ContinuousClock.now + Self.patience

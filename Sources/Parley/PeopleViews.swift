@@ -87,4 +87,10 @@ extension NodeError {
             "\(contact.name) did not take the invite: somebody else has used it, or it was ended.",
             hint: "Ask them for another one, and take that.")
     }
+
+    /// A link into a group that whoever made it did not take.
+    public init(refusing join: JoinView) {
+        self.init(
+            "link-refused", join.fate, hint: "Ask for another one, and take that.")
+    }
 }

@@ -88,6 +88,17 @@ extension Views {
 
     func joins() throws -> [JoinView] {
         try PendingJoin.all(store).map { try view($0) }
+            + PendingJoin.refused(store).map { try view(joining: $0) }
+    }
+
+    /// The same with what has come of it.
+    func view(joining link: GroupLink) throws -> JoinView {
+        var view = try view(link)
+        view.isRefused = try PendingJoin.refused(store).contains(link)
+        if let space = try store.space(link.space) {
+            view.isMember = try roster(of: space)?.member(ownPerson) != nil
+        }
+        return view
     }
 
     func view(_ link: GroupLink) throws -> JoinView {

@@ -173,6 +173,10 @@ extension Views {
         if try NodeCore.takenInvite(of: person, in: store)?.isRefused == true {
             return try fate(of: person).first
         }
+        for link in try PendingJoin.refused(store) where CardReader.person(of: link.card) == person
+        {
+            return try view(joining: link).fate + " Ask for another, and take that."
+        }
         let newest = try Notice.all(in: store).last { $0.person == person }
         return try newest.flatMap {
             $0.time + Self.newsAgeMax >= wall ? try sentence($0) : nil

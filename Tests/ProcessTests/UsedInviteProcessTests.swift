@@ -59,6 +59,38 @@ struct UsedInviteProcessTests {
         try await all.end()
     }
 
+    @Test("into a group is told as well, also where it was ended")
+    func group() async throws {
+        let all = try await Neighbours()
+        let ann = try await all.client(all.ann)
+        for name in ["club", "choir"] {
+            _ = try await ann.newConversation(name: name, members: [])
+        }
+        let link = try await ann.inviteToGroup(
+            conversation: "club", role: "member", uses: 1, hours: 1
+        ).link
+        let taken = try await run("group", "join", link, at: all.ben)
+        #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
+        let used = try await run("group", "join", link, at: all.cara)
+        #expect(used.status == 1, "\(used.output)")
+        #expect(used.output.contains("ann did not take the link into “club”"))
+        #expect(used.output.contains("Ask for another one"))
+        let shown = try await run("group", "join", at: all.cara).output
+        #expect(shown.contains("refused by ann") && shown.contains("notice: "), "\(shown)")
+        let ended = try await ann.inviteToGroup(
+            conversation: "choir", role: "member", uses: 1, hours: 1)
+        let invite = ended.invite.id
+        #expect(
+            try await run("invite", "revoke", invite, at: all.ann).status == 0)
+        #expect(try await run("group", "join", ended.link, at: all.cara).status == 1)
+        let another = try await ann.inviteToGroup(
+            conversation: "club", role: "member", uses: 1, hours: 1
+        ).link
+        #expect(try await run("group", "join", another, at: all.cara).status == 0)
+        #expect(try await !run("group", "join", at: all.cara).output.contains("club"))
+        try await all.end()
+    }
+
     @Test("is doubted where nobody answered before its end")
     func unanswered() async throws {
         let folder = try TemporaryFolder()
