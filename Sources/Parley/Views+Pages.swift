@@ -47,7 +47,7 @@ extension Views {
         let below =
             try shown.last.map { try store.messageCount(after: $0.order, in: space.number) } ?? 0
         return MessagePage(
-            messages: shown.map(\.view) + (below == 0 ? try kept(in: space, roster) : []),
+            messages: shown.map(\.view) + (below == 0 ? try besides(in: space, roster) : []),
             cursor: above > 0 ? shown.first.map(\.view.id) : nil,
             aboveCount: above, belowCount: below, last: store.lastOperation.rawValue)
     }

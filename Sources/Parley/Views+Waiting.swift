@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleyStorage
 import ParleyWire
 
 /// Conversations in which nothing can be written yet, and what is kept for them.
@@ -25,16 +26,69 @@ extension Views {
         return nil
     }
 
+    /// One's own texts that stand in no timeline, oldest first: those that nobody took, and those that
+    /// wait.
+    func besides(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
+        try untaken(in: space, roster) + kept(in: space, roster)
+    }
+
     /// What was written in a conversation and is kept until it can go out, oldest first.
     func kept(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         guard let waiting = try waiting(in: space) else { return [] }
         let author = try name(of: ownPerson, in: roster)
         return try core.keptMessages(for: space.number, in: store).map { kept in
-            MessageView(
-                number: 0, conversation: space.id.description, author: author,
-                person: ownPerson.description, isOwn: true, text: kept.text, time: kept.time,
-                replyTo: nil, editCount: 0, reactions: [], state: waiting, isDeleted: false,
-                isImported: false, isAction: false, isLate: false, isMissing: false)
+            own(kept.text, at: kept.time, state: waiting, in: space, author)
         }
+    }
+
+    /// At most so many that nobody took are shown, the newest.
+    private static let untakenCountMax: UInt64 = 100
+
+    /// What this person wrote before they heard that they were out, and what nobody else takes: it has
+    /// no place in the conversation, and its author keeps it all the same.
+    private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
+        guard space.kind == .group, roster.member(ownPerson) == nil else { return [] }
+        let author = try name(of: ownPerson, in: roster)
+        var found: [MessageView] = []
+        for device in roster.devicesEver(of: ownPerson) {
+            for log in try store.logs(in: space.number)
+            where log.device == device && log.lane == .content {
+                guard let limit = log.limit, limit.sequence < log.end else { continue }
+                let first = max(limit.sequence, log.end - min(log.end, Self.untakenCountMax))
+                try store.eachOperation(of: log, in: first..<log.end) { stored throws(StoreError) in
+                    guard stored.operation.header.kind == .text,
+                        let text = stored.searchableText?.text
+                    else { return true }
+                    var view = own(
+                        text, at: stored.operation.header.wallClock,
+                        state: "not delivered: you were removed before it arrived", in: space,
+                        author)
+                    view.number = stored.number.rawValue
+                    found.append(view)
+                    return true
+                }
+            }
+        }
+        return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
+    }
+
+    /// The last of these that fit a page.
+    private func fitting(_ views: [MessageView]) -> [MessageView] {
+        var byteCount = 0
+        let last = views.reversed().prefix {
+            byteCount += $0.lineByteCount
+            return byteCount <= MessagePage.byteCountMax / 2
+        }
+        return last.reversed()
+    }
+
+    private func own(
+        _ text: String, at time: UInt64, state: String, in space: SpaceRecord, _ author: String
+    ) -> MessageView {
+        MessageView(
+            number: 0, conversation: space.id.description, author: author,
+            person: ownPerson.description, isOwn: true, text: text, time: time,
+            replyTo: nil, editCount: 0, reactions: [], state: state, isDeleted: false,
+            isImported: false, isAction: false, isLate: false, isMissing: false)
     }
 }
