@@ -45,7 +45,7 @@ extension RunningNode {
     /// Keeps or removes the note, by what a check of everything has found.
     func keepNote(of report: DoctorReport, in store: SQLiteStore) {
         if let what = report.damage { return note(damage: what) }
-        guard store.bar != .readOnly, store.home.damage != nil else { return }
+        guard store.bar != .readOnly, store.bar != .full, store.home.damage != nil else { return }
         do {
             try store.home.forgetDamage()
         } catch {

@@ -57,6 +57,7 @@ extension Views {
     private func readOnlyReason() throws -> String? {
         switch bar {
         case .readOnly: return "the home may not be written"
+        case .full: return "the disk was full when it was opened"
         case .damaged(let note): return "the database is damaged (\(note.what))"
         case nil: break
         }

@@ -101,7 +101,7 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
                 + "another folder: by what `parley device link` shows on another device of yours, "
                 + "or by `parley recover --home FOLDER` with the recovery code, and a backup or a "
                 + "contact's invite"
-        case .other: "see the message above; nothing was changed"
+        case .other: "nothing was changed"
         }
     }
 
@@ -115,7 +115,9 @@ extension HomeError {
             switch error.code {
             case .full: .diskFull
             case .readOnly: .readOnly
-            case .inputOutput, .other: .other
+            // SQLite calls it a failure of the disk where it cannot make room for its index.
+            case .inputOutput: MachineDisk.isFull(path) ? .diskFull : .other
+            case .other: .other
             case .corrupt: .databaseDamaged
             case .locked: .locked(process: nil)
             case .newerSchema: .newerSchema

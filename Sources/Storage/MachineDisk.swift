@@ -163,6 +163,18 @@ struct MachineDisk: HomeDisk {
     }
 }
 
+extension MachineDisk {
+    /// The least room that SQLite needs to open a database.
+    private static let roomByteCountMin: UInt = 64 << 10
+
+    /// Whether there is next to no room left where a file lies.
+    static func isFull(_ file: String) -> Bool {
+        var room = statvfs()
+        guard statvfs(file, &room) == 0 else { return false }
+        return room.f_bavail * room.f_frsize < roomByteCountMin
+    }
+}
+
 extension HomeError {
     /// What the operating system said.
     init(errno number: Int32, path: String) {

@@ -13,7 +13,7 @@ final class ReadingPlace {
     private let copy: URL?
 
     init(_ home: Home, _ bar: WriteBar) throws(HomeError) {
-        guard bar == .readOnly else {
+        guard bar.isOfDisk else {
             (name, copy) = (Self.name(of: home.database), nil)
             return
         }

@@ -32,6 +32,21 @@ extension SQLiteStore {
     ) throws(HomeError) -> SQLiteStore {
         let file = KeystoreFile(home: home, random: RandomSource(random), cost: cost)
         if let bar = home.bar { return try openToRead(home, bar, file, unlock) }
+        do throws(HomeError) {
+            return try openToWrite(home, file, unlock)
+        } catch {
+            // Reading needs no room, but where SQLite means to write.
+            guard error.code == .diskFull, home.isMade,
+                // Where that fails as well, the first failure says more.
+                let store = try? openToRead(home, .full, file, unlock)
+            else { throw error }
+            return store
+        }
+    }
+
+    private static func openToWrite(
+        _ home: Home, _ file: KeystoreFile, _ unlock: Unlock
+    ) throws(HomeError) -> SQLiteStore {
         try home.disk.makeFolder(home.path)
         let lock = try home.disk.lock(home)
         // An empty one made in its place would hide that it is gone.
@@ -57,7 +72,7 @@ extension SQLiteStore {
     private static func openToRead(
         _ home: Home, _ bar: WriteBar, _ file: KeystoreFile, _ unlock: Unlock
     ) throws(HomeError) -> SQLiteStore {
-        let lock = try bar == .readOnly ? home.disk.lockToRead(home) : home.disk.lock(home)
+        let lock = try bar.isOfDisk ? home.disk.lockToRead(home) : home.disk.lock(home)
         guard !home.lacksDatabase else { throw HomeError(.databaseGone, path: home.database) }
         let keystore = try file.openToRead(unlock)
         let place = try ReadingPlace(home, bar)

@@ -5,8 +5,18 @@ import ParleyWire
 public enum WriteBar: Equatable, Sendable {
     /// The folder, or the database in it, may not be written.
     case readOnly
+    /// There was no room left on the disk when it was opened.
+    case full
     /// The database is damaged, as a note beside it says.
     case damaged(DamageNote)
+
+    /// Whether nothing at all is written beside the database either.
+    var isOfDisk: Bool {
+        switch self {
+        case .readOnly, .full: true
+        case .damaged: false
+        }
+    }
 }
 
 /// What was found to be damaged, and when. It lies beside the database until that is whole again, so
@@ -71,6 +81,7 @@ extension StoreError {
     public init(_ bar: WriteBar) {
         switch bar {
         case .readOnly: self.init(.readOnly, attempt: "beginning to write")
+        case .full: self.init(.full, attempt: "beginning to write")
         case .damaged(let note):
             self.init(.corrupt, attempt: "beginning to write", detail: note.what)
         }

@@ -130,6 +130,8 @@ struct BrokenHomeTests {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0, "\(words): \(program.output)")
         }
+        let doctor = try await Program.run("doctor", "--home", home)
+        #expect(doctor.output.contains("–  What is shown"), "\(doctor.output)")
         for words in [["send", "notes", "four"], ["run"], ["passphrase", "remove"]] {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 1, "\(words): \(program.output)")
@@ -182,6 +184,26 @@ struct BrokenHomeTests {
         }
         #expect(found == ["one", "two"] + lines, "each once, in order")
         await node.shutdown()
+    }
+
+    @Test(
+        "is read by commands on a full disk, which is told where something would be written",
+        .enabled(if: SmallDisk.canMount, "only root may mount a disk for this"))
+    func fullFromTheStart() async throws {
+        let folder = try TemporaryFolder()
+        let disk = try SmallDisk(at: folder.path + "/disk", megabytes: 12)
+        defer { disk.unmount() }
+        let settings = try await made(folder.path + "/disk/a")
+        try disk.fill()
+        let read = try await Program.run("read", "notes", "--home", settings.home)
+        #expect(read.status == 0 && read.output.contains("two"), "\(read.output)")
+        for words in [["send", "notes", "three"], ["run", "--no-listen"]] {
+            let program = try Program(words + ["--home", settings.home])
+            #expect(try await program.ended() == 1, "\(words): \(program.output)")
+            #expect(program.output.contains("The disk is full"), "\(words): \(program.output)")
+        }
+        try disk.free()
+        try await examine(settings)
     }
 
     @Test(

@@ -66,13 +66,17 @@ struct Doctor: AsyncParsableCommand {
     static func text(_ report: DoctorReport) -> String {
         var parts: [String] = []
         if !report.checks.isEmpty {
-            let rows = report.checks.map { [$0.isFine ? "✓" : "✗", $0.name, $0.detail] }
+            let rows = report.checks.map { [Self.sign($0), $0.name, $0.detail] }
             parts.append(Table(rows, columnsMax: 72).text)
         }
         for loss in report.losses { parts.append(text(loss)) }
         for line in report.mended { parts.append(harmless(line)) }
         for line in report.advice { parts.append(harmless(Advice.complete(line))) }
         return parts.joined(separator: "\n")
+    }
+
+    private static func sign(_ check: DoctorReport.Check) -> String {
+        check.isSkipped ? "–" : check.isFine ? "✓" : "✗"
     }
 
     private static func text(_ loss: DoctorReport.Loss) -> String {

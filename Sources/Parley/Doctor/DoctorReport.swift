@@ -8,6 +8,8 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         public var isFine: Bool
         /// Figures, or what is wrong.
         public var detail: String
+        /// Whether it could not be checked here, for the reason in ``detail``; it counts as fine.
+        public var isSkipped = false
     }
 
     /// What cannot be read of a conversation, or does not hold.

@@ -121,8 +121,9 @@ extension Views {
 
     /// Folds every space anew and compares. The transaction is thrown away.
     private func foldAgain() throws -> DoctorReport.Outcome {
-        if bar == .readOnly { return .fine("not compared: the home may not be written") }
-        if bar != nil { return .fine("not compared: the database is damaged") }
+        if bar == .readOnly { return .skipped("not compared: the home may not be written") }
+        if bar == .full { return .skipped("not compared: the disk is full") }
+        if bar != nil { return .skipped("not compared: the database is damaged") }
         var different: [String] = []
         var broken: [String] = []
         let spaces = try store.spaces().filter { $0.kind != .own }
@@ -161,6 +162,8 @@ extension DoctorReport {
     enum Outcome {
         case fine(String)
         case wrong(String)
+        /// It could not be made, and why.
+        case skipped(String)
     }
 
     /// Makes one check; one that fails is one that found something.
@@ -169,6 +172,8 @@ extension DoctorReport {
         do { outcome = try body() } catch { outcome = .wrong("cannot be read: \(error)") }
         switch outcome {
         case .fine(let detail): checks.append(.init(name: name, isFine: true, detail: detail))
+        case .skipped(let why):
+            checks.append(.init(name: name, isFine: true, detail: why, isSkipped: true))
         case .wrong(let detail):
             checks.append(.init(name: name, isFine: false, detail: detail))
             if isDamage { isDamaged = true }
