@@ -39,6 +39,12 @@ public struct ImportSource: Equatable, Sendable {
         return bytes.isEmpty || bytes.last == 0x0A ? ends : ends + 1
     }
 
+    /// Whether any line of it says something that becomes a message.
+    public var hasMessages: Bool {
+        var log = IRCLog(day: day)
+        return lines.contains { if case .message = log.read($0) { true } else { false } }
+    }
+
     /// Its lines in order, without their ends.
     var lines: some Sequence<ArraySlice<UInt8>> {
         var rest = bytes[...]

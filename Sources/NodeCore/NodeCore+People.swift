@@ -316,6 +316,11 @@ extension NodeCore {
         }
         contact.isVerified = true
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        // Whoever compares again has read what happened to their devices since.
+        for notice in try Notice.all(in: store)
+        where notice.person == person && notice.kind == .devicesChanged {
+            try store.setValue(nil, .notice, notice.key)
+        }
         return .success(.done)
     }
 }

@@ -162,7 +162,21 @@ extension Node {
     private func find(
         _ conversation: String, _ person: String
     ) async throws -> (SpaceID, PersonID) {
-        try await read { (try $0.conversation(conversation).id, try $0.person(person)) }
+        try await read { views in
+            let space = try views.conversation(conversation).id
+            do {
+                return (space, try views.person(person))
+            } catch let error as NodeError where error.code == "unknown-person" {
+                // Who is not oneself either is unknown, as was said.
+                guard (try? views.person(person, among: [views.ownPerson])) != nil else {
+                    throw error
+                }
+                throw NodeError(
+                    "yourself", "That is yourself.",
+                    hint: "`parley group leave` takes you out of a group; what you may do there is "
+                        + "for another owner to change.")
+            }
+        }
     }
 
     private func perform(_ command: Command, in space: SpaceID) async throws -> GroupView {

@@ -110,7 +110,10 @@ extension Views {
     func outbox() throws -> [OutboxView] {
         var waiting: [OutboxView] = []
         for space in try store.spaces() where space.kind != .own {
-            guard let roster = try roster(of: space) else { continue }
+            // What one writes for oneself alone has nobody to go to.
+            guard let roster = try roster(of: space),
+                roster.participants.contains(where: { $0.person != ownPerson })
+            else { continue }
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson,
                 relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)

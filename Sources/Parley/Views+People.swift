@@ -106,7 +106,10 @@ extension Views {
     /// Contacts whose name looks like that of a person, and oneself.
     func resembles(_ person: PersonID) throws -> [String] {
         let name = try name(of: person)
-        return try lookalikes(of: name).filter { $0 != person }.map { other in
+        // What stands in brackets behind a name can pass for a word of the program, as “(you)”.
+        let bare = name.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
+        let alike = try Set(lookalikes(of: name) + lookalikes(of: bare)).sorted()
+        return try alike.filter { $0 != person }.map { other in
             let start = other == ownPerson ? "you, " : ""
             return start + "\(try self.name(of: other)) (\(other.short))"
         }
@@ -153,7 +156,8 @@ extension Views {
             if !notice.revoked.isEmpty {
                 parts.append("has revoked a device, " + devices(notice.revoked))
             }
-            return "\(name), whom you verified, \(parts.joined(separator: ", and "))."
+            return "\(name), whom you verified, \(parts.joined(separator: ", and ")). "
+                + "If you know of it, `parley contact verify \(notice.person.short) --equal` ends this notice."
         case .compromised:
             return "A device of \(name), \(devices(notice.added)), contradicts itself: its key may "
                 + "be in two hands."

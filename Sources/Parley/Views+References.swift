@@ -69,6 +69,12 @@ extension Views {
                     hint: "`parley contact accept \(start)` begins your conversation, "
                         + "`parley contact decline \(start)` does not.")
             }
+            if contact.state == "requested" {
+                throw NodeError(
+                    "not-answered", "\(contact.name) has not answered your request.",
+                    hint: "Your conversation begins when they accept it. Whether they decline is "
+                        + "not told.")
+            }
             if contact.state == "refused" { throw NodeError(refusing: contact) }
             throw NodeError(
                 "not-met", "\(contact.name) and you have not met yet.",

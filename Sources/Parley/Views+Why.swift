@@ -328,7 +328,9 @@ extension Views {
                 since: began?.time),
             Fact(
                 about: "in it",
-                what: "\(roster.members.count) people with \(roster.devices.count) devices",
+                what: (roster.members.count == 1 ? "1 person" : "\(roster.members.count) people")
+                    + " with "
+                    + (roster.devices.count == 1 ? "1 device" : "\(roster.devices.count) devices"),
                 source: "the conversation's operations"),
         ]
         if let epoch = try epoch(of: space) {

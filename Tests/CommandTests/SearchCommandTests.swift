@@ -44,7 +44,7 @@ struct SearchCommandTests {
             (["search", "words", "maybe"], "say on or off"),
             (["similar", "first"], "first"),
             (["similar", "0"], "0"),
-            (["ask", " "], "a message needs a text"),
+            (["ask", " "], "a question needs words"),
             (["ask", "who?", "--limit", "21"], "--limit is 1 to 20"),
             (["model", "install", "gpt"], "gpt"),
             (["bench", "search-quality"], "file"),

@@ -56,6 +56,13 @@ struct ImportIRC: AsyncParsableCommand {
                 throw NodeError("unreadable-file", "cannot read \(file)")
             }
         }
+        guard sources.contains(where: \.hasMessages) else {
+            throw NodeError(
+                "nothing-understood",
+                "No line of what was given is one of a log of IRC.",
+                hint:
+                    "parley import irc --help shows what such lines look like. Nothing was stored.")
+        }
         let place = place
         let into = into
         let summary = try await Stop.cancelling {

@@ -106,13 +106,21 @@ struct Read: NodeCommand {
 
     private func sayWhatIsLeft(_ page: MessagePage) {
         if page.messages.isEmpty { World.current.say("no messages yet") }
-        let name = harmless(Advice.quoted(conversation))
+        let quoted = harmless(Advice.quoted(conversation))
+        // What begins as options do stands behind them all.
+        let isLikeOption = conversation.hasPrefix("-")
+        let name = isLikeOption ? "-- " + quoted : quoted
+        func command(_ option: String) -> String {
+            option.isEmpty
+                ? "parley read \(name)"
+                : isLikeOption ? "parley read \(option) \(name)" : "parley read \(name) \(option)"
+        }
         if let cursor = page.cursor {
             World.current.advise(
-                "\(page.aboveCount) above: parley read \(name) --before \(cursor)")
+                "\(page.aboveCount) above: \(command("--before \(cursor)"))")
         }
         guard page.belowCount > 0 else { return }
-        let way = keepUnread || before != nil ? " --newest" : ""
-        World.current.advise("\(page.belowCount) below: parley read \(name)\(way)")
+        let way = keepUnread || before != nil ? "--newest" : ""
+        World.current.advise("\(page.belowCount) below: \(command(way))")
     }
 }

@@ -279,6 +279,9 @@ struct Ask: NodeCommand {
     var limit = 3
 
     func validate() throws {
+        guard !question.allSatisfy(\.isWhitespace) else {
+            throw ValidationError("a question needs words")
+        }
         try Check.text(question)
         guard (1...20).contains(limit) else { throw ValidationError("--limit is 1 to 20") }
     }

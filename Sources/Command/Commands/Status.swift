@@ -44,7 +44,7 @@ struct Status: NodeCommand {
                 "offline", Advice.complete("cut off: what you write waits (parley offline off)"))
         }
         if status.links.isEmpty { table.add("links", "none") }
-        for link in status.links { table.add("link", "\(link.name) at \(link.address)") }
+        for link in status.links { table.add("link", link.text) }
         table.add(
             "holds",
             "\(counted(status.conversationCount, "conversation")), "
@@ -100,6 +100,14 @@ struct DigestCommand: NodeCommand {
         let table = Table(
             digests.map { [$0.name, counted($0.operationCount, "operation"), $0.digest] })
         try Output.show(digests, json: output.json, as: table.text)
+    }
+}
+
+extension NodeStatus.Link {
+    /// With whom, and where; a relay that carries it says so itself.
+    fileprivate var text: String {
+        if address.isEmpty { return name }
+        return address.hasPrefix("through ") ? "\(name) \(address)" : "\(name) at \(address)"
     }
 }
 

@@ -56,11 +56,23 @@ struct Delete: NodeCommand {
     private func refuseOfOthers(_ node: any NodeService) async throws {
         let context = try await node.context(message: message.reference, limit: 1)
         guard let shown = context.page.messages.first(where: { $0.number == context.message }),
-            !shown.isOwn
+            !shown.isOwn, !shown.isDeleted
         else { return }
         throw NodeError(
             "not-yours", "That message is \(shown.author)'s.",
-            hint: "parley delete \(message.reference) --others takes it back, as an admin may")
+            hint: try await hint(in: shown.conversation, node))
+    }
+
+    /// What one may do about it there.
+    private func hint(in conversation: String, _ node: any NodeService) async throws -> String {
+        let only = "Only who wrote a message may delete it"
+        let listed = try await node.conversations().first { $0.id == conversation }
+        guard listed?.kind == "group" else { return only + "." }
+        let own = try await node.group(conversation).members.first(where: \.isSelf)
+        guard let own, ["admin", "owner"].contains(own.role) else {
+            return only + ", or an admin of the group."
+        }
+        return "parley delete \(message.reference) --others takes it back, as an admin may"
     }
 }
 
