@@ -67,7 +67,8 @@ extension MissingBodies {
         while reader.remaining > 0 {
             // It is the store's own; if it ever were not, the rest is forgotten.
             guard let first = try? reader.uint64(), let last = try? reader.uint64(),
-                first <= last, last < Limits.placeMax, ranges.last.map({ $0.upperBound < first }) ?? true
+                first <= last, last < Limits.placeMax,
+                ranges.last.map({ $0.upperBound < first }) ?? true
             else { return }
             ranges.append(first...last)
         }

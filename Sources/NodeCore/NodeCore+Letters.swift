@@ -76,7 +76,8 @@ extension NodeCore {
         let parts = try CardReader.parts(of: person, store)
         guard let part = parts.first(where: { $0.device == device }) else { return false }
         return try send(
-            frames, to: part, of: person, on: only, for: question, at: now, store, &random, &effects)
+            frames, to: part, of: person, on: only, for: question, at: now, store, &random,
+            &effects)
     }
 
     /// As above, to a device of which this is known: of one that is revoked nothing is kept.
