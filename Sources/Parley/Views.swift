@@ -126,6 +126,10 @@ struct Views {
         }
         let others = roster.members.filter { $0.person != ownPerson }
         let names = try others.map { try name(of: $0.person, in: roster) }
+        // A group whose name has not come must not answer to a person's.
+        if space.kind == .group, let name = names.first, names.count == 1 {
+            return "group with \(name)"
+        }
         return names.isEmpty ? space.id.short : names.sorted().joined(separator: ", ")
     }
 
