@@ -33,6 +33,24 @@ struct RateLimit: Sendable {
     }
 }
 
+/// One limit for each of many names. Where there are too many names, all begin anew.
+struct RateLimits<Name: Hashable & Sendable>: Sendable {
+    private let each: RateLimit
+    private let nameCountMax: Int
+    private var limits: [Name: RateLimit] = [:]
+
+    init(_ each: RateLimit, nameCountMax: Int) {
+        self.each = each
+        self.nameCountMax = nameCountMax
+    }
+
+    /// Takes one of this name into account. Returns whether it may come.
+    mutating func take(_ name: Name, at now: UInt64) -> Bool {
+        if limits.count >= nameCountMax, limits[name] == nil { limits = [:] }
+        return limits[name, default: each].take(at: now)
+    }
+}
+
 /// What a node remembers of letters while it runs; all of it is bounded.
 struct LetterBook: Sendable {
     /// Letters that are known again.
@@ -52,9 +70,13 @@ struct LetterBook: Sendable {
     /// What came last: a relay may bring one again and again.
     private var recent = RecentSet<UInt64>(limit: recentCountMax)
     private var ofAll = RateLimit(burst: unprovenBurst.all, interval: unprovenInterval)
-    private var ofRelays: [NoiseKey: RateLimit] = [:]
-    private var ofDevices: [DeviceID: RateLimit] = [:]
-    private var walks: [DeviceID: RateLimit] = [:]
+    private var ofRelays = RateLimits<NoiseKey>(
+        RateLimit(burst: unprovenBurst.relay, interval: unprovenInterval),
+        nameCountMax: nameCountMax)
+    private var ofDevices = RateLimits<DeviceID>(
+        RateLimit(burst: partBurst, interval: unprovenInterval), nameCountMax: nameCountMax)
+    private var walks = RateLimits<DeviceID>(
+        RateLimit(burst: walk.burst, interval: walk.interval), nameCountMax: nameCountMax)
     /// When somebody's question was last answered, on the monotonic clock.
     private var answeredAt: [DeviceID: UInt64] = [:]
 
@@ -65,25 +87,18 @@ struct LetterBook: Sendable {
 
     /// Whether the identity in one more letter may be proven that is not known.
     mutating func mayProve(from relay: NoiseKey, at now: UInt64) -> Bool {
-        if ofRelays.count >= Self.nameCountMax, ofRelays[relay] == nil { ofRelays = [:] }
-        let limit = RateLimit(burst: Self.unprovenBurst.relay, interval: Self.unprovenInterval)
-        guard ofRelays[relay, default: limit].take(at: now) else { return false }
+        guard ofRelays.take(relay, at: now) else { return false }
         return ofAll.take(at: now)
     }
 
     /// Whether one more part of a card may be proven that a known device shows.
     mutating func mayProvePart(of device: DeviceID, at now: UInt64) -> Bool {
-        if ofDevices.count >= Self.nameCountMax, ofDevices[device] == nil { ofDevices = [:] }
-        let limit = RateLimit(burst: Self.partBurst, interval: Self.unprovenInterval)
-        return ofDevices[device, default: limit].take(at: now)
+        ofDevices.take(device, at: now)
     }
 
     /// Whether the key of an envelope may be worked out that is so many steps away in a device's chain.
     mutating func mayWalk(_ stepCount: UInt32, of device: DeviceID, at now: UInt64) -> Bool {
-        guard stepCount > Self.freeStepCount else { return true }
-        if walks.count >= Self.nameCountMax, walks[device] == nil { walks = [:] }
-        let limit = RateLimit(burst: Self.walk.burst, interval: Self.walk.interval)
-        return walks[device, default: limit].take(at: now)
+        stepCount <= Self.freeStepCount || walks.take(device, at: now)
     }
 
     /// Whether a question of a device may be answered again.

@@ -184,7 +184,6 @@ extension NodeCore {
         default:
             break
         }
-        guard links[id]?.session != nil else { return try turnAway(id, store, &effects) }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
             dialing[peer.device]?.isWelcome()
