@@ -169,15 +169,7 @@ struct FloodTests {
                 }
             }
         }
-        node.ben.setOffline(true)
-        let client = node.client
-        try await eventually("they parted", on: [node.ann]) {
-            try await client.status().links.isEmpty
-        }
-        node.ben.setOffline(false)
-        try await eventually("they meet again", on: [node.ann], within: 40) {
-            try await client.status().links.contains { $0.name == "ben" }
-        }
+        try await node.meetAgain()
         await flood.end()
         #expect(try await node.ann.stop() == 0)
         await node.end()

@@ -91,6 +91,18 @@ struct FloodedNode {
         return 1024 * (Int(line.split(separator: " ").dropLast().last ?? "") ?? 0)
     }
 
+    /// Parts the two who know each other, and waits until they have a link again.
+    func meetAgain() async throws {
+        ben.setOffline(true)
+        try await eventually("they parted", on: [ann]) {
+            try await client.status().links.isEmpty
+        }
+        ben.setOffline(false)
+        try await eventually("they meet again", on: [ann], within: 40) {
+            try await client.status().links.contains { $0.name == "ben" }
+        }
+    }
+
     func end() async {
         await client.close()
         await ben.shutdown()

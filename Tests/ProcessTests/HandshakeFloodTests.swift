@@ -50,16 +50,8 @@ struct HandshakeFloodTests {
         let seconds = (clock.now - start) / .seconds(1)
         #expect(proven >= 1 && Double(proven) <= 48 + 12 * seconds)
         // Who is known is let in, though strangers have nothing left.
-        node.ben.setOffline(true)
-        let client = node.client
-        try await eventually("they parted", on: [node.ann]) {
-            try await client.status().links.isEmpty
-        }
-        node.ben.setOffline(false)
-        try await eventually("they meet again", on: [node.ann], within: 40) {
-            try await client.status().links.contains { $0.name == "ben" }
-        }
-        #expect(try await client.status().refusals["link-over-allowance", default: 0] > 0)
+        try await node.meetAgain()
+        #expect(try await node.client.status().refusals["link-over-allowance", default: 0] > 0)
         #expect(try await node.ann.stop() == 0)
         await node.end()
     }
