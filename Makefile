@@ -168,6 +168,7 @@ soak: packages swift example
 	    SEEDS='99@1 100@100 100@200 100@300 200@400'
 	program="$$(swift build -c release --show-bin-path)/parley"
 	for story in Simulations/Scenarios/Long/*.json; do "$$program" simulate run "$$story" | tail -n 1; done
+	"$$program" bench hostile --strict
 	export PARLEY_SOAK=1
 	PARLEY_PROGRAM=$$program swift test --disable-xctest --filter 'FloodTests'
 	PARLEY_FUZZ_SECONDS=600 swift test --disable-xctest --filter StepFuzzTests

@@ -19,6 +19,9 @@ public struct Figure: Codable, Equatable, Sendable {
     /// Where the time goes, or what the limit is.
     public var note: String
 
+    /// Whether the median is above the budget; what has no budget is never over it.
+    public var isOverBudget: Bool { budget.map { value > $0 } ?? false }
+
     private enum CodingKeys: String, CodingKey {
         case name, value, unit, p99, n, budget, limit, note
     }

@@ -12,6 +12,8 @@ enum HostileBench {
     /// What it may take to prove, store and merge one record of a call.
     private static let secondsOfCall = 200e-6
     private static let sampleCount = 300
+    /// Operations that the victim serves in answer to one frame: all that its log holds.
+    private static let served: UInt64 = 1_000
 
     private struct Case {
         let name: String
@@ -59,8 +61,12 @@ enum HostileBench {
             frame("malformed", "a frame cut in the middle", [2, 1, 2, 3], in: world),
             frame("heartbeat", "a digest that differs: SPACES in answer", heartbeat, in: world),
             frame("introduce", "a contact's card, again", introduction(world), in: world),
-            frame("want", "the 1,000 operations of a log", want(world), in: world),
-            frame("front", "a claim to hold nothing, and a wish for all", front(world), in: world),
+            frame(
+                "want", "the \(served) operations of a log, fetched again", want(world),
+                serving: served, in: world),
+            frame(
+                "front", "a claim to hold nothing, and a wish for all, again", front(world),
+                serving: served, in: world),
             frame("front-full", "tips of 8,192 logs that nobody has", fullFront(world), in: world),
             frame("ack-full", "receipts for 8,192 logs", acknowledgement(world), in: world),
             frame("ops-empty", "an answer without a run", emptyAnswer(world), in: world),
@@ -71,10 +77,12 @@ enum HostileBench {
     }
 
     private static func frame(
-        _ name: String, _ note: String, _ bytes: [UInt8], in world: HostileWorld
+        _ name: String, _ note: String, _ bytes: [UInt8], serving operationCount: UInt64 = 0,
+        in world: HostileWorld
     ) -> Case {
         Case(
-            name: name, note: note, budget: FrameWork.units(of: bytes, sharing: 1),
+            name: name, note: note,
+            budget: FrameWork.units(of: bytes, sharing: 1) + FrameWork.serving(operationCount),
             input: .frame(world.link, bytes))
     }
 
@@ -94,7 +102,7 @@ enum HostileBench {
         Frame.want(
             Want(
                 space: world.space, limit: UInt64(Limits.wantOperationCountMax),
-                ranges: [.init(tag: world.tag, first: 0, last: 999)])
+                ranges: [.init(tag: world.tag, first: 0, last: served - 1)])
         ).encoded()
     }
 

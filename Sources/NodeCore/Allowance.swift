@@ -41,8 +41,6 @@ struct Allowance: Sendable {
     /// Whoever went so far over is not listened to for so long, in milliseconds.
     static let shunTime: UInt64 = 60_000
 
-    /// Operations that are read and sent for a unit.
-    static let givenPerUnit: UInt64 = 4
     /// In so many milliseconds everything is back.
     private static let hour: UInt64 = 3_600_000
 
@@ -77,7 +75,7 @@ struct Allowance: Sendable {
         }
         let unpaid = min(count, free - min(free, given))
         given += unpaid
-        spent += (count - unpaid) / Self.givenPerUnit
+        spent += FrameWork.serving(count - unpaid)
     }
 
     /// Takes work into account before it is done.
@@ -183,6 +181,9 @@ public enum FrameWork {
         case .signal: 300
         }
     }
+
+    /// What it costs to read so many operations and to send them.
+    public static func serving(_ count: UInt64) -> UInt64 { count / 4 }
 
     /// Whether a frame may come before there is a session: any other one of a stranger is not read.
     static func mayPrecedeSession(_ bytes: [UInt8]) -> Bool {

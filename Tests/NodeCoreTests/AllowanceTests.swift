@@ -25,7 +25,8 @@ struct AllowanceTests {
         #expect(allowances.given(to: Self.person) == 60_000)
         #expect(verdict(&allowances, at: 0) == .fine)
         // All that is given above that is worked off, at a tenth of a processor.
-        let rest = Int(rate.burst * Allowance.givenPerUnit)
+        let rest = Int(rate.burst * 4)
+        #expect(FrameWork.serving(UInt64(rest)) == rate.burst)
         allowances.give(rest, to: Self.person, freely: 60_000, at: 0)
         #expect(verdict(&allowances, at: 0) == .over)
         #expect(verdict(&allowances, at: 1_000) == .fine)

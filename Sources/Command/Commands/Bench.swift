@@ -47,6 +47,9 @@ struct BenchFigures: AsyncParsableCommand {
     @Flag(name: .long, help: "print one JSON object a figure, for programs")
     var json = false
 
+    @Flag(name: .long, help: "fail if the median of a figure is over its budget")
+    var strict = false
+
     /// All that one figure needs is found among so many.
     private static let textCountMax = 200_000
     /// Among so many of them the answers of `--set` are hidden.
@@ -77,11 +80,18 @@ struct BenchFigures: AsyncParsableCommand {
         for figure in figures {
             world.write(json ? try Self.object(figure) : Self.line(figure))
         }
+        try check(figures)
         guard let questions else { return }
         let hays = said.isEmpty ? [[]] : [[], Array(said.prefix(Self.hayCount))]
         for hay in hays {
             try BenchSearchQuality.measure(questions, among: hay, json: json)
         }
+    }
+
+    private func check(_ figures: [Figure]) throws {
+        let missed = figures.filter(\.isOverBudget).map(\.name)
+        guard strict, !missed.isEmpty else { return }
+        throw NodeError("over-budget", "Over budget: \(missed.joined(separator: ", ")).")
     }
 
     /// Ends the process in the midst of it. The processes that it started end with their input.
@@ -105,7 +115,7 @@ struct BenchFigures: AsyncParsableCommand {
         if let p99 = figure.p99 { text += "  p99 " + amount(p99, figure.unit) }
         if let budget = figure.budget {
             text += "  budget " + amount(budget, figure.unit)
-            text += figure.value <= budget ? "  met" : "  missed"
+            text += figure.isOverBudget ? "  missed" : "  met"
         }
         if let limit = figure.limit { text += "  limit " + amount(limit, figure.unit) }
         return text + "\n    " + figure.note
