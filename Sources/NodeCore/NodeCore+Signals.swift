@@ -98,8 +98,9 @@ extension NodeCore {
             let mayRing = try isAccepted(sender.person, store)
             let outputs = desk.calls.receive(
                 said, of: call, in: space.id, signal.stamp,
-                from: Calls.Sender(sender, mayRing: mayRing, known: known), to: participant,
-                at: now.monotonic)
+                from: Calls.Sender(
+                    sender, mayRing: mayRing, isAlone: space.kind == .direct, known: known),
+                to: participant, at: now.monotonic)
             try perform(outputs, at: now, store, &random, &effects)
         }
     }

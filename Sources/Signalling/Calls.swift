@@ -44,13 +44,19 @@ public struct Calls: Equatable, Sendable {
         /// Whether the person may ring here: somebody who is kept away, or was never accepted, may
         /// not.
         public var mayRing: Bool
+        /// Whether the conversation is one of two: there nobody else can be meant by a ring.
+        public var isAlone: Bool
         /// The devices that a list of members names, as far as they are known in the space.
         public var known: [Participant]
 
         /// A sender with these fields.
-        public init(_ participant: Participant, mayRing: Bool, known: [Participant] = []) {
+        public init(
+            _ participant: Participant, mayRing: Bool, isAlone: Bool = false,
+            known: [Participant] = []
+        ) {
             self.participant = participant
             self.mayRing = mayRing
+            self.isAlone = isAlone
             self.known = known
         }
     }
@@ -130,9 +136,14 @@ public struct Calls: Equatable, Sendable {
         _ event: Call.Event, of id: CallID, at now: UInt64
     ) throws(Objection) -> [Output] {
         guard var call = calls[id] else { throw .unknownCall }
-        if case .answer = event, let current, current.id != id { throw .busy }
-        let outputs = call.handle(event, at: now)
-        return keep(call, outputs, at: now)
+        var outputs: [Output] = []
+        if case .answer = event, let current, current.id != id {
+            // Whoever answers another's call here no longer waits for an answer to their own.
+            guard current.phase == .calling, current.space == call.space else { throw .busy }
+            outputs = replace(current, at: now)
+        }
+        let further = call.handle(event, at: now)
+        return outputs + keep(call, further, at: now)
     }
 
     /// Takes in what a device says of a call. Only what is fresh, and what comes from a device of
@@ -152,7 +163,7 @@ public struct Calls: Equatable, Sendable {
         case .ring(let media, let elapsed):
             guard sender.mayRing || sender.participant.person == own.person else { return [] }
             return rung(
-                Ring(id: id, space: space, by: sender.participant, media, elapsed), own, at: now)
+                Ring(id: id, space: space, by: sender, media, elapsed), own, at: now)
         case .members:
             guard sender.mayRing, sender.known.count > 1 else { return [] }
             var (call, outputs) = Call.received(
@@ -228,16 +239,17 @@ extension Calls {
         var id: CallID
         var space: SpaceID
         var founder: Participant
+        var isAlone: Bool
         var media: MediaState
         var elapsed: UInt64
 
         init(
-            id: CallID, space: SpaceID, by founder: Participant, _ media: MediaState,
-            _ elapsed: UInt64
+            id: CallID, space: SpaceID, by sender: Sender, _ media: MediaState, _ elapsed: UInt64
         ) {
             self.id = id
             self.space = space
-            self.founder = founder
+            founder = sender.participant
+            isAlone = sender.isAlone
             self.media = media
             self.elapsed = elapsed
         }
@@ -246,6 +258,9 @@ extension Calls {
     private mutating func rung(_ ring: Ring, _ own: Participant, at now: UInt64) -> [Output] {
         let mine = all.first { $0.space == ring.space && $0.founder.person == own.person }
         if let mine, ring.founder.person != own.person, Self.isBeginning(mine) {
+            // A caller draws the name, and may have heard the other's. Where others are called too,
+            // nobody is brought to talk by that: it rings, and the person decides.
+            guard ring.isAlone else { return begin(ring, own, at: now) }
             // Of two calls that begin at once the one with the lesser name is kept.
             guard ring.id < mine.id else { return [] }
             if mine.phase == .calling { return give(mine, up: ring, own, at: now) }
@@ -284,14 +299,18 @@ extension Calls {
     private mutating func give(
         _ mine: Call, up ring: Ring, _ own: Participant, at now: UInt64
     ) -> [Output] {
-        var mine = mine
-        let ended = mine.handle(.replaced, at: now)
-        var outputs = keep(mine, ended, at: now)
+        var outputs = replace(mine, at: now)
         var (theirs, _) = Call.received(
             ring.id, in: ring.space, at: own, from: ring.founder, ring.media, elapsed: 0, at: now)
         let joined = theirs.handle(.answer(mine.media), at: now).filter { $0 != .stopRinging(nil) }
         outputs += keep(theirs, joined, at: now)
         return outputs
+    }
+
+    private mutating func replace(_ mine: Call, at now: UInt64) -> [Output] {
+        var mine = mine
+        let outputs = mine.handle(.replaced, at: now)
+        return keep(mine, outputs, at: now)
     }
 
     /// Another device of one's own calls back at the same moment: what rings here is not kept.

@@ -14,10 +14,12 @@ extension SQLiteStore {
     }
 
     /// Keeps a secret under this name, in place of the one before, or drops it where it is nil.
+    ///
+    /// The one before, as the key of a step that was taken, is soon nowhere on the disk.
     public func setSecret(
         _ secret: Secret?, _ purpose: SecretPurpose, _ name: [UInt8], in space: SpaceNumber?
     ) throws(StoreError) {
-        writes()
+        erases()
         let kept = secret.map { secret in
             precondition(name.count < 256, "the name of a secret is short")
             return Secret(byteCount: 1 + name.count + secret.count) { output in

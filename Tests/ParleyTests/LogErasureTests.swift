@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 import Testing
@@ -48,5 +49,26 @@ struct LogErasureTests {
         #expect(erasure.tend(store, at: 60_000 + LogErasure.delay, logger) == nil)
         #expect(try logByteCount() == 0)
         #expect(LogErasure.delay <= 60_000)
+    }
+
+    @Test("Attack 161: is emptied within a minute of a secret that another one replaces")
+    func secretReplaced161() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/parley-\(UUID().uuidString)"
+        // What is left in a temporary folder is no test's failure.
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let store = try SQLiteStore.open(home: Home(path), unlock: .keyFile)
+        let logger = Logger(label: "test")
+        var erasure = LogErasure()
+        #expect(erasure.tend(store, at: 1_000, logger) == LogErasure.delay)
+        #expect(erasure.tend(store, at: 1_000 + LogErasure.delay, logger) == nil)
+        #expect(!store.mayHoldErasedRows)
+        for step in 1...2 as ClosedRange<UInt8> {
+            try store.begin(.full)
+            try store.setSecret(Secret([step, 2, 3]), .chain, [9], in: nil)
+            try store.commit()
+        }
+        #expect(erasure.tend(store, at: 60_000, logger) == LogErasure.delay)
+        #expect(erasure.tend(store, at: 60_000 + LogErasure.delay, logger) == nil)
+        #expect(!store.mayHoldErasedRows)
     }
 }

@@ -76,6 +76,38 @@ struct CallStoryTests {
         }
     }
 
+    @Test("Attack 160: in a group nobody takes a call over by one of a lesser name")
+    func takeover() throws {
+        var stage = Stage(["a1", "b1", "c1"])
+        let call = try stage.call("a1", named: 7)
+        let other = try stage.call("c1", named: 0)
+        stage.run(for: 500)
+        #expect(stage.talksTo("a1").isEmpty)
+        #expect(stage.ends("a1").isEmpty)
+        #expect(stage.phases("a1") == [.ringing, .calling])
+        stage.act("b1", .answer(.microphone), call)
+        stage.run(for: 500)
+        #expect(stage.talksTo("a1") == ["b1"])
+        // Who is in a call with somebody answers no other one.
+        stage.act("a1", .answer(.microphone), other)
+        stage.run(for: 500)
+        #expect(stage.talksTo("a1") == ["b1"])
+    }
+
+    @Test("in a group whoever answers another's call gives up their own that nobody answered")
+    func answersOther() throws {
+        var stage = Stage(["a1", "b1", "c1"])
+        try stage.call("a1", named: 7)
+        let other = try stage.call("c1", named: 9)
+        stage.run(for: 500)
+        stage.act("a1", .answer(.microphone), other)
+        stage.run(for: 500)
+        #expect(stage.ends("a1") == [.replaced])
+        #expect(stage.talksTo("a1") == ["c1"])
+        #expect(stage.talksTo("c1") == ["a1"])
+        #expect(stage.phases("b1") == [.ringing])
+    }
+
     @Test("who does not answer rings for a minute, and then knows of a missed call")
     func unanswered() throws {
         var stage = Stage(["a1", "b1"])

@@ -45,6 +45,7 @@ struct Stage {
     /// Devices that nobody reaches, and that reach nobody.
     var away: Set<String> = []
     private(set) var now: UInt64 = 1_000
+    private var persons: [PersonID] { Set(names.map { Cast.device($0).person }).sorted() }
     private(set) var calls: [String: Calls] = [:]
     private(set) var lines: [Line] = []
     let names: [String]
@@ -66,7 +67,6 @@ struct Stage {
     mutating func call(_ name: String, named id: UInt64? = nil) throws -> CallID {
         nextCall += 1
         let call = CallID(Check(high: id ?? nextCall, low: 0))
-        let persons = Set(names.map { Cast.device($0).person }).sorted()
         let outputs = try calls[name]?.begin(
             call, in: Cast.space, by: Cast.device(name), inviting: persons, .microphone, at: now)
         perform(outputs ?? [], at: name)
@@ -118,7 +118,8 @@ struct Stage {
             }
             let outputs = calls[due.device]?.receive(
                 signal, of: call, in: Cast.space, stamp,
-                from: .init(Cast.device(sender), mayRing: true, known: known),
+                from: .init(
+                    Cast.device(sender), mayRing: true, isAlone: persons.count == 2, known: known),
                 to: Cast.device(due.device), at: now)
             perform(outputs ?? [], at: due.device)
         }
