@@ -61,6 +61,9 @@ struct LetterBook: Sendable {
     /// once, of all relays together and of each.
     private static let unprovenBurst: (all: UInt64, relay: UInt64) = (16, 8)
     private static let unprovenInterval: UInt64 = 1_000
+    /// The same of strangers who ask to be contacts, of all of them: as many at once as may wait.
+    static let requestBurst = UInt64(Limits.pendingContactCountMax)
+    static let requestInterval: UInt64 = 10_000
     private static let partBurst: UInt64 = 8
     /// Envelopes whose key is many steps away, of each device: who was removed can still forge them.
     private static let walk: (burst: UInt64, interval: UInt64) = (8, 60_000)
@@ -73,6 +76,7 @@ struct LetterBook: Sendable {
     private var ofRelays = RateLimits<NoiseKey>(
         RateLimit(burst: unprovenBurst.relay, interval: unprovenInterval),
         nameCountMax: nameCountMax)
+    private var ofStrangers = RateLimit(burst: requestBurst, interval: requestInterval)
     private var ofDevices = RateLimits<DeviceID>(
         RateLimit(burst: partBurst, interval: unprovenInterval), nameCountMax: nameCountMax)
     private var walks = RateLimits<DeviceID>(
@@ -90,6 +94,9 @@ struct LetterBook: Sendable {
         guard ofRelays.take(relay, at: now) else { return false }
         return ofAll.take(at: now)
     }
+
+    /// Whether what one more stranger shows may be proven who asks to be a contact.
+    mutating func mayProveRequest(at now: UInt64) -> Bool { ofStrangers.take(at: now) }
 
     /// Whether one more part of a card may be proven that a known device shows.
     mutating func mayProvePart(of device: DeviceID, at now: UInt64) -> Bool {

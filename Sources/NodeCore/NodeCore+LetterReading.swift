@@ -39,6 +39,11 @@ extension NodeCore {
                 redemption, in: ArrivedLetter(letter.number, by: sender, in: inbox, entry), card,
                 by: relay, at: now, store, &random, &effects)
         }
+        if try tookRequest(
+            introduction, by: sender, card, from: relay, at: now, store, &random, &effects)
+        {
+            return
+        }
         guard
             let peer = try correspondent(
                 sender, card, by: relay, at: now, store, &random, &effects)

@@ -100,11 +100,13 @@ extension NodeCore {
                 called.append(mailbox.relay)
                 continue
             }
-            for frame in frames {
+            // A request says nothing but who asks.
+            let contents = question.isRequest ? [[]] : frames.map { [$0] }
+            for frames in contents {
                 let number = try nextLetterNumber(at: now, store)
                 let presented = try presented(
                     own, to: person, in: mailbox.inbox, number, store)
-                guard let content = LetterContent.encode([presented, frame], number: number),
+                guard let content = LetterContent.encode([presented] + frames, number: number),
                     let letter = Letter.seal(
                         content, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
                         using: &random)

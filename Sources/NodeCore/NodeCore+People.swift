@@ -113,7 +113,7 @@ extension NodeCore {
             return try answered(introduction, card, on: id, at: now, store, &random, &effects)
         }
         if wantsContact, !isKnown {
-            try ask(link.peer, card, at: now, store, &random, &effects)
+            try ask(card, root: link.peer.root, at: now, store, &random, &effects)
             // Who is in a space with oneself goes on talking about that.
             guard links[id]?.session == nil else { return }
             return turnAway(id, &effects)
@@ -185,14 +185,14 @@ extension NodeCore {
     }
 
     /// Notes that somebody asks to be a contact, and nothing else of them.
-    private mutating func ask(
-        _ peer: LinkPeer, _ card: Card, at now: Instant, _ store: some Store,
+    mutating func ask(
+        _ card: Card, root: Digest, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let ownSpace else { return }
         var contact =
-            try contact(peer.person, store)
-            ?? Contact(person: peer.person, root: peer.root, state: .none)
+            try contact(card.person, store)
+            ?? Contact(person: card.person, root: root, state: .none)
         // Once is enough: they come again and again until they are answered.
         guard contact.state == .none, try !hasOwnFork(store) else { return }
         let waiting = try Overview.contacts(ownSpace: ownSpace.number, in: store)
@@ -257,6 +257,12 @@ extension NodeCore {
         contact.card = card.encoded
         if !alias.isEmpty { contact.alias = alias }
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        try forgetRequests(of: card.person, store)
+        // They may be away: what asks them waits for them where they read.
+        areRelaysStale = true
+        for relay in lines.keys.sorted() {
+            try sendRequests(to: relay, at: now, store, &random, &effects)
+        }
         try seek(card.person, at: now, store, &effects)
         return .success(.done)
     }

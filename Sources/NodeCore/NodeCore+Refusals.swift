@@ -21,7 +21,7 @@ extension NodeCore {
             lines[relay]?.mailboxes[mailbox]?.stage = .unknown
         case .subscribe(let mailbox): lines[relay]?.mailboxes[mailbox]?.lacksSubscription = true
         case .card(let mailbox): lines[relay]?.cards[mailbox] = nil
-        case .open, .welcome, .reminder, .inviteCard, .passing, .whatever: break
+        case .open, .welcome, .request, .reminder, .inviteCard, .passing, .whatever: break
         }
         switch refusal {
         case .busy(let delay): rest(relay, for: UInt64(delay), at: now, &effects)
@@ -106,6 +106,7 @@ extension NodeCore {
             }
             if case .unknown = open.stage { look(into: mailbox, on: relay, at: now, &effects) }
         }
+        try sendRequests(to: relay, at: now, store, &random, &effects)
         try showCards(on: relay, at: now, store, &random, &effects)
         try lookForCards(on: relay, at: now, store, &effects)
         guard line.isReading, line.inboxDay != line.day else { return }

@@ -78,6 +78,7 @@ extension NodeCore {
     ) throws(StoreError) {
         // Which relay took a welcome is not known, so all that nobody has acknowledged go again.
         for (key, _) in try store.values(.welcome) { try store.setValue(nil, .welcome, key) }
+        try forgetRequests(of: nil, store)
         for table in [ValueTable.cursor, .outbox] {
             for (key, _) in try store.values(table) where key.starts(with: relay.bytes) {
                 try store.setValue(nil, table, key)

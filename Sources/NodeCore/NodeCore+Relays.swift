@@ -153,6 +153,7 @@ extension NodeCore {
             call(relay, at: now, &effects)
         }
         try callForCards(at: now, store, &effects)
+        try callForRequests(at: now, store, &effects)
     }
 
     /// Calls a relay, unless a connection is there or under way.
@@ -293,6 +294,7 @@ extension NodeCore {
         try store.setValue(record.bytes, .relay, relay.bytes)
         try passWaiting(to: relay, at: now, store, &random, &effects)
         try sendWaiting(to: relay, at: now, store, &random, &effects)
+        try sendRequests(to: relay, at: now, store, &random, &effects)
         try showCards(on: relay, at: now, store, &random, &effects)
         try lookForCards(on: relay, at: now, store, &effects)
         try watchMailboxes(on: relay, at: now, store, &random, &effects)
@@ -361,6 +363,9 @@ extension NodeCore {
             try store.setValue(
                 Welcome(epoch: epoch, time: now.wall).bytes, .welcome,
                 space.id.bytes + device.bytes)
+        case (.request(let person, let device), .stored(let counter)):
+            try noteCounter(counter, of: relay, store)
+            try requestIsStored(person, for: device, at: now, store, &effects)
         case (.open(let mailbox, let ticket), .opened):
             try wasOpened(mailbox, for: ticket, on: relay, at: now, store, &effects)
         case (.inviteCard(let number, let card), .stored(let counter)):

@@ -50,7 +50,7 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case invitation = 19
     /// How many conversations a person has brought in the hour that is noted, by person.
     case adoption = 20
-    /// Where own logs ended of conversations that were deleted here, by log. See ``FormerLog``.
+    /// Where logs ended of conversations that were deleted here, by log. See ``FormerLog``.
     case formerLog = 21
     /// The number of the last letter that this device wrote.
     case letterNumber = 24
@@ -64,6 +64,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case droppedEpoch = 32
     /// Spaces whose operations are to be placed again, by name: one byte.
     case unplaced = 33
+    /// When a request to be a contact was put into a device's inbox, by person and device.
+    case request = 34
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

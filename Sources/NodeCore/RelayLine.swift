@@ -120,6 +120,8 @@ enum RelayQuestion: Equatable, Sendable {
     case letter(SpaceNumber, LogTag, Range<UInt64>, isLast: Bool)
     case subscribe(MailboxID)
     case welcome(SpaceNumber, DeviceID, epoch: OperationID)
+    /// This person asks another one to be a contact, by one of their devices.
+    case request(PersonID, DeviceID)
     /// How far this device is, for one that has not said that it holds as much.
     case reminder(SpaceNumber, DeviceID)
     /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
@@ -133,10 +135,15 @@ enum RelayQuestion: Equatable, Sendable {
     /// Whatever comes of it changes nothing.
     case whatever
 
+    /// Whether it asks somebody to be a contact.
+    var isRequest: Bool {
+        if case .request = self { true } else { false }
+    }
+
     /// Whether it is about somebody's inbox, to which something was to go that matters.
     var isLetter: Bool {
         switch self {
-        case .letter, .welcome, .reminder, .passing: true
+        case .letter, .welcome, .request, .reminder, .passing: true
         case .page, .glance, .put, .subscribe, .open, .inviteCard, .card, .whatever: false
         }
     }
@@ -242,11 +249,16 @@ struct RelayLine: Sendable {
         questions.values.count {
             switch $0.question {
             case .put, .letter: true
-            case .page, .glance, .subscribe, .welcome, .reminder, .open, .inviteCard, .card,
-                .passing, .whatever:
+            case .page, .glance, .subscribe, .welcome, .request, .reminder, .open, .inviteCard,
+                .card, .passing, .whatever:
                 false
             }
         }
+    }
+
+    /// Whether this was asked and has no answer yet.
+    func asks(_ question: RelayQuestion) -> Bool {
+        questions.values.contains { $0.question == question }
     }
 
     /// Signals that were given to the relay and have no answer yet.

@@ -60,7 +60,8 @@ extension Views {
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
             isWritable: try hasDirect(with: person) && state != "blocked",
-            notices: try notices.map { try sentence($0) } + fate(of: person),
+            notices: try notices.map { try sentence($0) } + fate(of: person)
+                + whereabouts(ofRequestTo: person),
             resembles: try resembles(person))
     }
 
@@ -91,6 +92,14 @@ extension Views {
             "\(name) has not answered, and the invite is over: somebody else may have used it. If "
                 + "nothing comes, ask for another."
         ]
+    }
+
+    /// Where a request to be a contact is that is not answered, if it is on its way.
+    private func whereabouts(ofRequestTo person: PersonID) throws -> [String] {
+        guard try contact(person)?.state == .requested,
+            try NodeCore.isRequestRelayed(to: person, in: store)
+        else { return [] }
+        return ["A relay has your request: \(try name(of: person)) gets it when they come."]
     }
 
     /// Whether there is a conversation with this person alone.

@@ -56,4 +56,53 @@ struct RequestProcessTests {
         try await follow.ended()
         try await all.end()
     }
+
+    @Test("waits on a relay for who is away, and so does the answer")
+    func apart() async throws {
+        let all = try await Hidden()
+        var cards: [String] = []
+        for node in [all.ann, all.ben] {
+            let client = try await node.start(isHidden: true)
+            _ = try await client.addRelay(all.text)
+            try await eventually("the relay is reached", on: [node]) {
+                try await client.relays().first?.state == "connected"
+            }
+            cards.append(try await client.card().text)
+            #expect(try await node.stop() == 0)
+        }
+        // Said while no node runs: it goes once one does.
+        let asked = try await Program.run("contact", "request", cards[0], "--home", all.ben.home)
+        #expect(asked.status == 0, "\(asked.output)")
+        let ben = try await all.ben.start(isHidden: true)
+        try await eventually("the relay has it", on: [all.ben]) {
+            try await ben.contacts().first?.notices.isEmpty == false
+        }
+        let waiting = try await Program.run("contacts", "--home", all.ben.home)
+        #expect(
+            waiting.output.contains("A relay has your request: ann gets it"), "\(waiting.output)")
+        #expect(try await all.ben.stop() == 0)
+
+        let ann = try await all.ann.start(isHidden: true)
+        try await eventually("ann is asked", on: [all.ann]) {
+            try await ann.status().requests == ["ben"]
+        }
+        _ = try await ann.decide(about: "ben", .accept)
+        _ = try await ann.send(conversation: "ben", texts: ["welcome"], replyTo: nil)
+        try await eventually("the relay has the answer", on: [all.ann]) {
+            try await ann.messages(conversation: "ben", before: nil, limit: 9).messages
+                .map(\.state) == ["relayed"]
+        }
+        #expect(try await all.ann.stop() == 0)
+
+        try await all.ben.start(isHidden: true)
+        try await eventually("ben has the answer", on: [all.ben]) {
+            let isHere = try await all.client(all.ben).conversations().contains { $0.name == "ann" }
+            guard isHere else { return false }
+            return try await all.texts(of: all.ben, with: "ann") == ["welcome"]
+        }
+        #expect(try await all.client(all.ben).contacts().map(\.state) == ["accepted"])
+        #expect(try await all.ben.stop() == 0)
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
 }

@@ -1,0 +1,147 @@
+import ParleyConversation
+public import ParleyLedger
+import ParleyReconciliation
+import ParleySealing
+public import ParleyWire
+
+/// Requests to be a contact that go by letter, since who is asked may be away.
+/// Source: `Protocol/05-identity.md`, "Contacts".
+extension NodeCore {
+    /// A request that nobody answers is put again after so long, in milliseconds.
+    private static let requestInterval: UInt64 = 7 * day
+
+    // MARK: Who asks
+
+    /// Calls the relays of those who were asked, where a request is still to be put.
+    mutating func callForRequests(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for (person, part) in try dueRequests(at: now, store) {
+            for mailbox in part.mailboxes {
+                guard try note(mailbox, namedBy: person, at: now, store) else { continue }
+                call(mailbox.relay, at: now, &effects)
+            }
+        }
+    }
+
+    /// Puts requests into the inboxes on a relay of those who were asked.
+    mutating func sendRequests(
+        to relay: NoiseKey, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard lines[relay]?.phase == .open else { return }
+        for (person, part) in try dueRequests(at: now, store) {
+            let question = RelayQuestion.request(person, part.device)
+            guard !lines.values.contains(where: { $0.asks(question) }) else { continue }
+            _ = try send(
+                [], to: part, of: person, on: relay, for: question, at: now, store, &random,
+                &effects)
+        }
+    }
+
+    /// The devices of those who were asked into whose inboxes a request is to be put, ascending.
+    private func dueRequests(
+        at now: Instant, _ store: some Store
+    ) throws(StoreError) -> [(person: PersonID, part: CardPart)] {
+        guard let ownSpace, !identity.isRevoked else { return [] }
+        var due: [(person: PersonID, part: CardPart)] = []
+        for contact in try Overview.contacts(ownSpace: ownSpace.number, in: store)
+        where contact.state == .requested && !contact.isBlocked {
+            for part in try CardReader.parts(of: contact.person, store)
+            where !part.mailboxes.isEmpty && !part.prekeys.isEmpty {
+                let last = try store.number(
+                    .request, Self.requestKey(contact.person, part.device))
+                if let last, now.wall < last + Self.requestInterval { continue }
+                due.append((contact.person, part))
+            }
+        }
+        return due
+    }
+
+    private static func requestKey(_ person: PersonID, _ device: DeviceID) -> [UInt8] {
+        person.bytes + device.bytes
+    }
+
+    /// A relay has a request on its disk.
+    func requestIsStored(
+        _ person: PersonID, for device: DeviceID, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        try store.setNumber(now.wall, .request, Self.requestKey(person, device))
+        effects.append(.changed([.contact(person)]))
+    }
+
+    /// Whether a relay has a request to this person, for one of their devices.
+    public static func isRequestRelayed(
+        to person: PersonID, in store: some NodeStore
+    ) throws(StoreError) -> Bool {
+        try store.values(.request).contains { $0.key.starts(with: person.bytes) }
+    }
+
+    /// A person is asked anew, or what a relay had is gone: of one person, or of all.
+    func forgetRequests(of person: PersonID?, _ store: some Store) throws(StoreError) {
+        for (key, _) in try store.values(.request) where key.starts(with: person?.bytes ?? []) {
+            try store.setValue(nil, .request, key)
+        }
+    }
+
+    // MARK: Who is asked
+
+    /// Takes what a letter says about being contacts: a stranger asks, or somebody answers whom this person
+    /// had asked. What they show is proven at a pace of its own, so that strangers keep nobody
+    /// else from being read.
+    ///
+    /// - Returns: whether the letter is a request of somebody who is not talked to.
+    mutating func tookRequest(
+        _ introduction: Introduction, by sender: DeviceID, _ card: Card, from relay: NoiseKey,
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) -> Bool {
+        let person = card.person
+        guard introduction.isRequest || introduction.isContact, person != identity.person,
+            introduction.redemption == nil, try mayWrite(store)
+        else { return false }
+        let known = try contact(person, store)
+        if known?.isBlocked == true { return false }
+        switch known?.state ?? .none {
+        case .accepted: return false
+        case .pending, .declined: break
+        case .requested:
+            guard letters.mayProve(from: relay, at: now.monotonic) else { return false }
+            guard let (sound, root) = Self.proven(card, by: sender) else { return false }
+            try accept(sound, root: root, at: now, store, &random, &effects)
+            // Where both asked, the lesser makes the conversation.
+            if introduction.isRequest, identity.person < person {
+                try meet(person, sound.identity, at: now, store, &random, &effects)
+            }
+            return false
+        case .none:
+            // Who counts this person among their contacts has been one: that is told on links.
+            guard introduction.isRequest else { return false }
+            guard letters.mayProveRequest(at: now.monotonic) else {
+                try count(.tooManyFrames, store)
+                break
+            }
+            guard let (sound, root) = Self.proven(card, by: sender) else {
+                try count(.card, store)
+                break
+            }
+            try ask(sound, root: root, at: now, store, &random, &effects)
+        }
+        guard introduction.isRequest else { return false }
+        return try !mayTalk(to: person, with: sender, store)
+    }
+
+    /// The card that a letter shows with the part of its sender, and the root of its person, if it holds.
+    private static func proven(_ card: Card, by sender: DeviceID) -> (Card, Digest)? {
+        // Why it does not hold is not told: whoever wrote it is counted.
+        guard let log = try? IdentityLog(operations: card.identity), log.person == card.person,
+            log.certificate(of: sender) != nil,
+            let part = card.parts.first(where: { $0.device == sender }),
+            // As above.
+            let sound = try? Card(person: card.person, identity: log.encoded, parts: [part])
+                .verified(by: log)
+        else { return nil }
+        return (sound, Digest(reinterpreting: log.root))
+    }
+}
