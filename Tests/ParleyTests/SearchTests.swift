@@ -227,6 +227,30 @@ struct SearchTests {
     }
 
     @Test(
+        "a word that nobody wrote and no model knows finds nothing, and neither does what is far off",
+        .enabled(if: hasModel, "the model is not installed"))
+    func unheardOf() async throws {
+        let texts = [
+            "hrm", "lol", "docs for the webhook signature are wrong", "my cat is ill", "hbnt",
+            "the asdfqwerty again", "the server is down again", "who wants to go swimming?",
+        ]
+        try await withMessages(texts, models: Self.models) { node, sent in
+            try await node.indexer.followMeaning()
+            let reply = try await node.search(SearchRequest("xyzzyqwert"))
+            #expect(reply.hits.isEmpty && reply.semantic == "available")
+            #expect(reply.notes.contains { $0.hasPrefix("Nobody wrote “xyzzyqwert”") })
+            #expect(
+                try await node.search(SearchRequest("what is the capital of Peru?")).hits.isEmpty)
+            // What somebody wrote is looked for, whatever a model knows of it.
+            let written = try await node.search(SearchRequest("asdfqwerty"))
+            #expect(written.hits.first?.reason == "both" && written.notes.isEmpty)
+            // Nor does one such word silence others.
+            let ill = try await node.search(SearchRequest("xyzzyqwert sick pet"))
+            #expect(ill.hits.first?.message.text == "my cat is ill")
+        }
+    }
+
+    @Test(
         "somebody who types is answered at once, and by meaning once that is in memory",
         .enabled(if: hasModel, "the model is not installed"))
     func loading() async throws {

@@ -163,6 +163,30 @@ struct RankingTests {
         #expect(found[1].cosines == ["a": 0.4, "b": 0.29])
     }
 
+    @Test("leaves out what no model finds near, however much it stands out")
+    func floor() {
+        let far = scan([1: 0.31, 2: 0.29, 3: 0.28], mean: 0, deviation: 0.05)
+        let other = scan([3: 0.33, 4: 0.1], mean: 0, deviation: 0.02)
+        let found = Ranking.fused(
+            words: [], opinions: [.init(model: "a", scan: far), .init(model: "b", scan: other)]
+        ) { _ in nil }
+        #expect(found.map(\.operation) == [3, 1])
+        #expect(found.map(\.meaningRank) == [1, 2])
+    }
+
+    @Test("takes a word of crumbs for unknown, and any of few pieces for known")
+    func crumbs() {
+        final class Crumbs: TextEmbedder {
+            let dimension = 64
+            let counts = ["laundry": 3, "asdfghjkl": 5, "eins": 2, "of": 2, "abcdefgh": 3]
+            func embed(_ texts: [String]) -> [[Float]] { [] }
+            func pieceCount(of text: String) -> Int { counts[text] ?? 1 }
+        }
+        let known = Crumbs().counts.keys.filter { Crumbs().knows($0) }.sorted()
+        #expect(known == ["eins", "of"])
+        #expect(Crumbs().knows("photosynthesis"))
+    }
+
     @Test("puts first what has both the words and the meaning, and leaves out what has neither")
     func both() {
         let scan = scan([1: 0.9, 2: 0.8, 9: 0.15], mean: 0.1, deviation: 0.1)

@@ -57,6 +57,7 @@ extension SearchDesk {
         let held = try await running.read { $0.store.operationCount }
         // Side by side: one model is read while the vectors of another are opened.
         if !isTyping { for package in packages where tables[package] == nil { _ = load(package) } }
+        var unknown: Set<String>?
         for package in packages {
             if isTyping, isBeingLoaded(package) {
                 result.isLoading = true
@@ -70,6 +71,9 @@ extension SearchDesk {
             }
             guard loaded.table.count > 0 else { continue }
             result.state = "available"
+            // The model that knows most of the words decides.
+            let words = Self.unknownWords(of: query, to: loaded.worker)
+            unknown = unknown.map { $0.intersection(words) } ?? words
             let vector = loaded.worker.embed([query.question])[0]
             var scan = loaded.table.scan(
                 vector, limit: Self.nearestCount,
@@ -78,11 +82,44 @@ extension SearchDesk {
             let opinion = Ranking.Opinion(model: package.rawValue, scan: scan)
             try await result.add(opinion, places, running)
         }
+        if let unknown, !unknown.isEmpty, try await isUnheardOf(query, besides: unknown) {
+            result.opinions = []
+            result.notes = [
+                "Nobody wrote “\(query.question)”, and no model knows what that means."
+            ]
+        }
         if result.isLoading {
             result.state = "loading"
             result.notes.append("Found by words so far: what is meant is being read into memory.")
         }
         return result
+    }
+
+    /// Words of a question of which a model knows nothing.
+    private static func unknownWords(
+        of query: SearchQuery, to worker: any TextEmbedder
+    ) -> Set<String> {
+        Set(words(of: query).filter { !worker.knows($0) })
+    }
+
+    private static func words(of query: SearchQuery) -> [String] {
+        WordSplitter.words(of: query.question).map { String(decoding: $0.folded, as: UTF8.self) }
+    }
+
+    /// Whether a question has no word but such of which no model knows anything, and that stand in no
+    /// message.
+    private func isUnheardOf(
+        _ query: SearchQuery, besides unknown: Set<String>
+    ) async throws -> Bool {
+        guard !query.wanted.isEmpty, Self.words(of: query).allSatisfy(unknown.contains) else {
+            return false
+        }
+        return try await running.read { views in
+            guard try !views.store.wordIndexState().isOff else { return false }
+            return try query.wantedTerms.allSatisfy { groups in
+                try groups.contains { try views.store.textCounts(of: $0).allSatisfy { $0 == 0 } }
+            }
+        }
     }
 
     /// Models that can be used: where nothing may be written, those that the store knows already.

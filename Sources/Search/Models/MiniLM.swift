@@ -35,6 +35,9 @@ public final class MiniLM: TextEmbedder {
     /// A worker with these weights.
     public init(_ weights: Weights) { self.weights = weights }
 
+    /// Into how many pieces a text is cut, its two marks aside.
+    public func pieceCount(of text: String) -> Int { Self.pieces(of: text, weights).count - 2 }
+
     /// The pieces of a text, as the model is given them.
     public static func pieces(of text: String, _ weights: Weights) -> [Int32] {
         weights.pieces.pieces(of: text, limit: pieceCountMax)

@@ -6,6 +6,28 @@ public protocol TextEmbedder: AnyObject {
     var dimension: Int { get }
     /// A vector for each text, in their order.
     func embed(_ texts: [String]) -> [[Float]]
+    /// Into how many pieces a text is cut.
+    func pieceCount(of text: String) -> Int
+}
+
+/// How much of a word a model has to have met, to say anything of what it means.
+private enum KnownWord {
+    /// A word of so few pieces is always taken for known: short ones have no more.
+    static let pieceCountMax = 2
+    /// A piece has so many letters at least, on an average.
+    static let letterCountMin = 3
+}
+
+extension TextEmbedder {
+    /// Whether the model has met a word. One that it puts together from crumbs says nothing to it, and
+    /// what it takes for near to that is near by chance.
+    ///
+    /// Source: `Protocol/10-search.md`, "Ranking".
+    public func knows(_ word: String) -> Bool {
+        let count = pieceCount(of: word)
+        return count <= KnownWord.pieceCountMax
+            || word.unicodeScalars.count >= KnownWord.letterCountMin * count
+    }
 }
 
 extension TextEmbedder {

@@ -45,6 +45,9 @@ public enum Ranking {
     public static let deviationMin: Float = 2
     /// … unless its cosine is this high: among a handful nothing can stand out by much.
     static let cosineMin: Float = 0.35
+    /// What no model finds this near is not near, however much it stands out: of many that have nothing to
+    /// do with a question some always do.
+    static let cosineFloor: Float = 0.3
 
     /// One order, the best first.
     ///
@@ -73,10 +76,7 @@ public enum Ranking {
             }
         }
         let near = found.values.sorted(by: isNearer)
-        for (place, entry) in near.enumerated()
-        where entry.deviation.map({ $0 >= deviationMin }) ?? false
-            || entry.cosines.values.contains(where: { $0 >= cosineMin })
-        {
+        for (place, entry) in near.filter(isNear).enumerated() {
             with(entry.operation) { $0.meaningRank = place + 1 }
         }
         for (place, operation) in words.enumerated() {
@@ -94,6 +94,11 @@ public enum Ranking {
             if let rank { entry.score += 1 / (rankOffset + Double(rank)) }
         }
         return entry
+    }
+
+    private static func isNear(_ entry: Found) -> Bool {
+        guard let cosine = entry.cosines.values.max(), cosine >= cosineFloor else { return false }
+        return cosine >= cosineMin || entry.deviation ?? 0 >= deviationMin
     }
 
     private static func isNearer(_ one: Found, _ other: Found) -> Bool {
