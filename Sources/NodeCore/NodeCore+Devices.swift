@@ -37,6 +37,11 @@ extension NodeCore {
             // The answer to an earlier request was lost: it is given again.
             guard known.noiseKey == request.noiseKey else { return .failure(.unknownDevice) }
         } else {
+            // Of two devices under one link key everybody takes one for none of the person's, and that
+            // may be the one that was there before.
+            guard !identity.log.devices.contains(where: { $0.noiseKey == request.noiseKey }) else {
+                return .failure(.unknownDevice)
+            }
             guard identity.log.hasRoomForDevices else {
                 return .failure(.tooManyDevices(limit: IdentityLog.deviceOperationCountMax))
             }
