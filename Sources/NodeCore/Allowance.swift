@@ -196,6 +196,10 @@ public enum FrameWork {
     /// What it costs not to look at a frame.
     static func drop(_ bytes: [UInt8]) -> UInt64 { 1 + UInt64(bytes.count) / 256 }
 
+    /// What it costs to read a roster that is not in memory, of so many control operations. Were it
+    /// more than half of what strangers have at once, a guest would hardly ever come in.
+    static func roster(operationCount count: UInt64) -> UInt64 { min(8 * count, 10_000) }
+
     /// What a frame of operations costs of which nothing was new: credit pays for the others.
     static func nothingNew(_ operations: Operations) -> UInt64 {
         5 + UInt64(operations.creditByteCount) / 512
@@ -267,6 +271,20 @@ extension NodeCore {
         case .farOver: try flooded(id, store, &effects)
         }
         return false
+    }
+
+    /// Whether a space's roster may be read for somebody who names the space, if it is not in memory:
+    /// whether they know more than its name, only the roster tells.
+    mutating func mayHaveRead(
+        rosterOf space: SpaceRecord, _ person: PersonID, at now: Instant, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard judges[space.number] == nil else { return true }
+        let count = try store.logs(in: space.number).filter { $0.lane == .control }
+            .reduce(0 as UInt64) { $0 + $1.end }
+        let payer = try isAccepted(person, store) ? person : nil
+        let verdict = allowances.take(
+            FrameWork.roster(operationCount: count), for: payer, at: now.monotonic, orDropFor: 0)
+        return verdict == .fine
     }
 
     /// Operations came on a link of which nothing was new: no credit pays for the look at them.

@@ -152,6 +152,7 @@ extension NodeCore {
     ) throws(StoreError) -> Sponsored {
         guard try mayWrite(store), let peer = links[id]?.peer,
             let space = try store.space(join.space),
+            try mayHaveRead(rosterOf: space, peer.person, at: now, store),
             let roster = try roster(of: space, store), belongs(to: roster)
         else { return .later }
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }

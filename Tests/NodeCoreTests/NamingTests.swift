@@ -69,6 +69,52 @@ struct NamingTests {
         #expect(try Self.linkCost(groups: 4) == Self.linkCost(groups: 300))
     }
 
+    /// Whoever once was in a group knows its name, and can be as many strangers as they like.
+    @Test("Attack 88: strangers who name a space have a long roster read a few times, then wait")
+    func wishes() throws {
+        let (world, ann) = try Self.crowded(groups: 1)
+        let space = try #require(try ann.store.spaces().first { $0.kind == .group })
+        for number in 0..<200 {
+            let reply = try world.perform(
+                .createGroupInvite(
+                    space.id, secret: [UInt8](repeating: UInt8(number), count: 32), role: .member,
+                    uses: 1, expires: World.epoch + 3_600_000), on: ann)
+            guard case .operation(let invite) = reply else { continue }
+            _ = try world.perform(.endGroupInvite(space.id, invite), on: ann)
+        }
+        let store = try ann.store.copy()
+        var core = ann.core
+        var random = SeededRandom(seed: 5, purpose: "guests")
+        try store.begin(.full)
+        defer { store.rollback() }
+        func readCount(guests: Int, at time: UInt64) throws -> Int {
+            var count = 0
+            for guest in 0..<guests {
+                let (peer, card) = try Self.stranger(&random)
+                let wish = Introduction.Join(
+                    space: space.id, invite: OperationID { $0[0] = UInt8(guest) },
+                    signature: try #require(SignatureBytes([UInt8](repeating: 7, count: 64))))
+                let link = LinkID(900 + UInt64(guest))
+                let frame = Frame.introduce(Introduction(card: card.encoded, join: wish))
+                // As where many other spaces were asked for since.
+                core.judges = [:]
+                let now = Instant(monotonic: time, wall: World.epoch + time)
+                for input in [
+                    .linkOpened(link, peer), .frame(link, frame.encoded()), .linkClosed(link),
+                ] as [Input] {
+                    _ = try core.step(input, at: now, in: store, using: &random)
+                }
+                count += core.judges[space.number] == nil ? 0 : 1
+            }
+            return count
+        }
+        // A link and its card cost about 430 of the 20,000 units that all strangers have at once.
+        let first = try readCount(guests: 30, at: world.now)
+        #expect((1...8).contains(first), "\(first)")
+        // A guest who comes again is served.
+        #expect(try readCount(guests: 1, at: world.now + 10_000) == 1)
+    }
+
     @Test("a start looks at some spaces, and at the others a little later")
     func start() throws {
         let (few, fewRead) = try Self.startCost(groups: 40)
@@ -174,16 +220,7 @@ struct NamingTests {
         let store = try #require(try ann.store.copy() as? MemoryStore)
         var core = ann.core
         var random = SeededRandom(seed: 3, purpose: "stranger")
-        let root = DeviceSigningKey.generate(using: &random)
-        let device = DeviceSigningKey.generate(using: &random)
-        let noise = DeviceNoiseKey.generate(using: &random).publicKey
-        let log = try IdentityLog.founded(
-            root: root, device: device, noiseKey: noise, time: 0, using: &random)
-        let part = CardPart.make(version: 1, noiseKey: noise, name: "x", addresses: [], key: device)
-        let card = Card(person: log.person, identity: log.encoded, parts: [part])
-        let peer = LinkPeer(
-            person: log.person, root: Digest(reinterpreting: root.device), device: device.device,
-            identity: log.encoded, handshakeHash: [], isInitiator: false)
+        let (peer, card) = try stranger(&random)
         let now = Instant(monotonic: world.now, wall: World.epoch + world.now)
         let introduction = Frame.introduce(Introduction(card: card.encoded, redemption: nil))
         let inputs: [Input] = [
@@ -200,6 +237,20 @@ struct NamingTests {
             calls = UInt64(store.callCount) - calls
         }
         return calls
+    }
+
+    /// Somebody whom nobody knows, who links and shows a card.
+    private static func stranger(_ random: inout SeededRandom) throws -> (LinkPeer, Card) {
+        let root = DeviceSigningKey.generate(using: &random)
+        let device = DeviceSigningKey.generate(using: &random)
+        let noise = DeviceNoiseKey.generate(using: &random).publicKey
+        let log = try IdentityLog.founded(
+            root: root, device: device, noiseKey: noise, time: 0, using: &random)
+        let part = CardPart.make(version: 1, noiseKey: noise, name: "x", addresses: [], key: device)
+        let peer = LinkPeer(
+            person: log.person, root: Digest(reinterpreting: root.device), device: device.device,
+            identity: log.encoded, handshakeHash: [], isInitiator: false)
+        return (peer, Card(person: log.person, identity: log.encoded, parts: [part]))
     }
 
     /// How often each step makes the node ask its store where a relay is reached again, until all
