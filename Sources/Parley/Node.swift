@@ -36,7 +36,8 @@ public final class Node: Sendable {
         let logger = Logger(label: "parley")
         let core = NodeCore(
             identity: keys.identity, rejoin: Rejoin(store), cardVersion: store.guardedCardVersion)
-        running = RunningNode(core: core, store: store, logger: logger)
+        running = RunningNode(
+            core: core, store: store, clock: settings.clock, logger: logger)
         indexer = SearchIndexer(
             running: running, shelf: ModelShelf(ModelFolder(settings.models)), logger: logger)
         desk = SearchDesk(running: running, indexer: indexer)

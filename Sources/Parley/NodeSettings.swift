@@ -11,6 +11,8 @@ public struct NodeSettings: Sendable {
     public var network: String
     /// Where models are installed; homes share them.
     public var models: String
+    /// Tests set time as they please.
+    var clock = NodeClock.system
 
     /// Settings with this folder.
     public init(

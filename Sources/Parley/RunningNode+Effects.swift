@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import ParleyConversation
 import ParleyLedger
@@ -95,7 +94,6 @@ extension RunningNode {
     }
 
     private func offer(_ input: Input, in milliseconds: UInt64) {
-        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
-        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.offer(input) }
+        clock.wake(executor.queue, milliseconds) { [weak self] in self?.offer(input) }
     }
 }

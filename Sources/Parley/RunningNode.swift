@@ -29,6 +29,7 @@ actor RunningNode {
     /// Nil once the node was shut down: letting go of it releases the folder.
     var opened: SQLiteStore?
     private var random = SystemRandom()
+    nonisolated let clock: NodeClock
     let logger: Logger
     weak var outlet: (any LinkOutlet)?
     weak var media: MediaDesk?
@@ -48,9 +49,10 @@ actor RunningNode {
     var renewal = VaultRenewal()
     private var logErasure = LogErasure()
 
-    init(core: NodeCore, store: sending SQLiteStore, logger: Logger) {
+    init(core: NodeCore, store: sending SQLiteStore, clock: NodeClock, logger: Logger) {
         self.core = core
         opened = store
+        self.clock = clock
         self.logger = logger
     }
 
@@ -258,8 +260,7 @@ actor RunningNode {
     /// Settles once more after a while. Not a drain: each makes sure of the next, so that there is
     /// never more than one of them, however long others keep this node busy.
     private func settle(in milliseconds: UInt64) {
-        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
-        executor.queue.asyncAfter(deadline: .now() + delay) { [weak self] in
+        clock.wake(executor.queue, milliseconds) { [weak self] in
             self?.assumeIsolated {
                 $0.isGuardDue = false
                 if let opened = $0.opened { $0.settle(isIdle: !$0.inbox.isScheduled, in: opened) }
@@ -286,7 +287,7 @@ actor RunningNode {
         }
     }
 
-    nonisolated var now: Instant { SystemClock.now }
+    nonisolated var now: Instant { clock.now() }
 
     // MARK: Listeners and the end
 

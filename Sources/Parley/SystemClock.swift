@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import ParleyNodeCore
 
@@ -12,5 +13,19 @@ enum SystemClock {
         var time = timespec()
         clock_gettime(clock, &time)
         return UInt64(time.tv_sec) * 1_000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+}
+
+/// Where a running node has its time from, and who wakes it: the machine, but in tests that let time
+/// pass as they please.
+struct NodeClock: Sendable {
+    /// Both clocks, now.
+    var now: @Sendable () -> Instant
+    /// Runs a body on a queue after so many milliseconds.
+    var wake: @Sendable (DispatchQueue, UInt64, @escaping @Sendable () -> Void) -> Void
+
+    static let system = NodeClock(now: { SystemClock.now }) { queue, milliseconds, body in
+        let delay = DispatchTimeInterval.milliseconds(Int(clamping: milliseconds))
+        queue.asyncAfter(deadline: .now() + delay, execute: body)
     }
 }

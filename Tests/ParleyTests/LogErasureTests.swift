@@ -71,4 +71,33 @@ struct LogErasureTests {
         #expect(erasure.tend(store, at: 60_000 + LogErasure.delay, logger) == nil)
         #expect(!store.mayHoldErasedRows)
     }
+
+    @Test("Attack 92: of a node that runs is emptied within a minute after a message was deleted")
+    func running92() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock()
+        var settings = NodeSettings(home: folder.home("a"), models: folder.home("none"))
+        settings.clock = clock.clock
+        let (node, _) = try await Node.create(settings, name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        func logByteCount() throws -> Int {
+            let file = settings.home + "/database-wal"
+            let attributes = try FileManager.default.attributesOfItem(atPath: file)
+            return (attributes[.size] as? NSNumber)?.intValue ?? 0
+        }
+        // What an earlier run may have left is gone.
+        clock.advance(by: 60_000)
+        let sent = try await node.send(conversation: "notes", texts: ["a secret"], replyTo: nil)
+        let number = try #require(sent.first?.number)
+        _ = try await node.delete(message: MessageReference(number))
+        #expect(try logByteCount() > 0)
+        // Who reads meanwhile, as the index of words does, puts it off.
+        var waited: UInt64 = 0
+        while try logByteCount() > 0, waited < 60_000 {
+            clock.advance(by: 1_000)
+            waited += 1_000
+        }
+        #expect(try logByteCount() == 0, "after \(waited) ms")
+        await node.shutdown()
+    }
 }
