@@ -39,7 +39,7 @@ struct DeviceList: NodeCommand {
         try Output.show(devices, json: output.json, as: Self.text(devices))
         guard !output.json else { return }
         for device in devices where device.state == "compromised" {
-            World.current.say(
+            World.current.advise(
                 "\(harmless(device.shown)) wrote two histories: "
                     + "parley device revoke \(device.device.prefix(12))")
         }

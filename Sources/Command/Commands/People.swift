@@ -35,7 +35,7 @@ struct InviteCommand: NodeCommand {
         try Output.show(invite, json: output.json, as: invite.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(invite.expires))")
-        if let words = Self.place(of: invite) { World.current.say(words) }
+        if let words = Self.place(of: invite) { World.current.advise(words) }
     }
 
     /// Whether whoever takes the link will find this node.
@@ -238,7 +238,7 @@ struct Contacts: NodeCommand {
         let contacts = try await node.contacts()
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
         if output.json { return }
-        if contacts.isEmpty { World.current.say("nobody yet: parley invite") }
+        if contacts.isEmpty { World.current.advise("nobody yet: parley invite") }
         for contact in contacts {
             if contact.state == "pending" { World.current.advise(Self.request(contact)) }
             for notice in contact.notices { World.current.say("notice: " + harmless(notice)) }

@@ -83,7 +83,7 @@ struct TypedSearch {
             World.current.write("thread")
             World.current.write(MessageLines.text(context.thread))
         }
-        World.current.say(
+        World.current.advise(
             "on from here: parley read \(harmless(Advice.quoted(hit.conversation))) --around \(hit.message.number)"
         )
     }
