@@ -1,6 +1,26 @@
 import Foundation
 import Testing
 
+@Suite("The demonstration", .timeLimit(.minutes(3)))
+struct DemoProcessTests {
+    /// Half of a number is of one person: the first half of it alone looked like a collision.
+    @Test("shows three safety numbers that are told apart, and three equal digests")
+    func numbers() async throws {
+        let demo = try await Program.run("demo")
+        #expect(demo.status == 0, "\(demo.output)")
+        let pattern = /\ \ (\w+) and (\w+)  safety number (\d{5} \d{5}) … (\d{5} \d{5}) …\n/
+        let shown = demo.output.matches(of: pattern).map(\.output)
+        #expect(shown.map { "\($0.1) \($0.2)" } == ["ann ben", "ann cara", "ben cara"])
+        let numbers = shown.map { [$0.3, $0.4].sorted() }
+        #expect(Set(numbers).count == 3, "\(numbers)")
+        for (one, other) in [(0, 1), (0, 2), (1, 2)] {
+            #expect(Set(numbers[one]).intersection(numbers[other]).count == 1, "of one person")
+        }
+        let digests = demo.output.matches(of: /\b[0-9a-f]{64}\b/).map { String($0.output) }
+        #expect(digests.count == 3 && Set(digests).count == 1)
+    }
+}
+
 @Suite("A benchmark's processes", .timeLimit(.minutes(5)))
 struct BenchProcessTests {
     @Test("a relay that was told so stops when nobody holds its input any more")

@@ -55,6 +55,20 @@ struct Neighbours {
         }
     }
 
+    /// Ann and ben meet, and ben has what she wrote into a group of both.
+    func gather(in group: String, saying text: String) async throws {
+        try await meet(ann, ben, named: "ben")
+        let (first, second) = (try await client(ann), try await client(ben))
+        _ = try await first.newConversation(name: group, members: ["ben"])
+        _ = try await first.send(conversation: group, texts: [text], replyTo: nil)
+        try await eventually("ben has it", on: [ben]) {
+            guard try await second.conversations().contains(where: { $0.name == group }) else {
+                return false
+            }
+            return try await texts(group, of: ben) == [text]
+        }
+    }
+
     func end() async throws {
         for node in [ann, ben, cara] where await node.client != nil {
             #expect(try await node.stop() == 0)

@@ -129,6 +129,38 @@ struct KilledCallTests {
         await watcher.close()
     }
 
+    @Test("are told to each side as it was for them, while they go on and when they are over")
+    func told() async throws {
+        let calls = try await CallPair()
+        let vain = try Program(["call", "ben", "--home", calls.ann.home])
+        try await vain.says("it rings at ben")
+        let rings = try await calls.ann.run("calls").output
+        #expect(rings.contains("  calling  ") && !rings.contains("talking"), "\(rings)")
+        let watch = try Program(["follow", "--json", "--home", calls.ben.home])
+        try await watch.says(#""kind":"start""#)
+        #expect(try await calls.ben.run("reject").status == 0)
+        #expect(try await vain.ended() == 1)
+        #expect(vain.output.hasSuffix("ben declined\n"), "\(vain.output)")
+        try await watch.says(#""reason":"you declined""#)
+        #expect(!watch.output.contains("ben declined"))
+        watch.signal(SIGKILL)
+
+        let talk = try Program(["call", "ben", "--home", calls.ann.home])
+        try await talk.says("it rings at ben")
+        let answer = try Program(["answer", "--home", calls.ben.home])
+        for side in [talk, answer] { try await side.says("connected with ") }
+        #expect(try await calls.ann.run("calls").output.contains("  talking  "))
+        #expect(try await calls.ben.run("hangup").status == 0)
+        for side in [talk, answer] { #expect(try await side.ended() == 0, "\(side.output)") }
+        #expect(answer.output.contains("\nyou hung up, after 0:"), "\(answer.output)")
+        let end = try #require(talk.output.firstMatch(of: /\nben hung up, after (\d+:\d\d)\n/))
+        try await eventually("it is on record", on: [calls.ann]) {
+            try await calls.ann.client?.callRecords(conversation: nil).count == 2
+        }
+        let records = try await calls.ann.run("calls").output
+        #expect(records.contains("you called ben, \(end.1)"), "\(records), \(talk.output)")
+    }
+
     @Test("stop ringing where it was the caller's, and have been missed")
     func caller() async throws {
         let calls = try await CallPair()

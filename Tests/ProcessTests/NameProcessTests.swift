@@ -1,7 +1,40 @@
 import Foundation
-import Parley
+import ParleyConversation
+import ParleyLedger
 import ParleyLocalAPI
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
 import Testing
+
+@testable import Parley
+@testable import ParleyNodeCore
+
+/// What a changed program does: names that no node takes.
+extension RunningNode {
+    fileprivate func callItself(_ name: String) throws {
+        let store = try #require(opened)
+        try store.begin(.full)
+        try core.publishCard(name: name, addresses: [], at: now, store)
+        try store.commit()
+    }
+
+    fileprivate func call(_ conversation: String, _ name: String) throws {
+        let store = try #require(opened)
+        let space = try #require(try store.spaces().first { "\($0.id)" == conversation })
+        let roster = try #require(try RosterReader.roster(of: space, in: store))
+        let author = LogAuthor(
+            key: core.identity.key, space: space, authority: roster.authority,
+            wallClock: now.wall)
+        let former = try Overview.nameReferences(of: space.number, in: store)
+        var random = SystemRandom()
+        try store.begin(.full)
+        _ = try author.append(
+            [ConversationName(name: name).draft(replacing: former)], to: store, using: &random)
+        try store.commit()
+    }
+}
 
 @Suite("Names and identifiers, as a person types them", .timeLimit(.minutes(5)))
 struct NameProcessTests {
@@ -30,6 +63,55 @@ struct NameProcessTests {
         #expect(renamed.output.contains("looks like an identifier"))
         let device = try await Program.run("status", "--json", "--home", home)
         #expect(device.status == 0)
+    }
+
+    /// Once `group add secret 42bc5fac` brought in whoever had that for a name.
+    @Test("Attack 120: who is called as another's identifier is never meant by it, nor their group")
+    func impostor120() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        let victim = try #require(await ann.contacts().first).person
+        let short = String(victim.prefix(8))
+        let direct = try #require(await ann.conversations().first).id
+        let (eve, _) = try await Node.create(
+            NodeSettings(home: all.folder.home("eve")), name: "eve")
+        try await eve.start(listen: [])
+        try await eve.running.callItself(short)
+        _ = try await eve.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await eventually("eve is met", on: [all.ann]) {
+            try await ann.conversations().contains { $0.name == "“\(short)”" }
+        }
+        let group = try await eve.newConversation(name: "tea", members: ["ann"])
+        try await eventually("ann is in", on: [all.ann]) {
+            try await ann.conversations().contains { $0.name == "tea" }
+        }
+        try await eve.running.call(group.id, direct)
+        _ = try await eve.send(conversation: group.id, texts: ["come in"], replyTo: nil)
+        try await eventually("the group is called so", on: [all.ann]) {
+            try await ann.conversations().contains { $0.name == "“\(direct)”" }
+        }
+
+        for word in [short, victim, direct] {
+            let sent = try await all.ann.run("send", word, "for ben alone: \(word.count)")
+            #expect(sent.status == 0, "\(sent.output)")
+        }
+        #expect(try await all.ann.run("group", "create", "secret").status == 0)
+        for words in [["group", "add", "secret", short], ["contact", "verify", short, "--equal"]] {
+            let done = try Program(words + ["--home", all.ann.home])
+            #expect(try await done.ended() == 0, "\(words): \(done.output)")
+        }
+        #expect(try await all.members(of: "secret", on: all.ann) == ["ann", "ben"])
+        #expect(try await ann.contacts().filter(\.isVerified).map(\.name) == ["ben"])
+        #expect(try await all.ann.run("contact", "block", short).status == 0)
+        let states = try await ann.contacts().filter { $0.state == "blocked" }
+        #expect(states.map(\.person) == [victim])
+        #expect(try await all.texts("ben", of: all.ann).count == 3)
+        let place = try await ann.conversations().first { $0.kind == "direct" && $0.name != "ben" }
+        #expect(try await all.texts(#require(place).id, of: all.ann) == [])
+        #expect(try await all.texts(group.id, of: all.ann) == ["come in"])
+        await eve.shutdown()
+        try await all.end()
     }
 
     @Test("a message has a name that is the same on both nodes, and every command takes it")

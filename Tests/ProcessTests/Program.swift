@@ -206,6 +206,12 @@ actor NodeProcess {
         return status
     }
 
+    /// Runs a command for its home to the end, as its person does beside it.
+    nonisolated func run(_ words: String...) async throws -> (status: Int32, output: String) {
+        let command = try Program(words + ["--home", home])
+        return (try await command.ended(), command.output)
+    }
+
     deinit { program?.signal(SIGKILL) }
 }
 

@@ -21,6 +21,45 @@ struct DumpTests {
         // The kernel shows what a process that may not be dumped has open to nobody but root.
         if geteuid() != 0 { #expect(access("/proc/\(program.processID)/fd", R_OK) != 0) }
     }
+
+    /// What the kernel keeps of a process is root's where it may not be dumped, else its user's: root's
+    /// own processes look alike, so root starts it as somebody else.
+    @Test("Attack 94: nor may another program of its user look into a node that runs")
+    func noLook94() async throws {
+        let folder = try TemporaryFolder()
+        let nobody: uid_t = 65_534
+        let isRoot = geteuid() == 0
+        let user = isRoot ? nobody : geteuid()
+        if isRoot { #expect(chown(folder.path, nobody, nobody) == 0) }
+        let way = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : []
+        func owner(of program: Program, _ file: String) throws -> uid_t {
+            var status = stat()
+            try #require(stat("/proc/\(program.processID)/\(file)", &status) == 0)
+            return status.st_uid
+        }
+        let other = try Program([], by: way + ["sh", "-c", "echo here; exec tail -f /dev/null"])
+        defer { other.signal(SIGKILL) }
+        try await other.says("here")
+        #expect(try owner(of: other, "environ") == user, "any other program's is its user's")
+        let home = folder.home("a")
+        let made = try Program(
+            ["init", "--home", home, "--name", "ann"], by: way + [Program.path])
+        #expect(try await made.ended() == 0, "\(made.output)")
+        let node = try Program(
+            ["run", "--home", home, "--no-listen", "--no-lan"], by: way + [Program.path])
+        defer { node.signal(SIGKILL) }
+        try await node.says("Ctrl-C stops it")
+        for file in ["environ", "mem", "maps", "auxv"] {
+            #expect(try owner(of: node, file) == 0, "\(file)")
+        }
+        let lines = try String(contentsOfFile: "/proc/\(node.processID)/status", encoding: .utf8)
+        #expect(lines.contains("Uid:\t\(user)\t"))
+        let limits = try String(contentsOfFile: "/proc/\(node.processID)/limits", encoding: .utf8)
+        let core = try #require(limits.split(separator: "\n").first { $0.contains("core file") })
+        #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+        node.signal(SIGTERM)
+        #expect(try await node.ended() == 0)
+    }
 }
 
 /// Stands between two nodes, passes everything on, and keeps a copy.

@@ -129,6 +129,41 @@ struct UseProcessTests {
         try await all.end()
     }
 
+    @Test("a good relay is not called unreachable while it is being added, one that is none is")
+    func relays() async throws {
+        let all = try await Hidden()
+        let node = try await all.ann.start(isHidden: true)
+        let added = try await all.ann.run("relays", "add", all.text)
+        #expect(added.status == 0)
+        let word = added.output.split(separator: " ").last?.trimmingCharacters(in: .newlines)
+        #expect(["connecting", "reading", "connected"].contains(word), "\(added.output)")
+        all.relay.signal(SIGKILL)
+        try await all.relay.ended()
+        try await eventually("it is missed", on: [all.ann]) {
+            try await node.relays().first?.state == "unreachable"
+        }
+        #expect(try await all.ann.run("relays").output.contains("  unreachable"))
+        #expect(try await all.ann.stop() == 0)
+    }
+
+    @Test("one's own name is changed, and contacts see it beside the same identifier")
+    func rename() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        let person = try await ann.contacts().map(\.person)
+        let changed = try await all.ben.run("name", "Benjamin")
+        #expect(changed.status == 0 && changed.output == "Benjamin\n", "\(changed.output)")
+        #expect(try await all.ben.run("name").output == "Benjamin\n")
+        try await eventually("ann sees it", on: [all.ann]) {
+            try await ann.contacts().map(\.name) == ["Benjamin"]
+        }
+        let contacts = try await all.ann.run("contacts").output
+        #expect(contacts.hasPrefix("Benjamin  \(person[0].prefix(8))  "), "\(contacts)")
+        #expect(try await all.ann.run("send", "benjamin", "so be it").status == 0)
+        try await all.end()
+    }
+
     @Test("a relay that keeps a message is named by why")
     func relay() async throws {
         let all = try await Hidden()

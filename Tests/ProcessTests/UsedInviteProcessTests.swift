@@ -9,34 +9,27 @@ import Testing
 /// An invite for one that two have.
 @Suite("An invite that somebody else has used", .serialized, .timeLimit(.minutes(3)))
 struct UsedInviteProcessTests {
-    private func run(_ words: String..., at node: NodeProcess) async throws -> (
-        status: Int32, output: String
-    ) {
-        let program = try Program(words + ["--home", node.home])
-        return (try await program.ended(), program.output)
-    }
-
     @Test("is told to the second guest, who can take another")
     func second() async throws {
         let all = try await Neighbours()
         let ann = try await all.client(all.ann)
         let link = try await ann.invite(hours: 1).link
-        #expect(try await run("accept", link, at: all.ben).status == 0)
+        #expect(try await all.ben.run("accept", link).status == 0)
         try await eventually("ben is in", on: [all.ann]) {
             try await ann.contacts().map(\.state) == ["accepted"]
         }
-        let refused = try await run("accept", link, "--alias", "Ann", at: all.cara)
+        let refused = try await all.cara.run("accept", link, "--alias", "Ann")
         #expect(refused.status == 1, "\(refused.output)")
         #expect(refused.output.contains("Ann did not take the invite: somebody else has used it"))
         #expect(refused.output.contains("Ask them for another one"))
-        let shown = try await run("contacts", at: all.cara).output
+        let shown = try await all.cara.run("contacts").output
         #expect(shown.contains("  refused  ") && shown.contains("Ask for another"), "\(shown)")
-        #expect(try await run("send", "Ann", "hello", at: all.cara).status == 1)
+        #expect(try await all.cara.run("send", "Ann", "hello").status == 1)
         #expect(try await ann.contacts().map(\.name) == ["ben"], "ann is bothered with nothing")
         let another = try await ann.invite(hours: 1).link
-        let taken = try await run("accept", another, "--alias", "Ann", at: all.cara)
+        let taken = try await all.cara.run("accept", another, "--alias", "Ann")
         #expect(taken.status == 0 && taken.output.contains("  accepted  "), "\(taken.output)")
-        let left = try await run("contacts", at: all.cara).output
+        let left = try await all.cara.run("contacts").output
         #expect(!left.contains("refused") && !left.contains("notice"), "\(left)")
         try await all.end()
     }
@@ -47,8 +40,8 @@ struct UsedInviteProcessTests {
         let ann = try await all.client(all.ann)
         let link = try await ann.invite(hours: 1).link
         #expect(try await all.cara.stop() == 0)
-        #expect(try await run("accept", link, "--alias", "Ann", at: all.cara).status == 0)
-        #expect(try await run("accept", link, at: all.ben).status == 0)
+        #expect(try await all.cara.run("accept", link, "--alias", "Ann").status == 0)
+        #expect(try await all.ben.run("accept", link).status == 0)
         try await eventually("ben is in", on: [all.ann]) {
             try await ann.contacts().map(\.state) == ["accepted"]
         }
@@ -69,25 +62,25 @@ struct UsedInviteProcessTests {
         let link = try await ann.inviteToGroup(
             conversation: "club", role: "member", uses: 1, hours: 1
         ).link
-        let taken = try await run("group", "join", link, at: all.ben)
+        let taken = try await all.ben.run("group", "join", link)
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
-        let used = try await run("group", "join", link, at: all.cara)
+        let used = try await all.cara.run("group", "join", link)
         #expect(used.status == 1, "\(used.output)")
         #expect(used.output.contains("ann did not take the link into “club”"))
         #expect(used.output.contains("Ask for another one"))
-        let shown = try await run("group", "join", at: all.cara).output
+        let shown = try await all.cara.run("group", "join").output
         #expect(shown.contains("refused by ann") && shown.contains("notice: "), "\(shown)")
         let ended = try await ann.inviteToGroup(
             conversation: "choir", role: "member", uses: 1, hours: 1)
         let invite = ended.invite.id
         #expect(
-            try await run("invite", "revoke", invite, at: all.ann).status == 0)
-        #expect(try await run("group", "join", ended.link, at: all.cara).status == 1)
+            try await all.ann.run("invite", "revoke", invite).status == 0)
+        #expect(try await all.cara.run("group", "join", ended.link).status == 1)
         let another = try await ann.inviteToGroup(
             conversation: "club", role: "member", uses: 1, hours: 1
         ).link
-        #expect(try await run("group", "join", another, at: all.cara).status == 0)
-        #expect(try await !run("group", "join", at: all.cara).output.contains("club"))
+        #expect(try await all.cara.run("group", "join", another).status == 0)
+        #expect(try await !all.cara.run("group", "join").output.contains("club"))
         try await all.end()
     }
 
@@ -96,12 +89,12 @@ struct UsedInviteProcessTests {
         let folder = try TemporaryFolder()
         let ben = try await NodeProcess(home: folder.home("ben"), name: "ben", port: 1)
         let ann = try await NodeProcess(home: folder.home("ann"), name: "ann", port: 1)
-        let link = try await run("invite", at: ann).output.split(separator: "\n").first {
+        let link = try await ann.run("invite").output.split(separator: "\n").first {
             $0.hasPrefix("parley:1:")
         }
         #expect(
-            try await run("accept", String(#require(link)), "--alias", "Ann", at: ben).status == 0)
-        #expect(try await !run("contacts", at: ben).output.contains("notice"))
+            try await ben.run("accept", String(#require(link)), "--alias", "Ann").status == 0)
+        #expect(try await !ben.run("contacts").output.contains("notice"))
         let node = try await Node.open(NodeSettings(home: ben.home))
         let kept = try await node.running.read { views in
             try views.store.values(.introduction).map { ($0.key, $0.value) }
@@ -114,7 +107,7 @@ struct UsedInviteProcessTests {
             try store.transact(.full) { try store.setValue(over, .introduction, person) }
         }
         await node.shutdown()
-        let shown = try await run("contacts", at: ben).output
+        let shown = try await ben.run("contacts").output
         #expect(
             shown.contains("notice: Ann has not answered, and the invite is over"), "\(shown)")
     }

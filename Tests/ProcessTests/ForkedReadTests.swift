@@ -1,0 +1,68 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ben's home is copied, and both go on: ann has read what one wrote, cara what the other did.
+@Suite("Two histories of one device", .timeLimit(.minutes(3)))
+struct ForkedReadTests {
+    @Test("are known to both, and nothing above where they part is shown as read or delivered")
+    func unread() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        _ = try await all.client(all.ann).addMember(
+            conversation: "club", person: "cara", role: "member")
+        try await eventually("ben and cara are linked", on: [all.ben, all.cara]) {
+            let links = try await all.client(all.ben).status().links
+            return links.contains { $0.name == "cara" }
+        }
+        for node in [all.ben, all.cara] { #expect(try await node.stop() == 0) }
+        let copy = NodeProcess(home: all.ben.home + "2", address: all.ben.address)
+        try FileManager.default.copyItem(atPath: all.ben.home, toPath: copy.home)
+
+        try await all.ben.start()
+        try await says("one", by: all.ben, to: all.ann, all)
+        for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
+        try await all.cara.start()
+        try await copy.start()
+        try await says("two", by: copy, to: all.cara, all)
+
+        // Ann has the other branch, and the copy hears of it.
+        try await all.ann.start()
+        let client = try #require(await copy.client)
+        try await eventually("the fork is proven", on: [copy, all.ann, all.cara]) {
+            for node in [copy, all.ann, all.cara] {
+                guard try await node.client?.status().forkedDevices.count == 1 else { return false }
+            }
+            return true
+        }
+        // Each log by itself: that of receipts may be proven before that of messages.
+        try await eventually("nothing of it is read any more", on: [copy, all.ann, all.cara]) {
+            try await client.messages(conversation: "club", before: nil, limit: 1).messages
+                .map(\.state) == ["saved"]
+        }
+        let shown = try await copy.run("read", "club", "--newest").output
+        let line = try #require(shown.split(separator: "\n").first { $0.contains("  two") })
+        #expect(!line.contains("✓✓") && line.contains("✓"), "\(shown)")
+        #expect(try await copy.run("status").output.contains("two-faced"))
+        for node in [all.ann, all.cara, copy] { #expect(try await node.stop() == 0) }
+    }
+
+    /// One writes, another reads it, and the first knows.
+    private func says(
+        _ text: String, by author: NodeProcess, to reader: NodeProcess, _ all: Neighbours
+    ) async throws {
+        #expect(try await author.run("send", "club", text).status == 0)
+        try await eventually("“\(text)” is there", on: [reader]) {
+            try await all.texts("club", of: reader).contains(text)
+        }
+        #expect(try await reader.run("read", "club").output.contains(text))
+        let client = try await all.client(author)
+        try await eventually("“\(text)” is read", on: [author]) {
+            try await client.messages(conversation: "club", before: nil, limit: 1).messages
+                .map(\.state) == ["read"]
+        }
+        #expect(try await author.run("read", "club", "--newest").output.contains("✓✓ read"))
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// What a person has before their eyes: a terminal, a pipe, or a program that reads.
+@Suite("What the program draws", .timeLimit(.minutes(5)))
+struct ScreenProcessTests {
+    private static let escape = "\u{1B}["
+
+    /// A home that has a group with one long message.
+    private func written(_ folder: TemporaryFolder) async throws -> NodeProcess {
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        #expect(try await node.run("group", "create", "notes").status == 0)
+        let text = "the key hangs at the farm behind the green door"
+        #expect(try await node.run("send", "notes", text).status == 0)
+        return node
+    }
+
+    @Test(
+        "is wrapped and coloured on a terminal, has no colour where NO_COLOR says so, nor in a pipe"
+    )
+    func colours() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await written(folder)
+        let words = ["read", "notes", "--home", node.home]
+        let coloured = try await TerminalProgram(
+            words, columnCount: 50, environment: ["NO_COLOR": ""]
+        ).ended()
+        #expect(coloured.contains(Self.escape + "1m"), "\(coloured)")
+        for environment in [["NO_COLOR": "1"], ["NO_COLOR": "", "TERM": "dumb"]] {
+            let plain = try await TerminalProgram(
+                words, columnCount: 50, environment: environment
+            ).ended()
+            #expect(plain.contains("the key hangs at the") && !plain.contains("\u{1B}"), "\(plain)")
+            let lines = plain.split(whereSeparator: \.isNewline)
+            #expect(lines.allSatisfy { $0.count <= 50 }, "\(plain)")
+            #expect(lines.count == 3, "a day, and a message of two lines: \(plain)")
+        }
+        let piped = try await node.run("read", "notes").output
+        #expect(!piped.contains("\u{1B}"))
+        #expect(piped.contains("the key hangs at the farm behind the green door"), "\(piped)")
+    }
+
+    @Test("has the picture of an invite on a terminal that is wide enough, and none in a pipe")
+    func picture() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        let words = ["invite", "--home", node.home]
+        let wide = try await TerminalProgram(words, columnCount: 200).ended()
+        let rows = wide.split(whereSeparator: \.isNewline).filter { $0.contains("█") }
+        #expect(rows.count > 10 && Set(rows.map(\.count)).count == 1, "\(wide)")
+        let narrow = try await TerminalProgram(words, columnCount: 30).ended()
+        #expect(narrow.contains("needs a window of") && !narrow.contains("█"), "\(narrow)")
+        let piped = try await node.run("invite").output
+        #expect(!piped.contains("█"))
+        // What is advised beside it is meant for this home.
+        for word in ["run", "invite"] {
+            #expect(piped.contains("parley \(word) --home \(node.home)"), "\(piped)")
+        }
+        let nobody = try await node.run("contacts").output
+        #expect(nobody.contains("nobody yet: parley invite --home \(node.home)"), "\(nobody)")
+    }
+
+    @Test("stands in columns, whatever signs a name has")
+    func columns() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        // Each of the signs takes two columns of a terminal, and so as much as two letters.
+        for name in ["✨⭐✅☺️", "ab✨", "abcdefgh"] {
+            #expect(try await node.run("group", "create", name).status == 0)
+        }
+        let lines = try await node.run("conversations").output.split(separator: "\n")
+        #expect(lines.count == 3)
+        func column(_ line: Substring) -> Int {
+            let name = line.prefix { $0 != " " }
+            let signs = name.count { !$0.isASCII }
+            let gap = line.dropFirst(name.count).prefix { $0 == " " }
+            return name.count + signs + gap.count
+        }
+        #expect(lines.map(column) == [10, 10, 10], "\(lines)")
+    }
+
+    @Test("is not cut short in a pipe, where a column has no end")
+    func pipes() async throws {
+        let folder = try TemporaryFolder()
+        let models = ["PARLEY_MODELS": folder.home("models")]
+        let piped = try Program(["model", "status"], environment: models)
+        #expect(try await piped.ended() == 0)
+        for licence in ["(all-MiniLM-L6-v2, sentence-transformers)\n", "multilingual 3, Google)\n"]
+        {
+            #expect(piped.output.contains(licence), "\(piped.output)")
+        }
+        #expect(!piped.output.contains("…"))
+    }
+
+    /// A line is as long as the next word lets it be: what is wrapped twice is ragged.
+    @Test("of help fills its lines", arguments: ["demo", "bench", "simulate"])
+    func help(command: String) async throws {
+        let help = try await Program.run("help", command)
+        #expect(help.status == 0 && help.output.hasPrefix("OVERVIEW: "))
+        let overview = help.output.components(separatedBy: "\nUSAGE:")[0]
+        let lines = overview.split(separator: "\n", omittingEmptySubsequences: false)
+        var pairCount = 0
+        for (line, next) in zip(lines, lines.dropFirst()) {
+            let isWrapped = !line.isEmpty && !line.hasPrefix(" ") && !line.hasSuffix(":")
+            guard isWrapped, !next.isEmpty, !next.hasPrefix(" ") else { continue }
+            pairCount += 1
+            let word = next.prefix { $0 != " " }
+            #expect(line.count < 80 && line.count + 1 + word.count >= 80, "\(line)")
+        }
+        #expect(pairCount > 1)
+    }
+
+    @Test("is an object of JSON where that was asked for, errors as well")
+    func errors() async throws {
+        struct Failure: Decodable {
+            struct Reason: Decodable {
+                var code: String
+                var message: String
+            }
+            var error: Reason
+        }
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        for (words, status, code) in [
+            (["read", "nowhere", "--home", node.home], 1, "unknown-conversation"),
+            (["status", "--home", node.home + "-none"], 1, "no-node"),
+            (["read"], 64, "usage"), (["fly"], 64, "usage"),
+        ] as [([String], Int32, String)] {
+            let program = try Program(words + ["--json"])
+            #expect(try await program.ended() == status, "\(words)")
+            let failure = try JSONDecoder().decode(Failure.self, from: Data(program.output.utf8))
+            #expect(failure.error.code == code, "\(program.output)")
+            #expect(!failure.error.message.isEmpty)
+        }
+    }
+
+    @Test("and does not arrive fails the command, and marks nothing as read")
+    func fullDevice() async throws {
+        let pair = try await ProcessPair()
+        let (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
+        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await eventually("ben has it", on: [pair.ben]) {
+            try await ben.conversation("log").unread == 1
+        }
+        let shell = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full", Program.path]
+        for words in [["read", "log"], ["contacts"], ["conversations", "--json"], ["--help"]] {
+            let place = words == ["--help"] ? [] : ["--home", pair.ben.home]
+            let full = try Program(words + place, by: shell)
+            #expect(try await full.ended() == 1, "\(words): \(full.output)")
+        }
+        #expect(try await ben.conversation("log").unread == 1)
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+}
