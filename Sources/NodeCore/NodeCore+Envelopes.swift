@@ -158,7 +158,7 @@ extension NodeCore {
                 try acknowledged(said, of: space, by: peer.device, store, &effects)
             case .introduce(let introduction):
                 try takeCard(
-                    introduction.card, of: peer, in: space, at: now, store, &effects)
+                    introduction.card, of: peer, in: space, at: now, store, &random, &effects)
             case .frontier(let frontier) where frontier.space == space.id:
                 try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
             default: try count(.envelope, store)

@@ -8,7 +8,8 @@ import ParleyWire
 /// What comes to this device alone through its inbox, and what is answered.
 /// Source: `Protocol/06-relay.md`, "What letters cost".
 extension NodeCore {
-    /// A revoked device is told so in answer to its letters no more often, in milliseconds.
+    /// A revoked device is told so in answer to its letters no more often, nor who is out in answer to a
+    /// card, in milliseconds.
     private static let revokedAnswerInterval: UInt64 = 3_600_000
 
     /// A letter came: who wrote it presents their card in it, or it is not read.
@@ -147,11 +148,12 @@ extension NodeCore {
         try learn(card.identity, of: identity.person, at: now, store, &effects)
     }
 
-    /// A member shows its card in an envelope, for its letters were refused: it is written to soon, so
-    /// that it sees this device's card. Who its devices are is known by then.
+    /// A device shows its card in an envelope, for its letters were refused: it is written to, so that it
+    /// sees this device's card. Who its person's devices are is known by then.
     mutating func takeCard(
         _ bytes: [UInt8], of peer: Bringer, in space: SpaceRecord, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
     ) throws(StoreError) {
         let isOwn = peer.person == identity.person
         guard let card = CardReader.claimed(bytes), card.person == peer.person,
@@ -159,9 +161,29 @@ extension NodeCore {
             let log = isOwn ? identity.log : try CardReader.identity(of: peer.person, store),
             log.certificate(of: peer.device) != nil
         else { return try count(.card, store) }
-        if try takePart(of: peer.device, from: card, log, at: now, store, &effects) {
-            try remindLater(of: space.number, at: now, store, &effects)
+        let isNews = try takePart(of: peer.device, from: card, log, at: now, store, &effects)
+        guard try roster(of: space, store)?.contains(peer.device) == true else {
+            return try tellOutsider(peer, of: space, at: now, store, &random, &effects)
         }
+        if isNews { try remindLater(of: space.number, at: now, store, &effects) }
+    }
+
+    /// Tells a device that is out, and seems not to have heard so, how far lane 0 goes for it. Nobody
+    /// reminds who is out: where what says so was lost, they ask as a member does, and nobody hears them
+    /// where their right to write was retired meanwhile.
+    private mutating func tellOutsider(
+        _ peer: Bringer, of space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let scope = try scope(of: space, with: peer.device, of: peer.person, store),
+            letters.mayAnswer(
+                peer.device, every: Self.revokedAnswerInterval, at: now.monotonic)
+        else { return }
+        let frontier = try Catchup.frontier(
+            of: space, scope, for: peer.device, asks: false, in: store)
+        _ = try send(
+            [.frontier(frontier)], to: peer.device, of: peer.person, at: now, store, &random,
+            &effects)
     }
 
     /// Keeps what a device says of itself, where that is news and holds. Returns whether it does.

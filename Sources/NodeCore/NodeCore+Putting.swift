@@ -15,10 +15,13 @@ extension NodeCore {
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard lines[relay]?.phase == .open, let space = try store.space(number),
-            let epoch = try currentEpoch(of: space, in: store)?.id,
-            try !isUnpaid(epoch, of: space, on: relay, store)
-        else { return }
+        guard lines[relay]?.phase == .open, let space = try store.space(number) else { return }
+        let current = try currentEpoch(of: space, in: store)?.id
+        guard let epoch = current, try !isUnpaid(epoch, of: space, on: relay, store) else {
+            // Who has written nothing since others left may have no epoch for those who are in now.
+            guard current == nil else { return }
+            return try putCard(in: space, nil, to: relay, at: now, store, &random, &effects)
+        }
         try putCard(in: space, epoch, to: relay, at: now, store, &random, &effects)
         // A store that was set back may lack the newest of what it wrote.
         guard rejoin == nil, ownGaps[number] == nil else { return }
@@ -37,7 +40,7 @@ extension NodeCore {
 
     /// Puts the own card, for those as well who have not heard of the current epoch.
     private mutating func putCard(
-        in space: SpaceRecord, _ epoch: OperationID, to relay: NoiseKey, at now: Instant,
+        in space: SpaceRecord, _ epoch: OperationID?, to relay: NoiseKey, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
@@ -48,8 +51,11 @@ extension NodeCore {
                 Introduction(
                     card: card.encoded, redemption: nil, join: nil, isRequest: false,
                     isContact: false)))
-        _ = try put(
-            parcel, for: .whatever, of: space, epoch, to: relay, at: now, store, &random, &effects)
+        if let epoch {
+            _ = try put(
+                parcel, for: .whatever, of: space, epoch, to: relay, at: now, store, &random,
+                &effects)
+        }
         try putForFormer(
             parcel, of: space, besides: epoch, to: relay, at: now, store, &random, &effects)
     }
@@ -157,7 +163,7 @@ extension NodeCore {
 
     /// Lane 0 goes to those as well who have not heard of the current epoch yet.
     private mutating func putForFormer(
-        _ parcel: Parcel, of space: SpaceRecord, besides current: OperationID,
+        _ parcel: Parcel, of space: SpaceRecord, besides current: OperationID?,
         to relay: NoiseKey, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) {
