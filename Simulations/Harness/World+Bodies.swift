@@ -16,26 +16,31 @@ extension World {
     /// Whether two who hold the same operations of a space may show another: one of them lacks
     /// payloads that nobody took back.
     ///
-    /// Without liars nobody may, unless something lies behind a cut: deletions there have taken texts
-    /// along that count again.
+    /// Without liars nobody may, unless a deletion took the payload along that does not count any
+    /// more: its author was removed, or made a reader, before they had heard of it.
     ///
     /// - Parameter isSettled: whether both had the time to ask others: then nobody may lack what an
-    ///   honest member has to whom they are linked.
+    ///   honest member has to whom they are linked, or who is heard of through relays.
     public func mayShowAnother(
         _ one: SimulatedNode, _ other: SimulatedNode, in space: SpaceID, isSettled: Bool
     ) throws -> Bool {
-        if honestNodes.count == nodes.count {
-            guard let record = try one.store.space(space),
-                try one.store.logs(in: record.number).contains(where: \.endsBehindCut)
-            else { return false }
+        // Who holds the same judges alike: what either takes for taken back, neither lacks.
+        let takenBack = try one.takenBack(in: space).union(other.takenBack(in: space))
+        let named = try honestNodes.reduce(into: Set<BodyPlace>()) {
+            try $0.formUnion($1.deletions(in: space).map(\.target))
         }
-        let (left, right) = (
-            try one.missingBodies(in: space), try other.missingBodies(in: space)
-        )
+        let hasLiars = honestNodes.count < nodes.count
+        func missing(_ node: SimulatedNode) throws -> Set<BodyPlace> {
+            let erased = try node.erasedBodies(in: space).filter {
+                !takenBack.contains($0.value) && (hasLiars || named.contains($0.value))
+            }
+            return Set(erased.keys)
+        }
+        let (left, right) = (try missing(one), try missing(other))
         if left == right { return false }
         guard isSettled else { return true }
         for (node, missing) in [(one, left.subtracting(right)), (other, right.subtracting(left))] {
-            for friend in honestPeers(of: node) {
+            for friend in try bringers(of: space, to: node) {
                 if try missing.contains(where: { try friend.hasBody(at: $0, in: space) }) {
                     return false
                 }
@@ -44,48 +49,80 @@ extension World {
         return true
     }
 
-    private func honestPeers(of node: SimulatedNode) -> [SimulatedNode] {
-        wires(of: node.index).map {
+    /// The honest nodes that a node asks for what it lacks of a space: on links, and by letter those
+    /// whom it meets through relays alone.
+    private func bringers(of space: SpaceID, to node: SimulatedNode) throws -> [SimulatedNode] {
+        let linked = wires(of: node.index).map {
             nodes[$0.near.node == node.index ? $0.far.node : $0.near.node]
-        }.filter(\.isHonest)
+        }
+        guard let record = try node.store.space(space), let roster = try node.roster(of: record)
+        else { return linked.filter(\.isHonest) }
+        return try honestNodes.filter { other in
+            if linked.contains(where: { $0 === other }) { return true }
+            return try other !== node && needsRelay(node.index, other.index) && !other.isDown
+                && roster.takesPart(other.identity.device)
+                && comes(from: other, to: node, in: record)
+        }
     }
 }
 
 extension SimulatedNode {
-    /// Where operations of a space are held without their payload, though nobody with the right
-    /// to has deleted them.
-    func missingBodies(in space: SpaceID) throws -> Set<BodyPlace> {
-        guard let record = try store.space(space), let roster = try roster(of: record)
-        else { return [] }
-        var authors: [LogTag: PersonID] = [:]
-        var erased: [(place: BodyPlace, target: BodyPlace?)] = []
-        var deletions: [(by: PersonID, target: BodyPlace)] = []
+    /// Where texts and edits of a space are held without their payload, each with what a deletion
+    /// names that takes it along. What stands behind a cut nobody is shown, nor serves.
+    func erasedBodies(in space: SpaceID) throws -> [BodyPlace: BodyPlace] {
+        guard let record = try store.space(space) else { return [:] }
+        var erased: [BodyPlace: BodyPlace] = [:]
         for log in try store.logs(in: record.number) {
-            guard let author = roster.person(of: log.device) else { continue }
-            authors[log.tag] = author
-            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            where stored.operation.isErased && !log.isBehindCut(stored.sequence) {
                 let header = stored.operation.header
-                let target = header.references.first.map {
-                    BodyPlace(tag: $0.tag, sequence: $0.sequence)
-                }
-                if header.kind == .delete, let target, !log.isBehindCut(stored.sequence) {
-                    deletions.append((author, target))
-                }
-                if stored.operation.isErased {
-                    let place = BodyPlace(tag: log.tag, sequence: stored.sequence)
-                    erased.append((place, header.kind == .edit ? target : nil))
-                }
+                let place = BodyPlace(tag: log.tag, sequence: stored.sequence)
+                let target = header.kind == .edit ? header.references.first : nil
+                erased[place] =
+                    target.map { BodyPlace(tag: $0.tag, sequence: $0.sequence) } ?? place
             }
         }
-        let deleted = deletions.filter { deletion in
-            guard let author = authors[deletion.target.tag] else { return false }
-            // Whether whoever took it back was an admin when they did is not looked at here.
-            return author == deletion.by || record.kind == .group
+        return erased
+    }
+
+    /// The deletions that are held of a space, with what each names.
+    func deletions(
+        in space: SpaceID
+    ) throws -> [(log: LogRecord, operation: VerifiedOperation, target: BodyPlace)] {
+        guard let record = try store.space(space) else { return [] }
+        var found: [(log: LogRecord, operation: VerifiedOperation, target: BodyPlace)] = []
+        for log in try store.logs(in: record.number) where log.lane == .content {
+            for stored in try store.operations(in: log.number, 0...UInt64.max, limit: .max) {
+                let header = stored.operation.header
+                guard header.kind == .delete, let target = header.references.first else { continue }
+                found.append(
+                    (
+                        log, VerifiedOperation(stored: stored, tag: log.tag),
+                        BodyPlace(tag: target.tag, sequence: target.sequence)
+                    ))
+            }
         }
-        let gone = Set(deleted.map(\.target))
-        return Set(
-            erased.filter { !gone.contains($0.place) && !($0.target.map(gone.contains) ?? false) }
-                .map(\.place))
+        return found
+    }
+
+    /// What deletions name that count: by who wrote it, or who was an admin of the group.
+    func takenBack(in space: SpaceID) throws -> Set<BodyPlace> {
+        guard let record = try store.space(space) else { return [] }
+        var judge = try RosterReader.judge(of: record, in: store)
+        var found: Set<BodyPlace> = []
+        for (log, operation, target) in try deletions(in: space) {
+            let view = try store.view(at: operation.sequence, in: log.number)
+            guard case .effective(let author) = judge.standing(of: operation, in: log, under: view),
+                author.role >= .member,
+                let named = try store.log(target.tag, in: record.number)
+            else { continue }
+            if judge.roster.person(of: named.device) == author.person
+                || record.kind == .group && author.role >= .admin
+            {
+                found.insert(target)
+            }
+        }
+        return found
     }
 
     fileprivate func hasBody(at place: BodyPlace, in space: SpaceID) throws -> Bool {
@@ -101,7 +138,4 @@ extension LogRecord {
     fileprivate func isBehindCut(_ sequence: UInt64) -> Bool {
         limit.map { $0.sequence <= sequence } ?? false
     }
-
-    /// Whether something of it lies behind a cut.
-    fileprivate var endsBehindCut: Bool { end > 0 && isBehindCut(end - 1) }
 }
