@@ -19,8 +19,10 @@ struct Ingested {
     var isEarlier = false
     /// Runs that were stored.
     var keptCount = 0
-    /// About how many bytes were stored.
-    var keptByteCount: UInt64 = 0
+    /// About how many bytes of lane 0 were stored, and of how many it was heard what they say.
+    var keptControl = (byteCount: UInt64(0), heardByteCount: UInt64(0))
+    /// Whether something of lane 0 was stored that does not count yet.
+    var hasUnheardControl: Bool { keptControl.byteCount > keptControl.heardByteCount }
     /// When it happens, on the monotonic clock.
     let now: UInt64
     /// Whether what has waited long enough is applied without its causes.
@@ -33,6 +35,14 @@ struct Ingested {
     var closedLogs: [LogTag: UInt64]?
 
     init(at now: Instant) { self.now = now.monotonic }
+
+    /// Takes note of a run that was stored.
+    mutating func note(_ run: VerifiedRun) {
+        grown.insert(LogTag(run.log))
+        keptCount += 1
+        guard run.lane == .control else { return }
+        keptControl.byteCount += UInt64(run.operations.reduce(0) { $0 + $1.operation.byteCount })
+    }
 }
 
 extension NodeCore {
@@ -86,10 +96,7 @@ extension NodeCore {
         }
         if operations.runs.contains(where: { $0.lane == .control }) {
             try admitWaiting(in: space, store, &ingested)
-            try noteGrown(space, by: ingested.keptByteCount, store)
-            try follow(space, at: now, store, &effects)
-            ingested.closedLogs = nil
-            try openEpochs(in: space, at: now, store, &effects)
+            try followKept(&ingested, in: space, at: now, store, &effects)
         }
         let roster = judges[space.number]?.roster
         let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
@@ -101,6 +108,9 @@ extension NodeCore {
             guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
         }
         try admitWaiting(in: space, store, &ingested)
+        if ingested.hasUnheardControl {
+            try followKept(&ingested, in: space, at: now, store, &effects)
+        }
         try settle(ingested, in: space, from: peer.link, at: now, store, &effects)
         for proof in ingested.proofs {
             try learned(proof, by: peer, at: now, store, &random, &effects)
@@ -238,7 +248,7 @@ extension NodeCore {
     }
 
     /// Stores and merges as many operations of a run as have their causes; the rest waits.
-    private mutating func apply(
+    mutating func apply(
         _ waiter: WaitingRoom.Waiter, in space: SpaceRecord, _ store: some Store,
         _ ingested: inout Ingested
     ) throws(StoreError) {
@@ -275,79 +285,7 @@ extension NodeCore {
         try keep(applicable, in: space, store, &ingested)
     }
 
-    /// Applies what waited for causes that have come, until nothing moves any more.
-    mutating func admitWaiting(
-        in space: SpaceRecord, _ store: some Store, _ ingested: inout Ingested
-    ) throws(StoreError) {
-        try prepare(space, store)
-        while waiting.holds(space.number) {
-            let before = ingested.grown.count + ingested.changes.count + ingested.keptCount
-            for var waiter in waiting.take(space.number) {
-                let run = waiter.run
-                let limit = judges[space.number]?.roster.limit(
-                    of: run.device, lane: run.lane, run.log)
-                guard let log = try store.log(LogTag(run.log), in: space.number) else {
-                    guard let rest = run.below(limit) else { continue }
-                    waiter.run = rest
-                    try apply(waiter, in: space, store, &ingested)
-                    continue
-                }
-                // While it waited, some of it may have come another way, or proved a branch that
-                // nobody takes any more.
-                let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
-                guard let rest = run.droppingFirst(known)?.below(log.intakeEnd)?.below(limit),
-                    log.canHold(rest)
-                else { continue }
-                waiter.run = rest
-                try apply(waiter, in: space, store, &ingested)
-            }
-            if ingested.grown.count + ingested.changes.count + ingested.keptCount == before {
-                return
-            }
-        }
-    }
-
-    /// Applies what waited, where something else than operations let it go on.
-    ///
-    /// - Parameter id: the link that brought what let it go on, if one did.
-    mutating func admit(
-        in space: SpaceRecord, from id: LinkID?, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        var ingested = Ingested(at: now)
-        ingested.endsWaiting = id == nil
-        try admitWaiting(in: space, store, &ingested)
-        try follow(space, at: now, store, &effects)
-        try openEpochs(in: space, at: now, store, &effects)
-        try settle(ingested, in: space, from: id, at: now, store, &effects)
-    }
-
-    /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
-    /// only keeps a screen in order; and whoever names what one member invented would wait for ever.
-    mutating func endWaiting(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for number in waiting.overdueSpaces(at: now.monotonic) {
-            guard let space = try store.space(number) else {
-                _ = waiting.take(number)
-                continue
-            }
-            try admit(in: space, from: nil, at: now, store, &effects)
-        }
-        watchWaiting(at: now, &effects)
-    }
-
-    /// Who waits is looked at no more often, in milliseconds: whatever keeps somebody waiting who is
-    /// overdue costs no more than that.
-    private static let waitingCheckMin: UInt64 = 1_000
-
-    mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
-        guard let due = waiting.nextDue else { return }
-        let wait = max(Self.waitingCheckMin, due - min(due, now.monotonic))
-        set(.waiting, in: wait, at: now, &effects)
-    }
-
-    private mutating func settle(
+    mutating func settle(
         _ ingested: Ingested, in space: SpaceRecord, from id: LinkID?, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {

@@ -63,9 +63,7 @@ extension NodeCore {
             ingested.isMisjudged = true
         }
         ingested.isEarlier = ingested.isEarlier || run.first < log.base
-        ingested.grown.insert(tag)
-        ingested.keptCount += 1
-        ingested.keptByteCount += UInt64(run.operations.reduce(0) { $0 + $1.operation.byteCount })
+        ingested.note(run)
     }
 
     /// Folds a space anew: some of what it holds counts no more, or again.

@@ -67,8 +67,9 @@ struct Stage {
     mutating func call(_ name: String, named id: UInt64? = nil) throws -> CallID {
         nextCall += 1
         let call = CallID(Check(high: id ?? nextCall, low: 0))
+        let everybody = persons
         let outputs = try calls[name]?.begin(
-            call, in: Cast.space, by: Cast.device(name), inviting: persons, .microphone, at: now)
+            call, in: Cast.space, by: Cast.device(name), inviting: everybody, .microphone, at: now)
         perform(outputs ?? [], at: name)
         return call
     }
@@ -116,10 +117,11 @@ struct Stage {
             if case .members(let devices) = signal {
                 known = names.map(Cast.device).filter { devices.contains($0.device) }
             }
+            let isAlone = persons.count == 2
             let outputs = calls[due.device]?.receive(
                 signal, of: call, in: Cast.space, stamp,
                 from: .init(
-                    Cast.device(sender), mayRing: true, isAlone: persons.count == 2, known: known),
+                    Cast.device(sender), mayRing: true, isAlone: isAlone, known: known),
                 to: Cast.device(due.device), at: now)
             perform(outputs ?? [], at: due.device)
         }

@@ -1,11 +1,11 @@
 import ParleyCheckers
 import ParleyConversation
 import ParleyLedger
-import ParleyNodeCore
 import ParleyRoster
 import ParleyWire
 import Testing
 
+@testable import ParleyNodeCore
 @testable import ParleySimulation
 
 /// Eve makes a group with three others, and makes ann an admin, who lets dan in. Then somebody has
@@ -72,6 +72,10 @@ private struct Stolen {
             #expect(try node.store.forks().count == 1, "\(node.name)")
             #expect(roster.members.count == 5, "\(node.name)")
             #expect(roster.member(ann.identity.person)?.role == .admin, "\(node.name)")
+            #expect(roster.invited.isEmpty, "\(node.name)")
+            // What a node goes by is what it would read of its store.
+            let space = try #require(try node.store.space(group))
+            #expect(node.core.judges[space.number]?.roster == roster, "\(node.name)")
         }
         for node in honest { try world.type("still here, \(node.name)", on: node, in: group) }
         world.run(for: 120_000)

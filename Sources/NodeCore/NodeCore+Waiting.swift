@@ -1,0 +1,96 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// What waits for its causes, and what follows once they have come.
+extension NodeCore {
+    /// Applies what waited for causes that have come, until nothing moves any more.
+    mutating func admitWaiting(
+        in space: SpaceRecord, _ store: some Store, _ ingested: inout Ingested
+    ) throws(StoreError) {
+        try prepare(space, store)
+        while waiting.holds(space.number) {
+            let before = ingested.grown.count + ingested.changes.count + ingested.keptCount
+            for var waiter in waiting.take(space.number) {
+                let run = waiter.run
+                let limit = judges[space.number]?.roster.limit(
+                    of: run.device, lane: run.lane, run.log)
+                guard let log = try store.log(LogTag(run.log), in: space.number) else {
+                    guard let rest = run.below(limit) else { continue }
+                    waiter.run = rest
+                    try apply(waiter, in: space, store, &ingested)
+                    continue
+                }
+                // While it waited, some of it may have come another way, or proved a branch that
+                // nobody takes any more.
+                let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
+                guard let rest = run.droppingFirst(known)?.below(log.intakeEnd)?.below(limit),
+                    log.canHold(rest)
+                else { continue }
+                waiter.run = rest
+                try apply(waiter, in: space, store, &ingested)
+            }
+            if ingested.grown.count + ingested.changes.count + ingested.keptCount == before {
+                return
+            }
+        }
+    }
+
+    /// Lets count what was stored of lane 0, and what that lets in of what waited, until nothing moves
+    /// any more. Whom one roster lets in has written what the next is made of: who is let in by the word
+    /// of others above a fork has their Accept waiting.
+    mutating func followKept(
+        _ ingested: inout Ingested, in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        repeat {
+            let kept = ingested.keptControl
+            try noteGrown(space, by: kept.byteCount - kept.heardByteCount, store)
+            ingested.keptControl.heardByteCount = kept.byteCount
+            try follow(space, at: now, store, &effects)
+            ingested.closedLogs = nil
+            try openEpochs(in: space, at: now, store, &effects)
+            try admitWaiting(in: space, store, &ingested)
+        } while ingested.hasUnheardControl
+    }
+
+    /// Applies what waited, where something else than operations let it go on.
+    ///
+    /// - Parameter id: the link that brought what let it go on, if one did.
+    mutating func admit(
+        in space: SpaceRecord, from id: LinkID?, at now: Instant, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        var ingested = Ingested(at: now)
+        ingested.endsWaiting = id == nil
+        try admitWaiting(in: space, store, &ingested)
+        try followKept(&ingested, in: space, at: now, store, &effects)
+        try settle(ingested, in: space, from: id, at: now, store, &effects)
+    }
+
+    /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
+    /// only keeps a screen in order; and whoever names what one member invented would wait for ever.
+    mutating func endWaiting(
+        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        for number in waiting.overdueSpaces(at: now.monotonic) {
+            guard let space = try store.space(number) else {
+                _ = waiting.take(number)
+                continue
+            }
+            try admit(in: space, from: nil, at: now, store, &effects)
+        }
+        watchWaiting(at: now, &effects)
+    }
+
+    /// Who waits is looked at no more often, in milliseconds: whatever keeps somebody waiting who is
+    /// overdue costs no more than that.
+    private static let waitingCheckMin: UInt64 = 1_000
+
+    mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
+        guard let due = waiting.nextDue else { return }
+        let wait = max(Self.waitingCheckMin, due - min(due, now.monotonic))
+        set(.waiting, in: wait, at: now, &effects)
+    }
+}
