@@ -99,9 +99,8 @@ extension NodeCore {
             try followKept(&ingested, in: space, at: now, store, &effects)
         }
         let roster = judges[space.number]?.roster
-        let isMember = belongs(to: roster) && roster?.contains(peer.device) == true
         for run in operations.runs where run.lane != .control {
-            guard isMember, roster?.person(of: run.device) != nil else {
+            guard mayBringMore(peer, roster), roster?.person(of: run.device) != nil else {
                 try count(.foreignOperations, store)
                 continue
             }
@@ -119,6 +118,12 @@ extension NodeCore {
         try wonder(
             about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
             store, &effects)
+    }
+
+    /// Whether more than lane 0 is taken from a peer. Of who has not accepted it is not: one who goes on
+    /// writing and serves nobody would leave holes that nothing fills, others at each member.
+    private func mayBringMore(_ peer: Bringer, _ roster: Roster?) -> Bool {
+        belongs(to: roster) && roster?.takesPart(peer.device) == true
     }
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.

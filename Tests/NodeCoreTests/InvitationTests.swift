@@ -92,6 +92,32 @@ struct InvitationTests {
         #expect(asked.refusal(.acceptInvitation(trip), ben) == .notInvited)
     }
 
+    @Test("of who has not accepted nothing but lane 0 is taken, and the rest once they have")
+    func writesUnaccepted() throws {
+        let asked = try Asked(seed: 815)
+        let (world, ann, ben) = (asked.world, asked.ann, asked.ben)
+        let trip = try asked.group("trip", [ben, asked.cara], by: ann)
+        _ = try world.perform(.acceptInvitation(trip), on: asked.cara, after: 2_000)
+        world.run(for: 3_000)
+        func words(at node: SimulatedNode) throws -> Int {
+            let record = try #require(try node.store.space(trip))
+            return try node.store.logs(in: record.number)
+                .filter { $0.lane == .content && $0.device == ben.identity.device }
+                .reduce(0) { $0 + $1.heldCount }
+        }
+        #expect(try world.backdate(ben, in: trip))
+        #expect(try world.backdate(ben, in: trip))
+        world.run(for: 65_000)
+        #expect(try words(at: ben) == 2)
+        #expect(try words(at: ann) == 0)
+        #expect(try words(at: asked.cara) == 0)
+        try world.perform(.acceptInvitation(trip), on: ben, after: 0)
+        world.run(for: 65_000)
+        #expect(try words(at: ann) == 2)
+        #expect(try words(at: asked.cara) == 2)
+        #expect(try ann.digest(of: trip) == asked.cara.digest(of: trip))
+    }
+
     @Test("who accepts makes keys for the group, and others write under them")
     func newKeys() throws {
         let asked = try Asked(seed: 802)
