@@ -99,7 +99,10 @@ final class NewcomersGetWhatIsGranted: Checker {
         for log in try node.store.agreedLogs(in: space.number)
         where log.lane != .control && log.end > 0 {
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
-            let first = try node.store.operation(at: max(given, log.base), in: log.number)
+            // What is held beyond a cut counts for nobody, and is given to nobody.
+            let place = max(given, log.base)
+            let first =
+                place < log.end ? try node.store.operation(at: place, in: log.number) : nil
             guard let first, first.stand.value >> 16 < oldest else { continue }
             let isOwn = log.device == node.identity.device
             if isOwn, first.operation.header.wallClock == wall { continue }

@@ -148,6 +148,30 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("NewcomersGetWhatIsGranted: what is held beyond a cut is given to nobody, however old")
+    func oldBeyondCut() throws {
+        let trial = try Trial(of: "I34")
+        let (world, ann, ben) = (trial.world, trial.ann, trial.ben)
+        let (cara, dan) = (try world.addNode("cara"), try world.addNode("dan"))
+        let all = try world.group("all", [ann, ben, cara])
+        try world.introduce(ann, dan)
+        try ann.perform(.setRole(all, cara.identity.person, .admin))
+        try ann.perform(.changeSettings(all, SpaceSettings(history: .days(1))))
+        try ben.type("all saw it", in: all)
+        world.run(for: 5_000)
+        world.partition([ann, ben], [cara])
+        try ben.type("only ann saw it", in: all)
+        world.run(for: 5_000)
+        try cara.perform(.removeMember(all, ben.identity.person))
+        world.heal()
+        world.run(for: 700_000)
+        #expect(try ann.texts(in: all) == ["all saw it"])
+        ann.clock = NodeClock(ahead: .seconds(2 * 86_400))
+        try ann.perform(.addMember(all, dan.identity.person, .member))
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I34"] ?? 0 > 0)
+    }
+
     /// The name that is written for the newcomer counts for no more than its clock may lead.
     @Test("NewcomersGetWhatIsGranted: a clock that is years ahead makes nothing old that is new")
     func newUnderFastClock() throws {
