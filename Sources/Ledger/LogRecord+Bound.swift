@@ -130,4 +130,17 @@ extension LogStore {
     ) throws(StoreError) -> LogRecord? {
         try log(tag, in: space)?.agreed
     }
+
+    /// The last place of a log up to which nothing is missing and all is vouched for for good, or nil.
+    ///
+    /// What a signature does not reach, as where the rest of its run still waits, or where a cut alone
+    /// vouches for it, is dropped once no cut holds any more.
+    public func lastSoundPlace(of log: LogRecord) throws(StoreError) -> UInt64? {
+        guard log.isWhole, let place = log.wholeThrough else { return nil }
+        guard log.holds(place), place >= log.base, log.fork?.sequence != place + 1,
+            try head(atOrAfter: place, in: log.number) == nil
+        else { return place }
+        let signed = try heads(in: log.number, log.base...place).last?.sequence
+        return signed ?? (log.base > 0 ? log.base - 1 : nil)
+    }
 }

@@ -364,9 +364,9 @@ extension NodeCore {
                     else {
                         continue
                     }
-                    if let place = log.wholeThrough, log.isWhole {
+                    if let place = try store.lastSoundPlace(of: log) {
                         entries.append(.init(tag: tag, sequence: place))
-                    } else {
+                    } else if log.wholeThrough == nil || !log.isWhole {
                         unfinished.insert(tag)
                     }
                 }

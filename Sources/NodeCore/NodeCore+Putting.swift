@@ -108,8 +108,8 @@ extension NodeCore {
         let logs = try store.agreedLogs(in: space.number)
         guard logs.count <= Self.toldLogCountMax else { return }
         var held: [Acknowledgement.Entry] = []
-        for log in logs where log.device != identity.device && log.isWhole {
-            if let place = log.wholeThrough {
+        for log in logs where log.device != identity.device {
+            if let place = try store.lastSoundPlace(of: log) {
                 held.append(Acknowledgement.Entry(tag: log.tag, sequence: place))
             }
         }

@@ -77,7 +77,8 @@ extension NodeCore {
                 // held up to where it begins for this device. It would be told at every look, and
                 // each receipt is a reason to look for whoever else would tell such a one.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    log.isWhole, let place = log.wholeThrough, log.holds(place), place >= log.base
+                    let place = try store.lastSoundPlace(of: log), log.holds(place),
+                    place >= log.base
                 else { continue }
                 let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()
