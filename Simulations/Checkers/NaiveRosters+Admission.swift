@@ -10,13 +10,15 @@ extension NaiveRosters {
         var rank: Int
         /// 1 for who comes by an invite, else 0.
         var phase = 0
-        /// Of who comes by an invite: how much the author had seen.
+        /// Of who comes by an invite: how much had been seen by what let their sponsor in.
+        var age = 0
+        /// Of who comes by an invite: how much the sponsor had seen.
         var depth = 0
         var id: OperationID
 
         static func < (left: Self, right: Self) -> Bool {
-            (left.rank, left.phase, left.depth, left.id)
-                < (right.rank, right.phase, right.depth, right.id)
+            (left.rank, left.phase, left.age, left.depth, left.id)
+                < (right.rank, right.phase, right.age, right.depth, right.id)
         }
     }
 
@@ -26,10 +28,16 @@ extension NaiveRosters {
         var author: PersonID
         /// Who wrote it for somebody who comes by an invite.
         var sponsor: PersonID?
+        /// Whether the sponsor is heard as an admin.
+        var isByAdmin = false
         var need = Role.reader
         var key: Key
         /// What gave the author the right; empty for what needs none.
         var grants: Acts = []
+        /// What made the sponsor a member.
+        var seating: Acts = []
+        /// What is kept from who comes.
+        var horizon = Horizon()
         /// What it says of persons' devices.
         var identity: [PersonID: Set<IdentityOperation>] = [:]
         /// The devices that it lets in.
@@ -72,6 +80,7 @@ extension NaiveRosters {
         guard entitle(&admission, by: seat) else { return nil }
         if case .add(let add) = wish {
             guard prove(add.newcomer, view, &admission) else { return nil }
+            admission.horizon = Self.both(add.newcomer.horizon, seat.horizon)
         }
         return admission
     }
@@ -245,22 +254,58 @@ extension NaiveRosters {
 
     private func redeem(_ redeem: Redeem, _ act: Act, _ view: Fold) -> Admission? {
         guard view.kind == .group, let sponsor = view.owners[act.device],
-            view.seats[sponsor] != nil, view.seats[redeem.newcomer.person] == nil,
+            let host = view.seats[sponsor], view.seats[redeem.newcomer.person] == nil,
             let invite = number(of: redeem.invite), view.live.contains(invite),
             case .invite(.open(let key, _, _, _)) = acts[invite].wish,
             view.usesLeft(of: invite, in: self) > 0, let made = admissions[invite],
             let inviter = view.seats[made.author], inviter.role >= .admin,
-            redeem.isProven(in: space, by: key)
+            redeem.isProven(in: space, by: key), redeem.isWanted(in: space),
+            isFresh(redeem, invite, act, view)
         else { return nil }
         var admission = Admission(
-            author: made.author, sponsor: sponsor, need: .admin,
+            author: made.author, sponsor: sponsor, isByAdmin: host.role >= .admin, need: .admin,
             key: Key(
-                rank: max(inviter.rank, made.key.rank), phase: 1,
-                depth: act.past.count { admissions[$0] != nil }, id: act.id))
-        guard prove(redeem.newcomer, view, &admission),
+                rank: max(min(host.rank, 254), inviter.rank, made.key.rank), phase: 1,
+                age: view.comings(of: sponsor, in: self).map { size(of: acts[$0].past) }.max() ?? 0,
+                depth: size(of: act.past), id: act.id))
+        admission.horizon = Self.both(redeem.newcomer.horizon, host.horizon)
+        admission.seating = host.heads.filter {
+            admissions[$0].map { $0.key < admission.key } ?? false
+        }
+        guard !admission.seating.isEmpty, prove(redeem.newcomer, view, &admission),
             admission.devices[redeem.newcomer.person]?.contains(redeem.device) == true,
             entitle(&admission, by: inviter)
         else { return nil }
         return admission
+    }
+
+    /// How many acts of a set rosters are made of.
+    private func size(of set: Acts) -> Int { set.count { admissions[$0] != nil } }
+
+    /// Whether the invite or the newcomer's own word came after all that had put them out; after a
+    /// removal the invite alone.
+    private func isFresh(_ redeem: Redeem, _ invite: Int, _ act: Act, _ view: Fold) -> Bool {
+        let person = redeem.newcomer.person
+        let out = view.live.filter { expels($0, person) && !acts[invite].past.contains($0) }
+        let named = Set(redeem.departures.compactMap(number)).intersection(act.past).filter {
+            admissions[$0] != nil
+        }
+        let known = named.reduce(Set(named)) { $0.union(acts[$1].past) }
+        return out.allSatisfy { one in
+            if case .leave = acts[one].wish { known.contains(one) } else { false }
+        }
+    }
+
+    /// What either of two horizons keeps from somebody; where there is no room for all, all of the second.
+    private static func both(_ one: Horizon, _ least: Horizon) -> Horizon {
+        var others = one.places.filter { least.place(of: $0.device, $0.lane) == nil }
+        others = Array(others.prefix(600 - least.places.count))
+        let higher = one.places.filter { place in
+            least.place(of: place.device, place.lane).map { $0.sequence < place.sequence } ?? false
+        }
+        let rest = least.places.filter { place in
+            !higher.contains { $0.device == place.device && $0.lane == place.lane }
+        }
+        return Horizon(others + higher + rest)
     }
 }

@@ -90,6 +90,7 @@ extension NaiveRosters.Fold {
         }
         let grants = admission.grants.intersection(live)
         if grants.isEmpty { return false }
+        if admission.sponsor != nil, admission.seating.isDisjoint(with: live) { return false }
         for other in live where !rosters.acts[other].past.contains(act) {
             if revokes(other, act, admission, grants, rosters) { return false }
         }
@@ -111,8 +112,11 @@ extension NaiveRosters.Fold {
             return remove.person == admission.sponsor
                 && !rosters.acts[act].past.contains(other)
         case .setRole(let change):
-            return change.person == admission.author && change.role < admission.need
-                && !isGivenBack
+            if change.person == admission.author, change.role < admission.need, !isGivenBack {
+                return true
+            }
+            return change.person == admission.sponsor && admission.isByAdmin && change.role < .admin
+                && !rosters.acts[act].past.contains(other)
         case .ident(let ident):
             guard case .revoke(let device, _) = ident.change else { return false }
             return device == rosters.acts[act].device

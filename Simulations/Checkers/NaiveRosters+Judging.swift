@@ -100,7 +100,8 @@ extension NaiveRosters.Fold {
         while known != void {
             known = void
             for act in known {
-                void.formUnion(rosters.admissions[act]?.grants.subtracting(live) ?? [])
+                guard let admission = rosters.admissions[act] else { continue }
+                void.formUnion(admission.grants.union(admission.seating).subtracting(live))
             }
         }
         let reasons = void.reduce(into: [] as NaiveRosters.Acts) {

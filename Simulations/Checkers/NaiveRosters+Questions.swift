@@ -83,10 +83,13 @@ extension NaiveRosters {
         }
     }
 
+    /// What is kept of the past from who is let in by an act.
     func horizon(of person: PersonID, by act: Int) -> Horizon {
         switch acts[act].wish {
-        case .add(let add) where add.newcomer.person == person: add.newcomer.horizon
-        case .redeem(let redeem) where redeem.newcomer.person == person: redeem.newcomer.horizon
+        case .add(let add) where add.newcomer.person == person:
+            admissions[act]?.horizon ?? add.newcomer.horizon
+        case .redeem(let redeem) where redeem.newcomer.person == person:
+            admissions[act]?.horizon ?? redeem.newcomer.horizon
         default: Horizon()
         }
     }

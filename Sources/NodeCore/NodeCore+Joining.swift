@@ -96,14 +96,48 @@ extension NodeCore {
         return nil
     }
 
-    /// What shows a member that one was invited.
-    func wish(_ link: GroupLink) -> Introduction.Join? {
+    /// What shows this member that one was invited, and wants to come; nil where one does not.
+    func wish(
+        through person: PersonID, _ store: some Store
+    ) throws(StoreError) -> Introduction.Join? {
+        guard let link = try pendingJoin(through: person, store) else { return nil }
+        return try wish(link, store)
+    }
+
+    private func wish(
+        _ link: GroupLink, _ store: some Store
+    ) throws(StoreError) -> Introduction.Join? {
+        let departures = try departures(from: link.space, store)
         let signature = Redeem.signature(
             to: link.invite, in: link.space, for: identity.person, identity.device,
             with: GroupLink.key(of: link.secret))
-        return SignatureBytes(signature.bytes).map {
-            Introduction.Join(space: link.space, invite: link.invite, signature: $0)
+        let consent = Redeem.consent(
+            to: link.invite, in: link.space, for: identity.person, after: departures,
+            with: identity.key)
+        guard let signature = SignatureBytes(signature.bytes),
+            let consent = SignatureBytes(consent.bytes)
+        else { return nil }
+        return Introduction.Join(
+            space: link.space, invite: link.invite, signature: signature, consent: consent,
+            departures: departures)
+    }
+
+    /// What took the person out of a group, as far as it is known here.
+    private func departures(
+        from id: SpaceID, _ store: some Store
+    ) throws(StoreError) -> [OperationID] {
+        if let space = try store.space(id) {
+            let judge =
+                if let judge = judges[space.number] { judge } else {
+                    try RosterReader.judge(of: space, in: store)
+                }
+            return judge.graph.expulsions(of: identity.person, limit: Limits.departureCountMax)
         }
+        // A group that was deleted here is known by what was noted then.
+        guard let ownSpace else { return [] }
+        let said = try Overview.preference(
+            .deleted, about: id.bytes, ownSpace: ownSpace.number, in: store)
+        return said.flatMap(Deletion.init)?.expulsions ?? []
     }
 
     /// Whether a space may come from this person although they are no contact.
@@ -163,17 +197,21 @@ extension NodeCore {
         }
         guard now.wall < invite.expires, roster.member(peer.person) == nil,
             roster.members.count < Limits.memberCountMax,
-            let signature = Signature(join.signature.bytes)
+            judges[space.number]?.graph.mayCome(
+                peer.person, by: join.invite, after: join.departures) == true,
+            let signature = Signature(join.signature.bytes),
+            let consent = Signature(join.consent.bytes)
         else { return .refused }
         let newcomer = Newcomer(
             person: peer.person, name: card.name, identity: card.identity,
             prekeys: card.parts.flatMap(\.prekeys),
             horizon: try horizon(by: roster.history, in: space, at: now, store))
         let redeem = Redeem(
-            invite: join.invite, newcomer: newcomer, device: peer.device, signature: signature)
-        guard redeem.isProven(in: space.id, by: invite.key), Self.refusal(newcomer) == nil else {
-            return .refused
-        }
+            invite: join.invite, newcomer: newcomer, device: peer.device, signature: signature,
+            departures: join.departures, consent: consent)
+        guard redeem.isProven(in: space.id, by: invite.key), redeem.isWanted(in: space.id),
+            Self.refusal(newcomer) == nil
+        else { return .refused }
         try changeRoster([redeem.draft()], in: space, at: now, store, &random, &effects)
         guard try self.roster(of: space, store)?.member(peer.person) != nil else {
             return .refused

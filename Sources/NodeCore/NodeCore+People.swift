@@ -47,7 +47,7 @@ extension NodeCore {
         let frame = Frame.introduce(
             Introduction(
                 card: card, redemption: redemption,
-                join: try pendingJoin(through: link.peer.person, store).flatMap { wish($0) },
+                join: try wish(through: link.peer.person, store),
                 isRequest: state == .requested, isContact: state == .accepted))
         effects.append(.send(id, frame.encoded()))
     }

@@ -134,7 +134,7 @@ extension NodeCore {
 /// Source: `Protocol/05-identity.md`, "Preferences".
 struct Deletion: Equatable {
     /// More than can hold side by side where people go and are removed in earnest.
-    static let expulsionCountMax = 16
+    static let expulsionCountMax = Limits.departureCountMax
     private static let version: UInt8 = 1
 
     /// What had taken the person out of the group by then; none of a conversation of two. Whoever

@@ -264,6 +264,12 @@ public nonisolated struct PayloadRedeem: Sendable {
   /// By the invite's key, over space, invite, person and device.
   public var signature: Data = Data()
 
+  /// What took the newcomer out before, as their device knew, ascending.
+  public var departures: [Data] = []
+
+  /// By the newcomer's device, over space, invite, person and departures.
+  public var consent: Data = Data()
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
@@ -698,7 +704,7 @@ nonisolated extension PayloadGroupInvite: SwiftProtobuf.Message, SwiftProtobuf._
 
 nonisolated extension PayloadRedeem: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Redeem"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}invite\0\u{1}person\0\u{1}identity\0\u{1}name\0\u{1}prekeys\0\u{1}horizon\0\u{1}device\0\u{1}signature\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}invite\0\u{1}person\0\u{1}identity\0\u{1}name\0\u{1}prekeys\0\u{1}horizon\0\u{1}device\0\u{1}signature\0\u{1}departures\0\u{1}consent\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -714,6 +720,8 @@ nonisolated extension PayloadRedeem: SwiftProtobuf.Message, SwiftProtobuf._Messa
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.horizon) }()
       case 7: try { try decoder.decodeSingularBytesField(value: &self.device) }()
       case 8: try { try decoder.decodeSingularBytesField(value: &self.signature) }()
+      case 9: try { try decoder.decodeRepeatedBytesField(value: &self.departures) }()
+      case 10: try { try decoder.decodeSingularBytesField(value: &self.consent) }()
       default: break
       }
     }
@@ -744,6 +752,12 @@ nonisolated extension PayloadRedeem: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if !self.signature.isEmpty {
       try visitor.visitSingularBytesField(value: self.signature, fieldNumber: 8)
     }
+    if !self.departures.isEmpty {
+      try visitor.visitRepeatedBytesField(value: self.departures, fieldNumber: 9)
+    }
+    if !self.consent.isEmpty {
+      try visitor.visitSingularBytesField(value: self.consent, fieldNumber: 10)
+    }
     try unknownFields.traverse(visitor: &visitor)
   }
 
@@ -756,6 +770,8 @@ nonisolated extension PayloadRedeem: SwiftProtobuf.Message, SwiftProtobuf._Messa
     if lhs.horizon != rhs.horizon {return false}
     if lhs.device != rhs.device {return false}
     if lhs.signature != rhs.signature {return false}
+    if lhs.departures != rhs.departures {return false}
+    if lhs.consent != rhs.consent {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

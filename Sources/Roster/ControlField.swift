@@ -33,6 +33,19 @@ enum ControlField {
         return operations.map { Array($0) }
     }
 
+    static func departures(
+        _ operations: [some Collection<UInt8>]
+    ) throws(ControlRejection) -> [OperationID] {
+        guard operations.count <= Limits.departureCountMax else { throw .malformed }
+        var departures: [OperationID] = []
+        for bytes in operations {
+            let departure: OperationID = try identifier(bytes)
+            if let last = departures.last, last >= departure { throw .malformed }
+            departures.append(departure)
+        }
+        return departures
+    }
+
     static func prekeys(
         _ certificates: [some Collection<UInt8>]
     ) throws(ControlRejection) -> [PrekeyCertificate] {

@@ -53,6 +53,17 @@ extension ControlGraph {
         }
     }
 
+    /// Whether an invite brings a person in, whatever took them out before.
+    ///
+    /// - Parameter departures: what of that the person names.
+    public func mayCome(
+        _ person: PersonID, by invite: OperationID, after departures: [OperationID]
+    ) -> Bool {
+        let index = authorities.index
+        guard let number = index.byID[invite] else { return false }
+        return authorities.whole.refusal(of: person, by: number, after: departures, index) == nil
+    }
+
     /// What took a person out, of what holds: what no other of these had seen, ascending, and no more
     /// than so many.
     public func expulsions(of person: PersonID, limit: Int) -> [OperationID] {
@@ -102,7 +113,8 @@ extension ControlGraph {
 }
 
 extension AuthorityNode {
-    /// Whether it lets a person in who asked for it: who makes a space, and who comes by an invite.
+    /// Whether it lets a person in who asked for it: who makes a space, and who comes by an invite, whose
+    /// device has signed that they want to.
     func impliesConsent(of person: PersonID) -> Bool {
         switch deed {
         case .genesis: author == person

@@ -91,7 +91,8 @@ extension ControlGraph {
             guard met.insert(node).inserted else { continue }
             switch whole.verdict(on: node, index) {
             case .holds, .unproven: break
-            case .ungranted: pending += index[node].grants
+            case .ungranted:
+                pending += index[node].grants + (index[node].sponsor?.grants ?? [])
             case .revoked(let other): reasons.append(index[other].place)
             case .usedUp(let invite):
                 let others = whole.holding(index.redemptions[invite])

@@ -31,4 +31,8 @@ public enum ControlRejection: Error, Hashable, Sendable {
     case inviteUsedUp
     /// The invite's key did not sign for this person and device.
     case unprovenInvite
+    /// The newcomer's device did not sign that its person wants to come, or not since the person left.
+    case unwanted
+    /// The person was removed, and the invite was not made since.
+    case removedSince
 }

@@ -61,15 +61,23 @@ public struct Redeem: Equatable, Sendable {
     public var device: DeviceID
     /// By the invite's key.
     public var signature: Signature
+    /// What took the newcomer out before, as far as their device knew, ascending: so nobody brings in
+    /// who has left since.
+    public var departures: [OperationID]
+    /// By the newcomer's device: nobody else can say that they want to come.
+    public var consent: Signature
 
     /// A redemption with these fields.
     public init(
-        invite: OperationID, newcomer: Newcomer, device: DeviceID, signature: Signature
+        invite: OperationID, newcomer: Newcomer, device: DeviceID, signature: Signature,
+        departures: [OperationID] = [], consent: Signature
     ) {
         self.invite = invite
         self.newcomer = newcomer
         self.device = device
         self.signature = signature
+        self.departures = departures
+        self.consent = consent
     }
 
     /// What a newcomer makes with the invite's secret key and gives to a member.
@@ -84,6 +92,28 @@ public struct Redeem: Equatable, Sendable {
     public func isProven(in space: SpaceID, by key: DeviceID) -> Bool {
         signature.verifies(
             .groupRedeem, Self.claim(invite, space, newcomer.person, device), by: key)
+    }
+
+    /// What a newcomer's device makes and gives to a member: that its person wants to come.
+    ///
+    /// - Parameter departures: what took the person out before, as far as the device knows, ascending.
+    public static func consent(
+        to invite: OperationID, in space: SpaceID, for person: PersonID,
+        after departures: [OperationID] = [], with key: DeviceSigningKey
+    ) -> Signature {
+        key.sign(.groupConsent, wish(invite, space, person, departures))
+    }
+
+    /// Whether the newcomer's device signed that its person wants to come.
+    public func isWanted(in space: SpaceID) -> Bool {
+        consent.verifies(
+            .groupConsent, Self.wish(invite, space, newcomer.person, departures), by: device)
+    }
+
+    private static func wish(
+        _ invite: OperationID, _ space: SpaceID, _ person: PersonID, _ departures: [OperationID]
+    ) -> [UInt8] {
+        space.bytes + invite.bytes + person.bytes + departures.flatMap(\.bytes)
     }
 
     private static func claim(
@@ -103,6 +133,8 @@ public struct Redeem: Equatable, Sendable {
         payload.horizon = newcomer.horizon.message
         payload.device = field(device.bytes)
         payload.signature = field(signature.bytes)
+        payload.departures = departures.map { field($0.bytes) }
+        payload.consent = field(consent.bytes)
         return .control(.redeem, payload)
     }
 
@@ -117,7 +149,11 @@ public struct Redeem: Equatable, Sendable {
             prekeys: try ControlField.prekeys(message.prekeys),
             horizon: try Horizon(message.horizon))
         device = try ControlField.identifier(message.device)
-        guard let signature = Signature(fieldBytes(message.signature)) else { throw .malformed }
+        guard let signature = Signature(fieldBytes(message.signature)),
+            let consent = Signature(fieldBytes(message.consent))
+        else { throw .malformed }
         self.signature = signature
+        self.consent = consent
+        departures = try ControlField.departures(message.departures)
     }
 }

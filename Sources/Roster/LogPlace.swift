@@ -67,6 +67,18 @@ public struct LogPlaces: Hashable, Sendable {
         return places[found]
     }
 
+    /// What is withheld by this horizon or by another one, of each log the higher place. Where that is
+    /// more than is listed, all of the other one is.
+    func raised(to floor: LogPlaces) -> LogPlaces {
+        if floor.places.isEmpty { return self }
+        let raised = floor.places.map { least in
+            let place = self.place(of: least.device, least.lane) ?? least
+            return place.sequence > least.sequence ? place : least
+        }
+        let others = places.filter { floor.place(of: $0.device, $0.lane) == nil }
+        return LogPlaces(raised + others.prefix(max(0, Self.countMax - raised.count)))
+    }
+
     /// What two horizons withhold both: of each log that both list the lower place.
     func intersection(_ other: LogPlaces) -> LogPlaces {
         LogPlaces(

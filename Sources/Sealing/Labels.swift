@@ -90,6 +90,8 @@ public struct Label: Sendable {
     public static let redeemByLetter = Label("lp1/inv/letter")
     /// The signature by which a newcomer to a group shows that an invite's secret is known.
     public static let groupRedeem = Label("lp1/join")
+    /// The signature by which a newcomer's device says that its person wants to come.
+    public static let groupConsent = Label("lp1/come")
 
     // MARK: Epochs
 

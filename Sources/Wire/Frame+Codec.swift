@@ -184,6 +184,9 @@ extension ByteWriter {
             identifier(join.space)
             identifier(join.invite)
             raw(join.signature.bytes)
+            raw(join.consent.bytes)
+            number(UInt64(join.departures.count))
+            for departure in join.departures { identifier(departure) }
         }
     }
 }
@@ -317,10 +320,16 @@ extension ByteReader {
     private mutating func join() throws(DecodingFailure) -> Introduction.Join {
         let space: SpaceID = try identifier()
         let invite: OperationID = try identifier()
-        guard let signature = SignatureBytes(try slice(SignatureBytes.byteCount)) else {
-            throw .forbidden(field: "signature")
-        }
-        return Introduction.Join(space: space, invite: invite, signature: signature)
+        guard let signature = SignatureBytes(try slice(SignatureBytes.byteCount)),
+            let consent = SignatureBytes(try slice(SignatureBytes.byteCount))
+        else { throw .forbidden(field: "signature") }
+        let departures: [OperationID] = try list(
+            "departures", atMost: Limits.departureCountMax
+        ) { reader throws(DecodingFailure) in try reader.identifier() }
+        try ascending("departures", departures) { $0 }
+        return Introduction.Join(
+            space: space, invite: invite, signature: signature, consent: consent,
+            departures: departures)
     }
 
     private mutating func list<Element>(

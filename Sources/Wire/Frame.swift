@@ -279,7 +279,7 @@ public struct Introduction: Equatable, Sendable {
         }
     }
 
-    /// The wish to join a space by a link, signed with the key that the link holds.
+    /// The wish to join a space by a link, signed with the key that the link holds and by the sender.
     public struct Join: Equatable, Sendable {
         /// The space.
         public var space: SpaceID
@@ -287,12 +287,21 @@ public struct Introduction: Equatable, Sendable {
         public var invite: OperationID
         /// Over the space, the invite and the sender: worth nothing to anybody else.
         public var signature: SignatureBytes
+        /// By the sender's device, over the space, the invite, the person and the departures.
+        public var consent: SignatureBytes
+        /// What took the sender's person out before, as far as the device knows, ascending.
+        public var departures: [OperationID]
 
         /// A wish with these fields.
-        public init(space: SpaceID, invite: OperationID, signature: SignatureBytes) {
+        public init(
+            space: SpaceID, invite: OperationID, signature: SignatureBytes,
+            consent: SignatureBytes, departures: [OperationID] = []
+        ) {
             self.space = space
             self.invite = invite
             self.signature = signature
+            self.consent = consent
+            self.departures = departures
         }
     }
 

@@ -89,6 +89,8 @@ public enum Limits {
 
     /// Invites of one device that somebody may still take.
     public static let openInviteCountMax = 64
+    /// Operations that took a newcomer out before, as their device names them.
+    public static let departureCountMax = 16
 
     /// Persons who may take one invite: a link that more than these know is public.
     public static let inviteUseCountMax = 100

@@ -47,7 +47,10 @@ private struct Deeds: Sendable {
             Redeem(
                 invite: invite, newcomer: newcomer, device: key.device,
                 signature: Redeem.signature(
-                    to: invite, in: SpaceID { _ in }, for: log.person, key.device, with: key)
+                    to: invite, in: SpaceID { _ in }, for: log.person, key.device, with: key),
+                departures: [invite, OperationID { $0[0] = 3 }],
+                consent: Redeem.consent(
+                    to: invite, in: SpaceID { _ in }, for: log.person, after: [], with: key)
             ).draft(),
         ]
         let founding = Genesis(

@@ -107,7 +107,8 @@ struct JoiningTests {
             with: DeviceSigningKey.generate(using: &random))
         let wish = try #require(
             SignatureBytes(signature.bytes).map {
-                Introduction.Join(space: trip, invite: link.invite, signature: $0)
+                Introduction.Join(
+                    space: trip, invite: link.invite, signature: $0, consent: $0)
             })
         try world.introduce(ann, cara)
         world.inject(

@@ -178,12 +178,14 @@ struct RosterAttackTests {
         let invite = village.written[place].operation.id
         func redeem(_ person: Int, space: SpaceID? = nil, claim: Int? = nil) -> Draft {
             let villager = village.people[person]
-            let device = villager.devices[0].device
+            let device = villager.devices[0]
             return Redeem(
-                invite: invite, newcomer: villager.newcomer, device: device,
+                invite: invite, newcomer: villager.newcomer, device: device.device,
                 signature: Redeem.signature(
                     to: invite, in: space ?? village.space,
-                    for: village.people[claim ?? person].person, device, with: key)
+                    for: village.people[claim ?? person].person, device.device, with: key),
+                consent: Redeem.consent(
+                    to: invite, in: village.space, for: villager.person, with: device)
             ).draft()
         }
         let other = SpaceID { $0[0] = 1 }

@@ -155,6 +155,37 @@ struct Village {
         SetRole(people[person].person, role: role).draft()
     }
 
+    /// Somebody comes by an invite, as their first device has signed; or somebody else's.
+    func redeem(
+        _ person: Int, by invite: Int, of key: DeviceSigningKey, after departures: [Int] = [],
+        horizon: [LogPlace] = [], signedBy signer: DeviceSigningKey? = nil
+    ) -> Draft {
+        let villager = people[person]
+        let device = villager.devices[0]
+        var newcomer = villager.newcomer
+        newcomer.horizon = Horizon(horizon)
+        let invite = written[invite].operation.id
+        let named = departures.map { written[$0].operation.id }.sorted()
+        return Redeem(
+            invite: invite, newcomer: newcomer, device: device.device,
+            signature: Redeem.signature(
+                to: invite, in: space, for: villager.person, device.device, with: key),
+            departures: named,
+            consent: Redeem.consent(
+                to: invite, in: space, for: villager.person, after: named,
+                with: signer ?? device)
+        ).draft()
+    }
+
+    /// An invite of so many uses.
+    mutating func open(
+        _ uses: UInt32, by person: Int, for key: DeviceSigningKey, seen: Set<Int>? = nil
+    ) -> Int {
+        write(
+            GroupInvite.open(key: key.device, role: .member, uses: uses, expires: 1).draft(),
+            by: person, seen: seen ?? Set(written.indices))
+    }
+
     func graph(_ order: [Int]? = nil) -> ControlGraph {
         var graph = ControlGraph(space: space)
         for place in order ?? Array(written.indices) {

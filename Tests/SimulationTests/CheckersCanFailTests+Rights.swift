@@ -213,7 +213,8 @@ extension CheckersCanFailTests {
             person: dan.identity.person, name: "dan", identity: dan.identity.operations)
         let redeem = Redeem(
             invite: invite, newcomer: newcomer, device: dan.identity.device,
-            signature: dan.identity.key.sign(.groupRedeem, []))
+            signature: dan.identity.key.sign(.groupRedeem, []),
+            consent: dan.identity.key.sign(.groupConsent, []))
         try write(redeem.draft(), by: ann, in: trial.trip, at: expires - 1, trial)
         try trial.jury.verify(isSettled: true)
         #expect(trial.jury.checkCounts["I35"] ?? 0 > 0)

@@ -159,6 +159,8 @@ extension Frame {
                 } ?? "")
                 + (introduction.join.map {
                     " join=\($0.space) by=\($0.invite) signature=\(hex($0.signature.bytes))"
+                        + " consent=\(hex($0.consent.bytes))"
+                        + $0.departures.map { " after=\($0)" }.joined()
                 } ?? "") + (introduction.isRequest ? " asks" : "")
                 + (introduction.isContact ? " knows" : "")
         case .heartbeat(let digest): "heartbeat \(digest)"

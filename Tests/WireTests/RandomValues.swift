@@ -87,7 +87,9 @@ extension SeededRandom {
                     redemption: pick() ? .init(invite: next(), proof: identifier()) : nil,
                     join: pick()
                         ? SignatureBytes(bytes(64)).map {
-                            .init(space: identifier(), invite: identifier(), signature: $0)
+                            .init(
+                                space: identifier(), invite: identifier(), signature: $0,
+                                consent: $0, departures: pick() ? [identifier()] : [])
                         } : nil,
                     isRequest: pick(), isContact: pick())),
             .heartbeat(identifier()),

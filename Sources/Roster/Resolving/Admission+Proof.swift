@@ -4,10 +4,15 @@ import ParleyWire
 extension Admission {
     /// Checks the identity operations together with those of the same person that the author had
     /// seen.
+    ///
+    /// - Parameter floor: what was kept from who lets the person in: nobody gives what they were not
+    ///   given.
     func testimony(
-        of newcomer: Newcomer, revoking revoked: DeviceID? = nil,
+        of newcomer: Newcomer, revoking revoked: DeviceID? = nil, below floor: Horizon = Horizon(),
         _ identities: inout IdentityCache
     ) throws(ControlRejection) -> Testimony {
+        var newcomer = newcomer
+        newcomer.horizon = newcomer.horizon.raised(to: floor)
         let person = newcomer.person
         guard candidate.isProofAsked else {
             return Testimony(

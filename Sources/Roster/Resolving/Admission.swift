@@ -46,11 +46,12 @@ struct Admission {
     static let raiserRankMax = 253
 
     /// What an author brings to an operation.
-    private struct Right {
+    struct Right {
         let author: PersonID
         let role: Role
         let rank: Int
         let heads: [Int]
+        let horizon: Horizon
     }
 
     func node(_ identities: inout IdentityCache) throws(ControlRejection) -> AuthorityNode {
@@ -66,7 +67,7 @@ struct Admission {
             guard view.standings[newcomer.person] == nil else { throw .alreadyMember }
             return try node(
                 right, need, .add(newcomer.person, role),
-                [try testimony(of: newcomer, &identities)])
+                [try testimony(of: newcomer, below: right.horizon, &identities)])
         case .remove(let person, let cut):
             try requireGroup()
             let right = try right(.admin, over: person)
@@ -89,13 +90,13 @@ struct Admission {
         }
     }
 
-    private func requireGroup() throws(ControlRejection) {
+    func requireGroup() throws(ControlRejection) {
         guard index.kind == .group else { throw .fixedRoster }
     }
 
     // MARK: Rights
 
-    private func author() throws(ControlRejection) -> PersonID {
+    func author() throws(ControlRejection) -> PersonID {
         guard let author = candidate.author ?? view.owners[candidate.device] else {
             throw .notInRoster
         }
@@ -111,25 +112,26 @@ struct Admission {
         return right
     }
 
-    private func right(of person: PersonID, _ need: Role) throws(ControlRejection) -> Right {
+    func right(of person: PersonID, _ need: Role) throws(ControlRejection) -> Right {
         guard let standing = view.standings[person] else { throw .notInRoster }
         guard standing.member.role >= need else { throw .roleTooLow }
         return Right(
             author: person, role: standing.member.role, rank: standing.member.rank,
-            heads: standing.heads.filter { view.role(of: person, by: $0, index) >= need })
+            heads: standing.heads.filter { view.role(of: person, by: $0, index) >= need },
+            horizon: standing.horizon)
     }
 
     private func node(
         _ right: Right, _ need: Role, _ deed: AuthorityDeed, _ testimonies: [Testimony] = [],
         cut: Cut = Cut()
     ) throws(ControlRejection) -> AuthorityNode {
-        let key = AuthorityKey(rank: right.rank, phase: 0, depth: 0, id: candidate.id)
+        let key = AuthorityKey(rank: right.rank, phase: 0, id: candidate.id)
         return try node(right, need, deed, key, testimonies, cut, sponsor: nil)
     }
 
-    private func node(
+    func node(
         _ right: Right, _ need: Role, _ deed: AuthorityDeed, _ key: AuthorityKey,
-        _ testimonies: [Testimony], _ cut: Cut, sponsor: PersonID?
+        _ testimonies: [Testimony], _ cut: Cut, sponsor: Sponsor?
     ) throws(ControlRejection) -> AuthorityNode {
         // Whatever decides about an operation is heard before it: so hearing comes to one end.
         let grants = right.heads.filter { index[$0].key < key }
@@ -183,7 +185,7 @@ struct Admission {
             place: candidate.place, device: candidate.device,
             author: creator?.person ?? genesis.founders[0].person, sponsor: nil, deed: deed,
             key: AuthorityKey(
-                rank: AuthorityKey.genesisRank, phase: 0, depth: 0, id: candidate.id),
+                rank: AuthorityKey.genesisRank, phase: 0, id: candidate.id),
             need: .reader, grants: [], testimonies: testimonies, cut: Cut())
     }
 
@@ -221,7 +223,7 @@ struct Admission {
                 past: candidate.past, place: candidate.place, device: candidate.device,
                 author: author, sponsor: nil, deed: .revokeDevice(ident.person, device),
                 key: AuthorityKey(
-                    rank: AuthorityKey.proofRank, phase: 0, depth: 0, id: candidate.id),
+                    rank: AuthorityKey.proofRank, phase: 0, id: candidate.id),
                 need: .reader, grants: [], testimonies: [testimony], cut: cut)
         }
     }
@@ -274,35 +276,5 @@ struct Admission {
             else { throw .unknownInvite }
             return try node(right, .admin, .endInvite(number))
         }
-    }
-
-    private func redeem(
-        _ redeem: Redeem, _ identities: inout IdentityCache
-    ) throws(ControlRejection) -> AuthorityNode {
-        try requireGroup()
-        let sponsor = try author()
-        guard view.standings[sponsor] != nil else { throw .notInRoster }
-        guard let invite = index.byID[redeem.invite], view.holds(invite),
-            case .invite(let key, _, _, _) = index[invite].deed,
-            view.holding(index.endings[invite]).isEmpty
-        else { throw .unknownInvite }
-        guard view.standings[redeem.newcomer.person] == nil else { throw .alreadyMember }
-        guard view.usesLeft(of: invite, index) > 0 else { throw .inviteUsedUp }
-        let right = try right(of: index[invite].author, .admin)
-        if candidate.isProofAsked {
-            guard redeem.isProven(in: candidate.space, by: key) else { throw .unprovenInvite }
-        }
-        let testimony = try testimony(of: redeem.newcomer, &identities)
-        guard !candidate.isProofAsked || testimony.devices.contains(redeem.device) else {
-            throw .unprovenDevices
-        }
-        // The inviter may stand higher by now than when they made the invite: it is heard first
-        // all the same.
-        let order = AuthorityKey(
-            rank: max(right.rank, index[invite].key.rank), phase: 1,
-            depth: candidate.past.count, id: candidate.id)
-        return try node(
-            right, .admin, .redeem(redeem.newcomer.person, invite: invite), order, [testimony],
-            Cut(), sponsor: sponsor)
     }
 }

@@ -95,7 +95,7 @@ struct AuthorityIndex: Sendable {
             devices.formUnion(testimony.devices)
         }
         written[node.author, default: NodesByLog()].append(number, of: node.log)
-        if let sponsor = node.sponsor, sponsor != node.author {
+        if let sponsor = node.sponsor?.person, sponsor != node.author {
             written[sponsor, default: NodesByLog()].append(number, of: node.log)
         }
         writtenBy[node.device, default: NodesByLog()].append(number, of: node.log)

@@ -27,6 +27,9 @@ enum AuthorityDeed: Hashable, Sendable {
 
 /// Where an operation stands among all: seniors are heard first.
 struct AuthorityKey: Comparable, Sendable {
+    /// That of who comes by an invite through somebody without a rank: below all who have one, and
+    /// above what the newcomer writes.
+    static let guestRank = Member.plainRank - 1
     /// What precedes everybody's.
     static let genesisRank = -2
     /// What a person's own identity log proves needs nobody's right.
@@ -36,13 +39,17 @@ struct AuthorityKey: Comparable, Sendable {
     let rank: Int
     /// 1 for who comes by an invite, so that whoever ends it is heard first; else 0.
     let phase: UInt8
-    /// Among those who come by invites: how many operations the author had seen.
-    let depth: Int
+    /// Among those who come by invites: how many operations had been seen by what let their sponsor in.
+    /// Who came earlier is heard first, whatever they leave out of what they have seen.
+    var age = 0
+    /// Among those who come by invites: how many operations the sponsor had seen.
+    var depth = 0
     let id: OperationID
 
     static func < (left: Self, right: Self) -> Bool {
         if left.rank != right.rank { return left.rank < right.rank }
         if left.phase != right.phase { return left.phase < right.phase }
+        if left.age != right.age { return left.age < right.age }
         if left.depth != right.depth { return left.depth < right.depth }
         return left.id < right.id
     }
@@ -63,6 +70,16 @@ struct Testimony: Sendable {
     var isNews = true
 }
 
+/// Who wrote an operation by which somebody comes by an invite.
+struct Sponsor: Sendable {
+    let person: PersonID
+    /// The role by which they are heard before those without a rank: whoever takes it from them, unseen,
+    /// voids what they wrote by it.
+    let need: Role
+    /// What made them a member: at least one of these must hold.
+    let grants: [Int]
+}
+
 /// An operation that its author could write by what they had seen. It is in the graph for good;
 /// whether it holds depends on all others.
 struct AuthorityNode: Sendable {
@@ -78,7 +95,7 @@ struct AuthorityNode: Sendable {
     /// By whose right: for who comes by an invite, who made that.
     let author: PersonID
     /// Who wrote it for somebody who comes by an invite.
-    let sponsor: PersonID?
+    let sponsor: Sponsor?
     let deed: AuthorityDeed
     let key: AuthorityKey
     /// The role that it needs.

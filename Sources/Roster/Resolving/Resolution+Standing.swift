@@ -78,7 +78,9 @@ extension Resolution {
         let member = Member(
             person: person, role: role, rank: rank,
             name: index[came].testimony(of: person)?.name ?? "", devices: devices)
-        return Standing(member: member, heads: heads, admissions: letIn)
+        return Standing(
+            member: member, heads: heads, admissions: letIn, horizon: horizon,
+            age: admissions.map { index[$0].past.count }.max() ?? 0)
     }
 
     private static func newest(

@@ -8,6 +8,10 @@ struct Standing: Sendable {
     let heads: [Int]
     /// For each device what let it in.
     let admissions: [DeviceID: [Int]]
+    /// What of the past is not for them.
+    let horizon: Horizon
+    /// How many operations had been seen by what let them in, of several the most.
+    let age: Int
 }
 
 /// What follows from a set of operations: which of them hold, and everybody's standing.
@@ -191,6 +195,9 @@ struct Resolution: Sendable {
         }
         let grants = holding(one.grants)
         guard !grants.isEmpty else { return .ungranted(index.senior(one.grants)) }
+        if let sponsor = one.sponsor, holding(sponsor.grants).isEmpty {
+            return .ungranted(index.senior(sponsor.grants))
+        }
         if let revocation = revocation(of: node, grants, index) { return .revoked(revocation) }
         if case .redeem(let person, let invite) = one.deed {
             return verdict(onRedemption: node, of: invite, by: person, index)
@@ -213,16 +220,15 @@ struct Resolution: Sendable {
                 isSenior($0) && index[$0].takes(one.need)
             }
         }
-        for person in [one.author, one.sponsor].compactMap({ $0 }) {
+        for person in [one.author, one.sponsor?.person].compactMap({ $0 }) {
             for other in index.revocations[person] ?? [] where isSenior(other) {
                 guard case .revokeDevice(_, one.device) = index[other].deed else { continue }
                 if !index.isInPast(other, of: node) { found.append(other) }
             }
         }
         if let sponsor = one.sponsor {
-            found += index.unseen(index.takers[sponsor], by: one.past).joined().filter { other in
-                guard case .remove = index[other].deed else { return false }
-                return isSenior(other)
+            found += index.unseen(index.takers[sponsor.person], by: one.past).joined().filter {
+                isSenior($0) && index[$0].takes(sponsor.need)
             }
         }
         return index.senior(found)

@@ -1,0 +1,78 @@
+import ParleyWire
+
+// Who comes by an invite. Anybody in the roster may write it down, so nothing in it counts for more than
+// what its writer could give, and what the newcomer and the invite's key have signed.
+extension Admission {
+    func redeem(
+        _ redeem: Redeem, _ identities: inout IdentityCache
+    ) throws(ControlRejection) -> AuthorityNode {
+        try requireGroup()
+        let sponsor = try author()
+        guard let standing = view.standings[sponsor] else { throw .notInRoster }
+        guard let invite = index.byID[redeem.invite], view.holds(invite),
+            case .invite(let key, _, _, _) = index[invite].deed,
+            view.holding(index.endings[invite]).isEmpty
+        else { throw .unknownInvite }
+        let newcomer = redeem.newcomer
+        guard view.standings[newcomer.person] == nil else { throw .alreadyMember }
+        guard view.usesLeft(of: invite, index) > 0 else { throw .inviteUsedUp }
+        let right = try right(of: index[invite].author, .admin)
+        if candidate.isProofAsked {
+            guard redeem.isProven(in: candidate.space, by: key) else { throw .unprovenInvite }
+            guard redeem.isWanted(in: candidate.space) else { throw .unwanted }
+        }
+        if let refusal = view.refusal(
+            of: newcomer.person, by: invite, after: redeem.departures, index)
+        {
+            throw refusal
+        }
+        let testimony = try testimony(of: newcomer, below: standing.horizon, &identities)
+        guard !candidate.isProofAsked || testimony.devices.contains(redeem.device) else {
+            throw .unprovenDevices
+        }
+        let order = order(of: standing, right, invite)
+        return try node(
+            right, .admin, .redeem(newcomer.person, invite: invite), order, [testimony], Cut(),
+            sponsor: try self.sponsor(sponsor, standing, order))
+    }
+
+    /// Where it is heard: as its writer stands, and after the invite. The inviter may stand elsewhere by
+    /// now than when they made that.
+    private func order(of sponsor: Standing, _ right: Right, _ invite: Int) -> AuthorityKey {
+        let rank = max(
+            min(sponsor.member.rank, AuthorityKey.guestRank), right.rank, index[invite].key.rank)
+        return AuthorityKey(
+            rank: rank, phase: 1, age: sponsor.age, depth: candidate.past.count, id: candidate.id)
+    }
+
+    private func sponsor(
+        _ person: PersonID, _ standing: Standing, _ order: AuthorityKey
+    ) throws(ControlRejection) -> Sponsor {
+        // Whoever came by an invite came earlier than they let others in: that is heard before.
+        let grants = standing.heads.filter { index[$0].key < order }
+        guard !grants.isEmpty else { throw .noGrant }
+        return Sponsor(
+            person: person, need: standing.member.role >= .admin ? .admin : .reader,
+            grants: grants)
+    }
+}
+
+extension Resolution {
+    /// Why an invite does not bring back somebody who was in, or nil.
+    ///
+    /// Who was removed comes by an invite that was made since. Who left comes where they say so once
+    /// more: they name the Leave, or something later, or the invite is later itself.
+    func refusal(
+        of person: PersonID, by invite: Int, after departures: [OperationID],
+        _ index: AuthorityIndex
+    ) -> ControlRejection? {
+        let named = departures.compactMap { index.byID[$0] }.filter { index.contains(set, $0) }
+        for node in holding(index.about[person])
+        where index[node].expels(person) && !index.isInPast(node, of: invite) {
+            guard index[node].deed == .leave else { return .removedSince }
+            let isNamed = named.contains { $0 == node || index.isInPast(node, of: $0) }
+            if !isNamed { return .unwanted }
+        }
+        return nil
+    }
+}
