@@ -4,6 +4,7 @@ import ParleyRoster
 import ParleyWire
 import Testing
 
+@testable import ParleyCheckers
 @testable import ParleyLedger
 @testable import ParleySimulation
 
