@@ -191,9 +191,9 @@ extension NodeClient: NodeService {
             "importedLineCount", ["conversation": conversation, "fileHash": fileHash])
     }
 
-    /// See `NodeService.createBackup(file:)`.
-    public func createBackup(file: String) async throws -> BackupReport {
-        try await call("createBackup", ["file": file])
+    /// See `NodeService.createBackup(file:replacing:)`.
+    public func createBackup(file: String, replacing: Bool) async throws -> BackupReport {
+        try await call("createBackup", ["file": file, "replacing": replacing])
     }
 
     /// See `NodeService.noteRecoveryCode(root:backupKey:)`.

@@ -168,12 +168,13 @@ struct Route: Sendable {
             },
             Route("digests") { node, _ in try await node.digests() },
             Route("doctor") { node, _ in try await node.doctor() },
-            Route("createBackup", ["file"]) { node, a in
+            Route("createBackup", ["file", "replacing?"]) { node, a in
                 let file: String = try a("file")
                 guard file.hasPrefix("/"), file.utf8.count < 4096 else {
                     throw Failure.invalidParameters("\"file\" must be an absolute path")
                 }
-                return try await node.createBackup(file: file)
+                return try await node.createBackup(
+                    file: file, replacing: a.optional("replacing") ?? false)
             },
             Route("noteRecoveryCode", ["root", "backupKey"]) { node, a in
                 try await node.noteRecoveryCode(root: a("root"), backupKey: a("backupKey"))

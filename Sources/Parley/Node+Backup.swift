@@ -54,8 +54,11 @@ extension Node {
     /// conversations, settings; no key of this device.
     ///
     /// Only the recovery code opens it. The node goes on meanwhile; the backup shows it as it was
-    /// at one instant. A backup that lies at `file` is replaced once the new one is whole.
-    public func createBackup(file: String) async throws -> BackupReport {
+    /// at one instant.
+    ///
+    /// - Parameter replacing: whether a backup of this person that lies at `file` is replaced, once
+    ///   the new one is whole. One of another person never is.
+    public func createBackup(file: String, replacing: Bool) async throws -> BackupReport {
         let file = absolute(file)
         let plan = try await running.read { try BackupPlan($0) }
         var random = SystemRandom()
@@ -63,6 +66,11 @@ extension Node {
             throw NodeError("damaged", "The key that backups are sealed to is no key.")
         }
         do {
+            if let found = try BackupWriter.occupant(of: file, besides: sealer),
+                !replacing || !found.isOfSameCode
+            {
+                throw NodeError(replacing: found, at: file)
+            }
             let writer = try BackupWriter(path: file, sealer: sealer)
             let counts = try await write(plan, to: writer)
             return BackupReport(plan, counts, file: file, byteCount: try writer.finish())

@@ -1,7 +1,31 @@
+import Foundation
 import ParleySealing
+import ParleyStorage
 import ParleyWire
 
 extension NodeError {
+    /// Why a backup is not written over another one.
+    init(replacing found: BackupWriter.Occupant, at file: String) {
+        let moment = Date(timeIntervalSince1970: Double(found.time) / 1_000).formatted(
+            .iso8601.year().month().day().time(includingFractionalSeconds: false)
+                .dateTimeSeparator(.space))
+        guard found.isOfSameCode else {
+            self.init(
+                "backup-of-another",
+                "\(file) is a backup of another recovery code, which is another person's. It was "
+                    + "written at \(moment) UTC, and is left as it is.",
+                hint: "Name another file.")
+            return
+        }
+        self.init(
+            "older-backup",
+            "\(file) is an older backup of yours, written at \(moment) UTC. It may hold what is not "
+                + "here any more.",
+            hint:
+                "Name another file, or add --replace: then the new one takes its place once it is "
+                + "whole.")
+    }
+
     /// What a person is told of bytes that are no backup of theirs.
     init(_ rejection: BackupRejection, file: String) {
         switch rejection {

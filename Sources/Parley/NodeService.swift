@@ -137,8 +137,9 @@ public protocol NodeService: RelayService, SearchService, CallService {
     /// How many lines of this file are in, or 0.
     func importedLineCount(conversation: String, fileHash: String) async throws -> Int
     /// Writes everything that a new device of this person could use into one sealed file, which the
-    /// recovery code alone opens. The path is absolute.
-    func createBackup(file: String) async throws -> BackupReport
+    /// recovery code alone opens. The path is absolute. With `replacing` it takes the place of an older
+    /// backup of this person; of another person's it never does.
+    func createBackup(file: String, replacing: Bool) async throws -> BackupReport
     /// Notes that the person has the recovery code, whose public keys these are, in hex.
     func noteRecoveryCode(root: String, backupKey: String) async throws
     /// A page of changes after a cursor, as ``ChangeView`` tells; with nil it is empty and names the

@@ -49,6 +49,14 @@ public enum BackupFormat {
         return Array(hash.bytes.prefix(8))
     }
 
+    /// Whether a file that begins so was sealed to the same recovery code as one that begins so.
+    /// False where one of them is no whole header of this version.
+    public static func areOfOneCode(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count >= headerByteCount, right.count >= headerByteCount else { return false }
+        // The version, and the mark behind the number that each file has of its own.
+        return left[..<5] == right[..<5] && left[21..<29] == right[21..<29]
+    }
+
     /// The whole header is part of the key's making: a changed byte of it opens nothing.
     static func key(
         _ shared: WipedBytes, header: [UInt8], sealedTo key: BackupPublicKey

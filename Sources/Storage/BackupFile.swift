@@ -5,25 +5,36 @@ public import ParleySealing
 ///
 /// Whatever happens in between, the file that was there before stays as it was.
 public final class BackupWriter {
+    /// A backup that lies where another is to be written.
+    public struct Occupant: Equatable, Sendable {
+        /// Whether it was sealed to the same recovery code.
+        public let isOfSameCode: Bool
+        /// When it was written last, in Unix milliseconds.
+        public let time: UInt64
+    }
+
     /// Bytes written so far, sealed.
     public private(set) var byteCount = 0
 
     private let path: String
     private let temporary: String
+    private let occupant: Occupant?
     private var descriptor: Int32
     private var sealer: BackupSealer
     private var opener: BackupOpener
     private var waiting: [UInt8] = []
 
     /// Begins a backup that is to lie at `path`. A file there is replaced at the end if it is a
-    /// backup, and else left alone.
+    /// backup of the same recovery code, and else left alone.
     public init(path: String, sealer: BackupSealer) throws(HomeError) {
         self.path = path
         temporary = path + ".new"
         self.sealer = sealer
         opener = sealer.opener
-        try Self.checkPlace(path)
-        // What a backup that was cut off left.
+        occupant = try Self.occupant(of: path, besides: sealer)
+        try Self.requireOwn(occupant, path)
+        // What a backup that was cut off left; one that begins later may be another person's.
+        try Self.requireOwn(try Self.occupant(of: temporary, besides: sealer), temporary)
         unlink(temporary)
         descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw HomeError(errno: errno, path: path) }
@@ -33,16 +44,31 @@ public final class BackupWriter {
 
     deinit { abandon() }
 
-    private static func checkPlace(_ path: String) throws(HomeError) {
+    /// The backup that lies at this place; nil where nothing does.
+    ///
+    /// - Throws: where something else than a backup lies there.
+    public static func occupant(
+        of path: String, besides sealer: BackupSealer
+    ) throws(HomeError) -> Occupant? {
         var status = stat()
-        guard stat(path, &status) == 0 else { return }
-        let magic = BackupFormat.magic
-        guard status.st_mode & S_IFMT == S_IFREG,
-            try MachineDisk().begins(path, byteCount: magic.count) == magic
-        else {
-            throw HomeError(
-                .other, path: path, detail: "something else than a backup lies there")
-        }
+        guard stat(path, &status) == 0 else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw nothingOfOurs(path) }
+        let header = try MachineDisk().begins(path, byteCount: BackupFormat.headerByteCount)
+        guard header.starts(with: BackupFormat.magic) else { throw nothingOfOurs(path) }
+        let time = status.st_mtim
+        return Occupant(
+            isOfSameCode: BackupFormat.areOfOneCode(header, sealer.header),
+            time: UInt64(max(0, time.tv_sec)) * 1_000 + UInt64(max(0, time.tv_nsec)) / 1_000_000)
+    }
+
+    private static func nothingOfOurs(_ path: String) -> HomeError {
+        HomeError(.other, path: path, detail: "something else than a backup lies there")
+    }
+
+    private static func requireOwn(_ found: Occupant?, _ path: String) throws(HomeError) {
+        guard found?.isOfSameCode == false else { return }
+        throw HomeError(
+            .other, path: path, detail: "a backup of another recovery code lies there")
     }
 
     /// Adds bytes to the stream.
@@ -66,6 +92,10 @@ public final class BackupWriter {
             try write(sealer.seal(waiting, isLast: true))
             guard fsync(descriptor) == 0 else { throw HomeError(errno: errno, path: path) }
             try readBack()
+            // Somebody else may have written there meanwhile.
+            guard try Self.occupant(of: path, besides: sealer) == occupant else {
+                throw HomeError(.other, path: path, detail: "another file came there meanwhile")
+            }
             guard rename(temporary, path) == 0 else { throw HomeError(errno: errno, path: path) }
         } catch {
             abandon()

@@ -345,8 +345,10 @@ final class FakeNode: NodeService {
         state.withLock { $0.calls.append("rename \(device) \(name)") }
     }
 
-    func createBackup(file: String) async throws -> BackupReport {
-        state.withLock { $0.calls.append("createBackup \(file)") }
+    func createBackup(file: String, replacing: Bool) async throws -> BackupReport {
+        state.withLock {
+            $0.calls.append("createBackup \(file)" + (replacing ? " replacing" : ""))
+        }
         return BackupReport(
             file: file, byteCount: 61, name: "ada", person: "aa", device: "bb",
             time: 1_700_000_000_000, contactCount: 1, conversationCount: 1, logCount: 4,

@@ -25,7 +25,7 @@ struct BackupTests {
                     message: MessageReference(message.number), emoji: "🥒", on: true)
             }
             file = folder.path + "/backup"
-            report = try await node.createBackup(file: file)
+            report = try await node.createBackup(file: file, replacing: false)
             await node.shutdown()
         }
 
@@ -62,7 +62,8 @@ struct BackupTests {
         await new.shutdown()
         // A second backup, of the new device, is as good.
         let again = try await Node.open(NodeSettings(home: made.folder.home("new")))
-        let second = try await again.createBackup(file: made.folder.path + "/second")
+        let second = try await again.createBackup(
+            file: made.folder.path + "/second", replacing: false)
         #expect(second.device == report.device)
         _ = try Node.verifyBackup(file: second.file, code: made.code)
         await again.shutdown()
@@ -77,7 +78,7 @@ struct BackupTests {
         _ = try await old.send(conversation: "trip", texts: ["packed", "gone"], replyTo: nil)
         try await old.leave(conversation: "trip")
         let file = folder.path + "/backup"
-        _ = try await old.createBackup(file: file)
+        _ = try await old.createBackup(file: file, replacing: false)
         let digests = try await old.digests().map(\.digest)
         let cursor = try await old.changes(after: nil, limit: 1).cursor
         await old.shutdown()
@@ -152,19 +153,42 @@ struct BackupTests {
         #expect(try made.refusal(good) == nil)
     }
 
-    @Test("replaces an older backup, and nothing else")
+    @Test("replaces an older backup of the same person where that is asked for, and nothing else")
     func places() async throws {
         let made = try await Case(messageCount: 1)
         let node = try await Node.open(NodeSettings(home: made.folder.home("old")))
         let letter = made.folder.path + "/letter"
         try Data("Dear Ben".utf8).write(to: URL(filePath: letter))
         for place in [letter, made.folder.path, made.folder.path + "/no/such/folder", "/dev/null"] {
-            await #expect(throws: NodeError.self) { try await node.createBackup(file: place) }
+            await #expect(throws: NodeError.self) {
+                try await node.createBackup(file: place, replacing: false)
+            }
         }
         #expect(try Data(contentsOf: URL(filePath: letter)) == Data("Dear Ben".utf8))
         let first = try Data(contentsOf: URL(filePath: made.file))
-        _ = try await node.createBackup(file: made.file)
+        let kept = await #expect(throws: NodeError.self) {
+            try await node.createBackup(file: made.file, replacing: false)
+        }
+        #expect(kept?.code == "older-backup" && kept?.hint?.contains("--replace") == true)
+        #expect(try Data(contentsOf: URL(filePath: made.file)) == first)
+        _ = try await node.createBackup(file: made.file, replacing: true)
         #expect(try Data(contentsOf: URL(filePath: made.file)) != first)
+        // Of another person, whatever is said: neither the file, nor what its writing has left.
+        let (other, _) = try await Node.create(
+            NodeSettings(home: made.folder.home("other")), name: "ben")
+        let before = try Data(contentsOf: URL(filePath: made.file))
+        try before.write(to: URL(filePath: letter + ".bak.new"))
+        for (place, code) in [
+            (made.file, "backup-of-another"), (letter + ".bak", "home"),
+        ] {
+            let refused = await #expect(throws: NodeError.self) {
+                try await other.createBackup(file: place, replacing: true)
+            }
+            #expect(refused?.code == code, "\(place)")
+        }
+        #expect(try Data(contentsOf: URL(filePath: made.file)) == before)
+        #expect(try Data(contentsOf: URL(filePath: letter + ".bak.new")) == before)
+        await other.shutdown()
         #expect(!FileManager.default.fileExists(atPath: made.file + ".new"))
         let permissions = try FileManager.default.attributesOfItem(atPath: made.file)
         #expect(permissions[.posixPermissions] as? Int == 0o600)

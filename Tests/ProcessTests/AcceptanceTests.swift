@@ -149,7 +149,7 @@ struct AcceptanceTests {
         var expected = Set(first.joined())
         try await world.agree(world.everybody, on: expected, "the first half is everywhere")
         let backup = people.folder.path + "/ben.backup"
-        let made = try await people.client(benLaptop).createBackup(file: backup)
+        let made = try await people.client(benLaptop).createBackup(file: backup, replacing: false)
         #expect(made.operationCount > expected.count)
 
         let others = [world.benPhone, people.cara, world.caraPhone]

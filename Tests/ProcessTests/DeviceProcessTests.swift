@@ -30,7 +30,7 @@ struct DeviceProcessTests {
         let client = try await phone.start()
         // It knows what backups are sealed to, and nothing that opens them.
         let backup = pair.folder.path + "/backup"
-        #expect(try await client.createBackup(file: backup).name == "ann")
+        #expect(try await client.createBackup(file: backup, replacing: false).name == "ann")
         let code = pair.folder.path + "/code"
         try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
         #expect(

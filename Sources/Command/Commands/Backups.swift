@@ -39,8 +39,8 @@ struct BackupCreate: NodeCommand {
         abstract: "write a backup",
         discussion: """
             The node may run meanwhile: the backup shows it as it was at one instant. It is \
-            written beside its place and put there once it is whole; an older backup at that place \
-            stays until then.
+            written beside its place and put there once it is whole. An older backup of yours that \
+            lies there is replaced only with --replace; what is another person's never is.
 
             Example:
               parley backup create ada.parley
@@ -50,6 +50,8 @@ struct BackupCreate: NodeCommand {
     @OptionGroup var output: OutputOptions
     @Argument(help: "the file", completion: .file())
     var file: String
+    @Flag(name: .long, help: "in the place of an older backup of yours")
+    var replace = false
 
     func validate() throws { try Check.file(file) }
 
@@ -57,12 +59,14 @@ struct BackupCreate: NodeCommand {
         let path = URL(fileURLWithPath: file).standardized.path
         let watch = Task { await Self.watch(path + ".new") }
         defer { watch.cancel() }
-        let report = try await node.createBackup(file: path)
+        let report = try await node.createBackup(file: path, replacing: replace)
         watch.cancel()
         await watch.value
         try Output.show(report, json: output.json, as: report.text)
         if !output.json {
-            World.current.advise("only the recovery code opens it: parley backup verify shows that")
+            World.current.say(
+                "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
+            )
         }
     }
 
