@@ -125,6 +125,10 @@ public final class Node: Sendable {
             do {
                 let store = try openStore(settings)
                 let result = try body(store)
+                // From here on a home without one is a home whose guard was lost.
+                if let identity = try NodeKeys(in: store)?.identity {
+                    try store.writeGuard(of: identity)
+                }
                 let node = try assemble(store, settings)
                 try home.endMaking()
                 return (node, result)

@@ -127,7 +127,9 @@ struct Guard {
 
 extension SQLiteStore {
     /// Replaces the guard with these heads of this device's own logs. As long as the database is
-    /// behind, what the guard remembered beyond them stays.
+    /// behind, what the guard remembered beyond them stays. Where the guard told nothing of this
+    /// database, none is written before a peer has shown what there was: one made of a database that
+    /// was set back would say at the next start that nothing is missing.
     ///
     /// - Parameter cardVersion: of this device's part of its card. The greatest that the guard ever
     ///   remembered stays.
@@ -135,8 +137,10 @@ extension SQLiteStore {
         heads: [GuardedHead], cardVersion: CardVersion = .zero
     ) throws(HomeError) {
         guardedCardVersion = max(guardedCardVersion, cardVersion)
-        guard rejoin != nil else {
-            return try guardWriter.write(heads, cardVersion: guardedCardVersion)
+        switch rejoin {
+        case nil: return try guardWriter.write(heads, cardVersion: guardedCardVersion)
+        case .guardMissing, .guardDamaged, .anotherInstance: return
+        case .behind: break
         }
         var highest: [LogID: GuardedHead] = [:]
         for head in try readGuard() + heads

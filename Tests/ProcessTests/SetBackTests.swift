@@ -148,4 +148,24 @@ struct SetBackTests {
             try await pair.isWhole(ann, ["one", "two"])
         }
     }
+
+    @Test("without its guard stays so over any number of commands, and until a peer is met")
+    func noGuardOverCommands() async throws {
+        let pair = try await SetBackPair(written: Self.texts, after: ["one"])
+        try pair.setBack { !$0.hasPrefix("guard") }
+        try FileManager.default.removeItem(atPath: pair.home + "/guard")
+        pair.ben.setOffline(true)
+        for _ in 1...3 {
+            let sent = try await Program.run("send", "ben", "a fork", "--home", pair.home)
+            #expect(sent.status == 1 && sent.output.contains("fell behind"), "\(sent.output)")
+            let status = try await Program.run("status", "--home", pair.home)
+            #expect(status.output.contains("the guard file is missing"), "\(status.output)")
+            let doctor = try await Program.run("doctor", "--home", pair.home)
+            #expect(doctor.status == 1 && doctor.output.contains("✗"), "\(doctor.output)")
+        }
+        let ann = try await pair.open {
+            try await pair.isReadOnly($0, because: "the guard file")
+        }
+        try await pair.isWhole(ann, ["one"] + Self.texts)
+    }
 }
