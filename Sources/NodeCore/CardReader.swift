@@ -77,7 +77,24 @@ public enum CardReader {
     public static func name(
         of person: PersonID, _ store: some NodeStore
     ) throws(StoreError) -> String {
-        try kept(of: person, store)?.name ?? ""
+        let card = try kept(of: person, store)
+        if let name = card?.name, !name.isEmpty { return name }
+        return try store.value(.profile, lastName(of: person)).map {
+            String(decoding: $0, as: UTF8.self)
+        } ?? ""
+    }
+
+    /// Keeps the name of a person whose card changes: where none of the devices that said it is theirs
+    /// any more, they are still called so, until another one says something.
+    static func keepName(
+        from before: Card, to after: Card, _ store: some NodeStore
+    ) throws(StoreError) {
+        guard after.parts.isEmpty, !before.name.isEmpty else { return }
+        try store.setValue(Array(before.name.utf8), .profile, lastName(of: before.person))
+    }
+
+    private static func lastName(of person: PersonID) -> [UInt8] {
+        Array("last name".utf8) + person.bytes
     }
 
     /// Where a person's devices were last known to be.

@@ -51,6 +51,7 @@ extension NodeCore {
         guard after != before else { return }
         let bytes = after.encoded
         guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, store) }
+        try CardReader.keepName(from: before, to: after, store)
         try store.setValue(bytes, .card, card.person.bytes)
         try follow(from: before, to: after, at: now, store, &effects)
         guard after.identity != before.identity, card.person != identity.person,
@@ -72,8 +73,9 @@ extension NodeCore {
         invites.areCardsDue = true
         let card = Card(person: log.person, identity: log.encoded, parts: [])
         let known = try CardReader.kept(of: log.person, store)
-        try store.setValue(
-            (known?.merged(with: card).card ?? card).encoded, .card, log.person.bytes)
+        let after = known?.merged(with: card).card ?? card
+        if let known { try CardReader.keepName(from: known, to: after, store) }
+        try store.setValue(after.encoded, .card, log.person.bytes)
         effects.append(.commitFully)
         effects.append(.renewIdentity(log.encoded))
         try changed(from: old, to: log, at: now, store, &effects)

@@ -113,6 +113,14 @@ struct SettingsProcessTests {
         try await eventually("ben sees that she is there", on: [again, all.ben]) {
             try await ben.presences().people.map(\.presence) == ["online"]
         }
+        // The device that was lost is found: it hears that it is revoked, and whose it was.
+        let old = try await all.ann.start()
+        try await eventually("it knows", on: [all.ann, all.ben]) {
+            try await old.status().readOnlyReason?.contains("revoked") == true
+        }
+        #expect(try await old.status().name == "ann")
+        #expect(try await all.ann.stop() == 0)
+        #expect(try await all.ann.start().status().name == "ann")
         #expect(try await again.stop() == 0)
         try await all.end()
     }
