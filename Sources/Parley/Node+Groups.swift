@@ -23,7 +23,7 @@ extension Node {
 
     /// Takes a person out of a group.
     public func removeMember(conversation: String, person: String) async throws -> GroupView {
-        let (space, id) = try await find(conversation, person)
+        let (space, id) = try await find(conversation, person, isInIt: true)
         return try await perform(.removeMember(space, id), in: space)
     }
 
@@ -31,7 +31,7 @@ extension Node {
     public func setRole(
         conversation: String, person: String, role: String
     ) async throws -> GroupView {
-        let (space, id) = try await find(conversation, person)
+        let (space, id) = try await find(conversation, person, isInIt: true)
         return try await perform(.setRole(space, id, try Self.role(role)), in: space)
     }
 
@@ -160,12 +160,16 @@ extension Node {
     }
 
     private func find(
-        _ conversation: String, _ person: String
+        _ conversation: String, _ person: String, isInIt: Bool = false
     ) async throws -> (SpaceID, PersonID) {
         try await read { views in
-            let space = try views.conversation(conversation).id
+            let record = try views.conversation(conversation)
+            let space = record.id
             do {
-                return (space, try views.person(person))
+                return (
+                    space,
+                    try isInIt ? views.member(person, of: record) : views.person(person)
+                )
             } catch let error as NodeError where error.code == "unknown-person" {
                 // Who is not oneself either is unknown, as was said.
                 guard (try? views.person(person, among: [views.ownPerson])) != nil else {

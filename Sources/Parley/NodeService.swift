@@ -262,6 +262,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// The conversation of the same two that new messages go into instead, in hex; nil for all but those
     /// that were begun while that one was not known here.
     public var supersededBy: String?
+    /// Whether one was in it before, was added again, and has not answered: it can be read, and nothing
+    /// new comes.
+    public var isInvited = false
 }
 
 /// What a conversation looks like here.

@@ -59,7 +59,7 @@ extension Views {
                 member.role,
                 MemberView(
                     person: member.person.description,
-                    name: try name(of: member.person, in: roster), role: member.role.word,
+                    name: try bareName(of: member.person, in: roster), role: member.role.word,
                     isSelf: member.person == ownPerson,
                     isVerified: contact?.isVerified ?? false,
                     isLinked: linked.contains(member.person),

@@ -56,7 +56,7 @@ extension Views {
         _ notices: [Notice]
     ) throws -> ContactView {
         ContactView(
-            person: person.description, name: try name(of: person), state: state,
+            person: person.description, name: try bareName(of: person), state: state,
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
             isWritable: try hasDirect(with: person) && state != "blocked",
@@ -110,46 +110,6 @@ extension Views {
         return false
     }
 
-    // MARK: Names that look alike
-
-    /// Contacts whose name looks like that of a person, and oneself.
-    func resembles(_ person: PersonID) throws -> [String] {
-        let name = try name(of: person)
-        // What stands in brackets behind a name can pass for a word of the program, as “(you)”.
-        let bare = name.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
-        let alike = try Set(lookalikes(of: name) + lookalikes(of: bare)).sorted()
-        return try alike.filter { $0 != person }.map { other in
-            let start = other == ownPerson ? "you, " : ""
-            return start + "\(try self.name(of: other)) (\(other.short))"
-        }
-    }
-
-    private func lookalikes(of name: String) throws -> [PersonID] {
-        let keys = Confusables.keys(of: name)
-        let all = try names.lookalikes ?? readLookalikes()
-        names.lookalikes = all
-        return Set(keys.flatMap { all[$0] ?? [] }).sorted()
-    }
-
-    /// Who looks like what, of oneself and the people whom one has or is to have for contacts.
-    private func readLookalikes() throws -> [String: [PersonID]] {
-        var people: Set<PersonID> = [ownPerson]
-        people.formUnion(try store.values(.introduction).compactMap { PersonID($0.key) })
-        if let own = core.ownSpace {
-            for contact in try Overview.contacts(ownSpace: own.number, in: store)
-            where !contact.isBlocked && contact.state != .declined {
-                people.insert(contact.person)
-            }
-        }
-        var all: [String: [PersonID]] = [:]
-        for person in people.sorted() {
-            for key in Confusables.keys(of: try name(of: person)) {
-                all[key, default: []].append(person)
-            }
-        }
-        return all
-    }
-
     // MARK: Notices
 
     /// What happened to somebody's devices, in words.
@@ -178,7 +138,7 @@ extension Views {
     func news(of person: PersonID, at wall: UInt64) throws -> String? {
         if let contact = try contact(person), contact.state == .pending, !contact.isBlocked {
             let alike = try resembles(person)
-            return "\(try name(of: person)) asks to be your contact: parley contact accept "
+            return "\(try bareName(of: person)) asks to be your contact: parley contact accept "
                 + "\(person.short), or parley contact decline \(person.short)"
                 + (alike.isEmpty
                     ? "" : ". The name looks like that of \(alike.joined(separator: ", ")).")
@@ -201,7 +161,9 @@ extension Views {
 
     /// Names of those who wait for an answer.
     func requests() throws -> [String] {
-        try contacts().filter { $0.state == "pending" }.map(\.name)
+        try contacts().filter { $0.state == "pending" }.map {
+            try bytes(hex: $0.person).flatMap { PersonID($0) }.map { try name(of: $0) } ?? $0.name
+        }
     }
 
     func contact(view person: PersonID) throws -> ContactView {

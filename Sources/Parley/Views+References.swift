@@ -21,10 +21,26 @@ extension Views {
         var resolver = Resolver<PersonID>(argument)
         for person in persons {
             resolver.consider(
-                person, name: try name(of: person), identifier: person.description)
+                person, names: [try bareName(of: person), try name(of: person)],
+                identifiers: [person.description])
         }
-        guard let person = try resolver.thing() else { throw NodeError(.unknownPerson) }
+        guard let person = try resolver.thing() else {
+            let refusal = NodeError(.unknownPerson)
+            throw NodeError(
+                refusal.code, "“\(argument)” is no contact of yours.", hint: refusal.hint)
+        }
         return person
+    }
+
+    /// The person that an argument means of those in a conversation, where it means one of them; else
+    /// of all.
+    func member(_ argument: String, of space: SpaceRecord) throws -> PersonID {
+        let members = try roster(of: space)?.members.map(\.person) ?? []
+        do {
+            return try person(argument, among: members.filter { $0 != ownPerson })
+        } catch let error as NodeError where error.code == "unknown-person" {
+            return try person(argument)
+        }
     }
 
     /// Everybody but oneself of whom this node knows the name.
@@ -58,7 +74,7 @@ extension Views {
                 }
             }
             resolver.consider(
-                space, names: [try title(of: space, roster)], identifiers: identifiers)
+                space, names: try titles(of: space, roster), identifiers: identifiers)
         }
         if let space = try resolver.thing() { return space }
         if let contact = try notMet(argument) {
@@ -86,9 +102,21 @@ extension Views {
         throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
     }
 
-    /// Groups that one was added to and has not accepted: they are in no list of conversations.
+    /// Groups that one was added to and has not accepted: they are in no list of conversations. One that
+    /// one was in before, of which something is here to read, is.
     func unaccepted() throws -> Set<SpaceID> {
-        Set(try store.values(.invitation).compactMap { SpaceID($0.key) })
+        Set(
+            try store.values(.invitation).compactMap { SpaceID($0.key) }.filter {
+                try !isHeld($0)
+            })
+    }
+
+    /// Whether more is here of a space than its control log: nobody else's invitation brings that.
+    private func isHeld(_ id: SpaceID) throws -> Bool {
+        guard let space = try store.space(id) else { return false }
+        return try store.logs(in: space.number).contains {
+            $0.lane != .control && $0.heldCount > 0
+        }
     }
 
     /// Somebody who is to be a contact, with whom there is no conversation before both have met.
@@ -140,6 +168,11 @@ extension Views {
         }
         guard let device = try resolver.thing(), let device else {
             throw NodeError(.unknownDevice)
+        }
+        if core.node.log.revoked.contains(device) {
+            throw NodeError(
+                "revoked-device", "That device was revoked already: \(device.short).",
+                hint: "`parley device list` shows those that are active.")
         }
         return device
     }

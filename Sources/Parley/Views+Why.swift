@@ -47,7 +47,8 @@ extension Views {
         let people = try everyone()
         for person in people + [ownPerson] {
             resolver.consider(
-                .person(person), name: try name(of: person), identifier: person.description)
+                .person(person), names: [try bareName(of: person), try name(of: person)],
+                identifiers: [person.description])
         }
         for device in try everyDevice() {
             resolver.consider(.device(device), name: "", identifier: device.description)
@@ -210,17 +211,22 @@ extension Views {
                     what: found.member.map {
                         "\($0.role.word), with \($0.devices.count) of their devices"
                     } ?? "not in it", source: "the group's operations"))
-            for reason in found.reasons { facts.append(try fact(reason, in: title, space)) }
+            for reason in found.reasons {
+                facts.append(try fact(reason, about: person, in: title, space))
+            }
         }
-        return ExplanationView(title: "\(try name(of: person)), \(person.short)", facts: facts)
+        return ExplanationView(title: "\(try bareName(of: person)), \(person.short)", facts: facts)
     }
 
     private func fact(
-        _ reason: ControlReason, in title: String, _ space: SpaceRecord
+        _ reason: ControlReason, about person: PersonID, in title: String, _ space: SpaceRecord
     ) throws -> Fact {
         let author = try reason.author.map { try name(of: $0, in: roster(of: space)) }
+        // Who began a group put others into it.
+        let isGuest = reason.kind == .genesis && reason.author != person
+        let what = isGuest ? "in it from the beginning" : Self.words(reason.kind)
         return Fact(
-            about: title, what: Self.words(reason.kind) + Self.words(reason.outcome),
+            about: title, what: what + Self.words(reason.outcome),
             source: author.map { "by \($0)" } ?? "by device \(reason.device.short)",
             since: reason.wallClock)
     }

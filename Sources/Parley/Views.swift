@@ -27,12 +27,24 @@ struct Views {
 
     // MARK: People
 
+    /// A person's name as it is shown: with the start of the identifier behind it where somebody else
+    /// who is known here could be taken for them.
+    func name(of person: PersonID, in roster: Roster? = nil) throws -> String {
+        if let shown = names.shown[person] { return shown }
+        let bare = try bareName(of: person, in: roster)
+        let isAmbiguous = try bare != person.short && !lookalikes(of: person, in: roster).isEmpty
+        let shown = isAmbiguous ? "\(bare) (\(person.short))" : bare
+        names.shown[person] = shown
+        return shown
+    }
+
     /// What one calls a person: an alias, else the name on their card, else the name that a
     /// conversation began with, else the start of their identifier.
-    func name(of person: PersonID, in roster: Roster? = nil) throws -> String {
+    func bareName(of person: PersonID, in roster: Roster? = nil) throws -> String {
         if let known = names.known[person] { return known }
         let name = try readName(of: person, in: roster)
-        names.known[person] = name
+        // A roster may know one where nothing else does.
+        if roster != nil || name != person.short { names.known[person] = name }
         return name
     }
 
@@ -106,16 +118,27 @@ struct Views {
             unread: summary.unreadCount, isMuted: summary.isMuted,
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
-            supersededBy: try successor(of: summary.space, roster)?.id.description)
+            supersededBy: try successor(of: summary.space, roster)?.id.description,
+            isInvited: roster.isInvited(ownPerson))
     }
 
     /// What a conversation is called. One whose place another has bears the start of its identifier.
     func title(of space: SpaceRecord, _ roster: Roster) throws -> String {
-        let name = try plainTitle(of: space, roster)
+        let name = try plainTitle(of: space, roster) { try self.name(of: $0, in: roster) }
         return try successor(of: space, roster) == nil ? name : "\(name) (\(space.id.short))"
     }
 
-    private func plainTitle(of space: SpaceRecord, _ roster: Roster) throws -> String {
+    /// What a conversation answers to: what it is called, without what tells persons of one name apart,
+    /// and as it is shown.
+    func titles(of space: SpaceRecord, _ roster: Roster) throws -> [String] {
+        let shown = try title(of: space, roster)
+        guard try successor(of: space, roster) == nil else { return [shown] }
+        return [try plainTitle(of: space, roster) { try bareName(of: $0, in: roster) }, shown]
+    }
+
+    private func plainTitle(
+        of space: SpaceRecord, _ roster: Roster, _ name: (PersonID) throws -> String
+    ) throws -> String {
         if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
             return VisibleName.shown(name)
         }
@@ -125,7 +148,7 @@ struct Views {
             if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
         }
         let others = roster.members.filter { $0.person != ownPerson }
-        let names = try others.map { try name(of: $0.person, in: roster) }
+        let names = try others.map { try name($0.person) }
         // A group whose name has not come must not answer to a person's.
         if space.kind == .group, let name = names.first, names.count == 1 {
             return "group with \(name)"
@@ -232,8 +255,25 @@ enum Cursor {
 /// Names that were read before, for the length of one reading of the store.
 final class NameCache {
     var known: [PersonID: String] = [:]
-    /// Contacts and oneself by what their names look like.
-    var lookalikes: [String: [PersonID]]?
+    /// The same as they are shown.
+    var shown: [PersonID: String] = [:]
+    var lookalikes: Lookalikes?
+}
+
+/// Everybody of whom a name is known, by what it looks like.
+struct Lookalikes {
+    /// What tells whether it still holds: how often cards were written, and how much one's own space
+    /// holds.
+    struct Stand: Equatable {
+        var cardChangeCount: Int
+        var ownEnd: UInt64
+    }
+
+    var stand: Stand
+    /// Ascending by person.
+    var persons: [String: [PersonID]] = [:]
+    /// Oneself, and those whom one has or is to have for contacts.
+    var contacts: Set<PersonID> = []
 }
 
 /// Rosters that were read before: reading one verifies the signatures of everybody's identity.
@@ -252,6 +292,8 @@ final class RosterCache {
     /// Beyond this many spaces it begins anew.
     private static let countMax = 1024
     private var kept: [SpaceID: Kept] = [:]
+    /// Who looks like whom, as it was read last.
+    var lookalikes: Lookalikes?
 
     func roster(of space: SpaceRecord, in store: some LogStore) throws(StoreError) -> Roster? {
         var count: UInt64 = 0

@@ -14,6 +14,7 @@ extension SQLiteStore {
         _ value: [UInt8]?, _ table: ValueTable, _ key: [UInt8]
     ) throws(StoreError) {
         writes()
+        if table == .card || table == .introduction { cardChangeCount += 1 }
         guard let value else {
             let statement = statements.values.remove
             statement.bind(1, Int64(table.rawValue))

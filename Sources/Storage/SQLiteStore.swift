@@ -18,6 +18,10 @@ public final class SQLiteStore: TransactionalStore {
     /// zero where it tells of none.
     public internal(set) var guardedCardVersion = CardVersion.zero
 
+    /// How often a card or an introduction was written since it was opened: what was read of all of
+    /// them holds as long as this stays.
+    public internal(set) var cardChangeCount = 0
+
     /// Why it is only read, or nil.
     public let bar: WriteBar?
 

@@ -21,6 +21,11 @@ struct Conversations: NodeCommand {
         let all = try await node.conversations()
         try Output.show(all, json: output.json, as: Self.text(all))
         if output.json { return }
+        for again in all where again.isInvited {
+            World.current.advise(
+                "you were added to \(harmless(again.name)) again: parley invitations accept "
+                    + "\(again.id.prefix(8)), or parley invitations decline \(again.id.prefix(8))")
+        }
         let requests = try await node.contacts().filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
@@ -37,8 +42,10 @@ struct Conversations: NodeCommand {
                     conversation.newest.map(clock.moment) ?? "-",
                     conversation.unread > 0 ? "\(conversation.unread) new" : "",
                     conversation.isMuted ? "muted" : "",
-                    conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
-                        ?? conversation.waitingFor ?? "",
+                    conversation.isInvited
+                        ? "invited again"
+                        : conversation.supersededBy.map { "goes on in \($0.prefix(8))" }
+                            ?? conversation.waitingFor ?? "",
                     conversation.members.joined(separator: ", "),
                 ]
             }

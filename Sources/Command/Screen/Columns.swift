@@ -67,6 +67,17 @@ enum Columns {
         return text[..<end] + "…"
     }
 
+    /// The name, or the start of it that fits; the start of an identifier in brackets behind it, which
+    /// tells it from another, is never cut off.
+    static func cutName(_ name: String, to count: Int) -> String {
+        guard columnCount(name) > count else { return name }
+        let end = name.suffix(11)
+        let isIdentifier =
+            end.hasPrefix(" (") && end.hasSuffix(")")
+            && end.dropFirst(2).dropLast().allSatisfy { $0.isASCII && $0.isHexDigit }
+        return isIdentifier ? cut(String(name.dropLast(11)), to: count) + end : cut(name, to: count)
+    }
+
     /// Fewer columns than these are not worth a wrap.
     private static let countMin = 12
 

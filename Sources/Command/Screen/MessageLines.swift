@@ -22,9 +22,12 @@ struct MessageLines {
     }
 
     private mutating func widen(for message: MessageView) {
-        let author = columnCount(harmless(message.author))
-        authorColumns = max(authorColumns, min(Self.authorColumnsMax, author))
+        authorColumns = max(authorColumns, columnCount(Self.author(of: message)))
         numberColumns = max(numberColumns, "#\(message.number)".count)
+    }
+
+    private static func author(of message: MessageView) -> String {
+        Columns.cutName(harmless(message.author), to: authorColumnsMax)
     }
 
     /// The lines of one message, after the heading of its day where that is a new one.
@@ -85,7 +88,8 @@ struct MessageLines {
         let number = "#\(message.number)"
         let gap = String(repeating: " ", count: max(0, numberColumns - number.count))
         let place = "  \(gap)\(number)  \(clock.time(message.time))  "
-        let author = column(message.isAction ? "*" : message.author, authorColumns)
+        let author = column(
+            message.isAction ? "*" : Self.author(of: message), authorColumns)
         let start =
             screen.styled(place, .faint)
             + screen.styled(author, message.isOwn ? .own : .name(message.author)) + "  "

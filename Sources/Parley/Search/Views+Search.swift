@@ -40,8 +40,13 @@ extension Views {
         for space in try store.spaces() where space.kind != .own {
             guard let roster = try roster(of: space) else { continue }
             for member in roster.members {
-                let name = Folding.folded(try self.name(of: member.person, in: roster))
-                if authors.names.contains(name) { authors.persons.insert(member.person) }
+                let names = [
+                    try bareName(of: member.person, in: roster),
+                    try name(of: member.person, in: roster),
+                ]
+                if names.contains(where: { authors.names.contains(Folding.folded($0)) }) {
+                    authors.persons.insert(member.person)
+                }
             }
             for log in try store.logs(in: space.number) where log.lane == .content {
                 guard let person = roster.person(of: log.device),

@@ -1,0 +1,77 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// Names that look alike. Wherever a person is shown whose name could be another's, the start of the
+/// identifier stands behind it. Source: `Protocol/05-identity.md`, "Names".
+extension Views {
+    /// Contacts whose name looks like that of a person, and oneself: each the name, and the start of
+    /// the identifier in brackets.
+    func resembles(_ person: PersonID) throws -> [String] {
+        let contacts = try everybodysLooks().contacts
+        return try lookalikes(of: person, in: nil).filter { contacts.contains($0) }.map { other in
+            let start = other == ownPerson ? "you, " : ""
+            return start + "\(try bareName(of: other)) (\(other.short))"
+        }
+    }
+
+    /// Others who are known here, oneself included, and whose name looks like that of a person;
+    /// ascending.
+    func lookalikes(of person: PersonID, in roster: Roster?) throws -> [PersonID] {
+        let looks = try everybodysLooks()
+        let keys = Self.keys(of: try bareName(of: person, in: roster))
+        return Set(keys.flatMap { looks.persons[$0] ?? [] }).subtracting([person]).sorted()
+    }
+
+    private static func keys(of name: String) -> [String] {
+        // What stands in brackets behind a name can pass for a word of the program, as “(you)”.
+        let bare = name.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")
+        return Confusables.keys(of: name) + Confusables.keys(of: bare)
+    }
+
+    /// Who looks like what, of all whose name is known here. It is read anew only after a card or a note
+    /// on a person came.
+    private func everybodysLooks() throws -> Lookalikes {
+        if let known = names.lookalikes { return known }
+        var ownEnd: UInt64 = 0
+        if let own = core.ownSpace {
+            for log in try store.logs(in: own.number) { ownEnd += log.end }
+        }
+        let stand = Lookalikes.Stand(cardChangeCount: store.cardChangeCount, ownEnd: ownEnd)
+        if let known = rosters.lookalikes, known.stand == stand {
+            names.lookalikes = known
+            return known
+        }
+        let looks = try readLooks(stand)
+        (names.lookalikes, rosters.lookalikes) = (looks, looks)
+        return looks
+    }
+
+    private func readLooks(_ stand: Lookalikes.Stand) throws -> Lookalikes {
+        var looks = Lookalikes(stand: stand)
+        looks.contacts = [ownPerson]
+        looks.contacts.formUnion(try store.values(.introduction).compactMap { PersonID($0.key) })
+        var known = looks.contacts
+        known.formUnion(try store.values(.card).compactMap { PersonID($0.key) })
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
+                known.insert(contact.person)
+                if contact.isBlocked || contact.state == .declined { continue }
+                looks.contacts.insert(contact.person)
+            }
+        }
+        for person in known.sorted() {
+            let name = try bareName(of: person)
+            // Of whom nothing else is known, the identifier is shown anyway.
+            if name == person.short { continue }
+            for key in Confusables.keys(of: name) {
+                looks.persons[key, default: []].append(person)
+            }
+        }
+        return looks
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ben knows two who have one name; then one of them takes ben's.
+@Suite("Two persons of one name", .serialized, .timeLimit(.minutes(3)))
+struct NamesakeProcessTests {
+    private func run(_ words: String..., at node: NodeProcess) async throws -> String {
+        let program = try Program(words + ["--home", node.home])
+        #expect(try await program.ended() == 0, "\(words): \(program.output)")
+        return program.output
+    }
+
+    @Test("bear the start of their identifier wherever one of them is shown")
+    func everywhere() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ben, all.ann, named: "ann")
+        try await all.meet(all.ben, all.cara, named: "cara")
+        let (ann, ben, cara) = (
+            try await all.client(all.ann), try await all.client(all.ben),
+            try await all.client(all.cara)
+        )
+        let persons = try await [ann.status().person, cara.status().person]
+        _ = try await ben.newConversation(name: "mix", members: persons)
+        try await cara.rename(to: "Ann")
+        let shown = ["ann (\(persons[0].prefix(8)))", "Ann (\(persons[1].prefix(8)))"]
+        try await eventually("ben sees the name", on: [all.ben]) {
+            try await Set(ben.conversations().map(\.name)) == Set(shown + ["mix"])
+        }
+        for (client, text) in [(ann, "the right key"), (cara, "which key")] {
+            try await eventually("they are in", on: [all.ann, all.cara]) {
+                try await client.conversations().contains { $0.name == "mix" }
+            }
+            _ = try await client.send(conversation: "mix", texts: [text], replyTo: nil)
+        }
+        try await eventually("ben has both", on: [all.ben]) {
+            try await all.texts("mix", of: all.ben).count == 2
+        }
+        for words in [
+            ["read", "mix", "--newest"], ["search", "key"], ["conversations"], ["status"],
+        ] {
+            let program = try Program(words + ["--home", all.ben.home])
+            #expect(try await program.ended() == 0)
+            for name in shown { #expect(program.output.contains(name), "\(program.output)") }
+        }
+        let said = try await run("ask", "who has the right key", at: all.ben)
+        #expect(said.contains("– \(shown[0]) in mix"), "\(said)")
+        // Ann, who never met cara, sees that cara's name could be her own.
+        let seen = try await run("read", "mix", "--newest", at: all.ann)
+        #expect(seen.contains(shown[1]), "\(seen)")
+        // A bare name still means what it did, and fits two; as it is shown it fits one.
+        let both = try await Program.run("read", "ann", "--home", all.ben.home)
+        #expect(both.status == 1 && both.output.contains("fits 2"), "\(both.output)")
+        _ = try await run("send", shown[1], "to you", at: all.ben)
+        _ = try await run("send", "ben", "alone", at: all.cara)
+
+        try await cara.rename(to: "Ben")
+        let posing = "Ben (\(persons[1].prefix(8)))"
+        try await eventually("ben sees his name", on: [all.ben]) {
+            try await ben.conversations().contains { $0.name == posing }
+        }
+        let own = try await run("read", posing, "--newest", at: all.ben)
+        let person = try await ben.status().person
+        #expect(own.contains("\(posing)  alone"), "\(own)")
+        #expect(own.contains("ben (\(person.prefix(8)))  to you"), "\(own)")
+        // Now that nobody else is called so, ann is ann.
+        #expect(try await ben.conversations().contains { $0.name == "ann" })
+        try await all.end()
+    }
+}
