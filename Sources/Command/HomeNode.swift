@@ -49,7 +49,8 @@ enum HomeNode {
     static func join(
         home: String, text: String, name: String, passphrase: [UInt8]?
     ) async throws -> RunningHome {
-        let settings = NodeSettings(home: home, passphrase: passphrase)
+        var settings = NodeSettings(home: home, passphrase: passphrase)
+        settings.isSilent = true
         return RunningHome(try await Node.join(settings, text: text, name: name))
     }
 

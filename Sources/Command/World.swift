@@ -94,9 +94,19 @@ struct World: Sendable {
         }
     }
 
+    private static func readStandardInput() throws -> Data? {
+        do {
+            return try FileHandle.standardInput.read(upToCount: 1 << 16)
+        } catch {
+            throw NodeError(
+                "no-input", "The input cannot be read: it is closed, or is no file.",
+                hint: "Give the text as an argument, or from a file: < FILE")
+        }
+    }
+
     private static func readStandardInput(byteCountMax: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        while let more = try FileHandle.standardInput.read(upToCount: 1 << 16), !more.isEmpty {
+        while let more = try readStandardInput(), !more.isEmpty {
             bytes += more
             guard bytes.count <= byteCountMax else {
                 throw NodeError(

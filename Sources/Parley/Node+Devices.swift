@@ -35,6 +35,8 @@ extension Node {
         let key = DeviceSigningKey.generate(using: &random)
         let noise = DeviceNoiseKey.generate(using: &random)
         let prekey = Prekey(of: key, at: SystemClock.now.wall, using: &random)
+        // The text is good once: it is not spent on a home that cannot be made.
+        try explaining { try Home(settings.home).requireRoom() }
         // Asked before anything is made, so that a refusal leaves nothing behind.
         let (card, log, backupKey) = try await DeviceCall.make(
             offer, as: key, noise: noise, name: name, prekey: prekey.certificate,

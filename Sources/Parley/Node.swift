@@ -33,7 +33,9 @@ public final class Node: Sendable {
         store: sending SQLiteStore, keys: NodeKeys, settings: NodeSettings
     ) {
         home = store.home
-        let logger = Logger(label: "parley")
+        let logger =
+            settings.isSilent
+            ? Logger(label: "parley") { _ in SwiftLogNoOpLogHandler() } : Logger(label: "parley")
         let core = NodeCore(
             identity: keys.identity, rejoin: Rejoin(store), cardVersion: store.guardedCardVersion)
         running = RunningNode(

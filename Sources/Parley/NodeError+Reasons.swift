@@ -59,7 +59,7 @@ extension NodeError {
         case .unknownMessage:
             self.init(
                 "unknown-message", "There is no such message.",
-                hint: "`parley read` shows each message with its number.")
+                hint: "`parley read CONVERSATION` shows each message with its number.")
         case .tooLong(let byteCount, let limit):
             self.init(
                 "too-long", "That is \(byteCount) bytes long; at most \(limit) can be sent.",
@@ -179,7 +179,8 @@ extension NodeError {
             self.init(
                 "own-device",
                 "A device does not revoke itself: nobody would hear of it from there.",
-                hint: "Say it on another device of yours.")
+                hint: "Say it on a device of yours that is senior to it, or on any other with "
+                    + "--code-file FILE and your recovery code.")
         case .needsRecoveryCode:
             self.init(
                 "needs-recovery-code",
@@ -224,11 +225,13 @@ extension NodeError {
         case .notAsked:
             self.init(
                 "not-asked", "That person does not wait for an answer.",
-                hint: "`parley contacts` shows who does. `parley contact block` keeps one away.")
+                hint:
+                    "`parley contacts` shows who does. `parley contact block PERSON` keeps one away."
+            )
         case .blocked:
             self.init(
                 "blocked", "You blocked that person.",
-                hint: "`parley contact unblock` ends that.")
+                hint: "`parley contact unblock PERSON` ends that.")
         default: preconditionFailure("a refusal that is not about other persons")
         }
     }

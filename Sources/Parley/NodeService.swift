@@ -227,6 +227,8 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var warnings: [String]
     /// Whether something that others hold is still being fetched.
     public var isCatchingUp = false
+    /// Whether the disk had no room for what was last to be stored.
+    public var isDiskFull = false
     /// Whether the node runs; else its home was opened for this question alone.
     public var isRunning = false
     /// Whether the node was cut off, see ``RelayService/setOffline(_:)``: what is written waits.

@@ -11,6 +11,8 @@ public struct NodeSettings: Sendable {
     public var network: String
     /// Where models are installed; homes share them.
     public var models: String
+    /// Whether nothing is logged: who opened it looks at its state, and tells a person.
+    public var isSilent = false
     /// Tests set time as they please.
     var clock = NodeClock.system
 

@@ -14,8 +14,14 @@ extension RunningNode {
 
     /// Notes that the store failed. After damage nothing more is written, by no later process either.
     func note(_ error: StoreError, _ event: Logger.Message) {
+        let isToldAlready = error.code == .full && lastFailure?.code == .full
         lastFailure = error
-        logger.error(event, metadata: ["error": "\(error)"])
+        if error.code != .full {
+            logger.error(event, metadata: ["error": "\(error)"])
+        } else if !isToldAlready {
+            // It fails as often as something comes: once is enough, until something was stored again.
+            logger.error("the disk is full: nothing is stored until there is room")
+        }
         if error.code == .corrupt { note(damage: "\(error)") }
     }
 

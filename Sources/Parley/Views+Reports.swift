@@ -40,7 +40,8 @@ extension Views {
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: try warnings(failure),
-            isCatchingUp: try core.isCatchingUp(in: store), requests: try requests(),
+            isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
+            requests: try requests(),
             invitationCount: try Invitation.waiting(in: store).count,
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))
     }

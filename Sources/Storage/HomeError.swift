@@ -81,10 +81,13 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
     public var hint: String {
         switch code {
         case .wrongPassphrase: "try again; nothing was changed"
-        case .passphraseNeeded: "give the passphrase that was set for this home"
+        case .passphraseNeeded:
+            "give the passphrase that was set for this home: type it at a terminal, or name a file "
+                + "with --passphrase-file"
         case .passphraseNotUsed: "leave the passphrase out, or set one first"
-        case .keyMissing: "put the file back from where the home was copied"
-        case .keystoreBroken: "put the keystore back from a backup of the same home"
+        case .keyMissing, .keystoreBroken:
+            "without the right file nothing here can be read, and no repair helps: "
+                + Self.newDevice
         case .databaseOfAnotherNode: "keep database and keystore of one home together"
         case .readOnly: "check the owner and the permissions of the folder"
         case .foreignOwner: "run parley as that user, or use a folder of your own"
@@ -96,14 +99,15 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
         case .databaseDamaged:
             "`parley doctor` says what is lost, and `parley doctor --repair` saves what can be "
                 + "read; nothing is removed"
-        case .databaseGone:
-            "keep the folder: if the file is found, put it back there. Else make a new device in "
-                + "another folder: by what `parley device link` shows on another device of yours, "
-                + "or by `parley recover --home FOLDER` with the recovery code, and a backup or a "
-                + "contact's invite"
+        case .databaseGone: Self.newDevice
         case .other: "nothing was changed"
         }
     }
+
+    private static let newDevice =
+        "keep the folder: if the file is found, put it back there. Else make a new device in another "
+        + "folder: by what `parley device link` shows on another device of yours, or by `parley "
+        + "recover --home FOLDER` with the recovery code, and a backup or a contact's invite"
 
     private var said: String { detail.isEmpty ? "" : " (\(detail))" }
 }

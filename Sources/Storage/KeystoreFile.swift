@@ -150,7 +150,19 @@ extension HomeError {
             self.init(.keystoreBroken, path: path, detail: "its key file does not open it")
         case (.notAKeystore, _), (.unknownVersion, _), (.costOutOfBounds, _), (.truncated, _),
             (.trailingBytes, _):
-            self.init(.keystoreBroken, path: path, detail: "\(rejection)")
+            self.init(.keystoreBroken, path: path, detail: Self.words(rejection))
+        }
+    }
+
+    private static func words(_ rejection: KeystoreRejection) -> String {
+        switch rejection {
+        case .notAKeystore: "it does not begin as one"
+        case .unknownVersion: "another version of parley wrote it"
+        case .costOutOfBounds: "it asks for more work than one does"
+        case .truncated: "its end is missing"
+        case .trailingBytes: "something stands behind its end"
+        case .needsPassphrase, .needsKey, .wrongPassphraseOrDamaged, .notEnoughMemory:
+            "it does not open"
         }
     }
 }

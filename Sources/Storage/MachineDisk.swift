@@ -167,11 +167,38 @@ extension MachineDisk {
     /// The least room that SQLite needs to open a database.
     private static let roomByteCountMin: UInt = 64 << 10
 
+    /// What a new home takes at least, with the log of its database.
+    fileprivate static let homeByteCountMin: UInt = 2 << 20
+
+    /// The bytes of room where a file lies, or is to lie; nil where nobody says.
+    fileprivate static func room(at file: String) -> UInt? {
+        var place = file[...]
+        var room = statvfs()
+        // The nearest folder that is there.
+        while statvfs(place.isEmpty ? "/" : String(place), &room) != 0 {
+            guard errno == ENOENT, let end = place.lastIndex(of: "/") else { return nil }
+            place = place[..<end]
+        }
+        return room.f_bavail * room.f_frsize
+    }
+
     /// Whether there is next to no room left where a file lies.
     static func isFull(_ file: String) -> Bool {
         var room = statvfs()
         guard statvfs(file, &room) == 0 else { return false }
         return room.f_bavail * room.f_frsize < roomByteCountMin
+    }
+}
+
+extension Home {
+    /// Makes sure that there is room for a new home.
+    ///
+    /// - Throws: `diskFull`.
+    public func requireRoom() throws(HomeError) {
+        guard disk is MachineDisk, let room = MachineDisk.room(at: path),
+            room < MachineDisk.homeByteCountMin
+        else { return }
+        throw HomeError(.diskFull, path: path)
     }
 }
 

@@ -73,7 +73,7 @@ struct DeviceLink: NodeCommand {
         abstract: "add a device: show a text, and wait for the device that takes it",
         discussion: """
             Needs the running node of this device. The text is good for one device and five \
-            minutes. Whoever sees it in that time can become your device in its place: `parley \
+            minutes, and void once you end this command. Whoever sees it in that time can become your device in its place: `parley \
             device list` shows which one did.
 
             On the new device, in an empty home: parley device accept-link TEXT
@@ -99,11 +99,18 @@ struct DeviceLink: NodeCommand {
         world.say("good for one device, until \(Clock().moment(link.expires))")
         guard !noWait else { return }
         world.say("waiting for: parley device accept-link TEXT")
-        let device = try await withDeadline(link.expires) {
-            try await Self.newDevice(on: node, besides: known, changes)
+        let (device, isEnded) = try await Stop.cancelling {
+            let device = try await withDeadline(link.expires) {
+                try await Self.newDevice(on: node, besides: known, changes)
+            }
+            return (device, Task.isCancelled)
         }
         guard let device else {
+            // Nobody becomes a device of this person while nobody looks.
             try await node.closeLink()
+            if isEnded {
+                throw NodeError("ended", "Nobody waits any more, and the text is void.")
+            }
             throw NodeError(
                 "expired", "No device came in time.", hint: "parley device link makes a new text")
         }
@@ -219,6 +226,13 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         var quietCount = 0
         while ContinuousClock.now < deadline {
             let status = try await node.status()
+            if status.isDiskFull {
+                throw NodeError(
+                    "disk-full",
+                    "The disk is full: this is a device of yours, and not all that the others hold "
+                        + "has room here.",
+                    hint: "Free some room; then `parley run` fetches the rest.")
+            }
             if world.talk.isTerminal, status.operationCount != shown {
                 shown = status.operationCount
                 world.sayInPlace(

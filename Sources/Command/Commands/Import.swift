@@ -25,7 +25,10 @@ struct ImportIRC: AsyncParsableCommand {
             The first ten characters of a file's name are the day it begins on, as 2004-12-25; \
             times are taken as UTC. Files go in by date. It can be stopped and run again: what is \
             in is not brought in twice, whatever the file is called. A conversation that does not \
-            exist is made.
+            exist is made. Lines look so:
+
+              [09:14] <ada> hello
+              [09:15] * ben waves
 
             Example:
               parley import irc logs/*.log --into ubuntu

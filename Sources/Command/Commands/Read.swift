@@ -56,7 +56,7 @@ struct Read: NodeCommand {
     /// Why something may not be marked as read, and can be read all the same.
     private static let silent: Set<String> = [
         "revoked", "not-a-member", "not-a-member-yet", "rejoining", "forked", "blocked",
-        "waiting", "read-only", "damaged",
+        "waiting", "read-only", "damaged", "invited",
     ]
 
     /// The page, and who came and went while it was written.
@@ -73,12 +73,41 @@ struct Read: NodeCommand {
     }
 
     private func show(around message: MessageReference, on node: any NodeService) async throws {
+        let meant = try await node.conversation(conversation)
         let context = try await node.context(message: message, limit: limit)
+        let found = context.page.messages.first { $0.number == context.message }
+        if let place = found?.conversation, place != meant.id {
+            let other = try await node.conversation(place)
+            let command = Self.command(of: other.name, "--around \(context.message)")
+            throw NodeError(
+                "other-conversation",
+                "#\(context.message) is not in “\(meant.name)”: it is in “\(other.name)”.",
+                hint: "`\(command)` shows it there.")
+        }
         var text = MessageLines.text(context.page.messages)
         if !context.thread.isEmpty {
             text += "\nthread\n" + MessageLines.text(context.thread)
         }
         try Output.show(context, json: output.json, as: text)
+        try await mark(context.page.messages + context.thread, last: context.page.last, on: node)
+    }
+
+    /// Marks what was shown as read: what nobody saw is not.
+    private func mark(
+        _ messages: [MessageView], last: Int64, on node: any NodeService
+    ) async throws {
+        let numbers = Set(messages.filter { !$0.isOwn && $0.number > 0 }.map(\.number)).sorted()
+        if keepUnread || numbers.isEmpty { return }
+        do {
+            for start in stride(from: 0, to: numbers.count, by: LocalAPI.pageMessageCountMax) {
+                let part = numbers[start...].prefix(LocalAPI.pageMessageCountMax)
+                _ = try await node.markRead(
+                    conversation: conversation, messages: part.map { MessageReference($0) },
+                    last: last)
+            }
+        } catch let error as NodeError where Self.silent.contains(error.code) {
+            // Who may write nothing, marks included, still reads what is here.
+        }
     }
 
     func run(with node: any NodeService) async throws {
@@ -90,31 +119,21 @@ struct Read: NodeCommand {
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
         if !output.json { sayWhatIsLeft(page) }
-        // After it was shown: what nobody saw is not read.
-        let shown = page.messages.filter { !$0.isOwn && $0.number > 0 }.map {
-            MessageReference($0.number)
-        }
-        if !keepUnread, !shown.isEmpty {
-            do {
-                _ = try await node.markRead(
-                    conversation: conversation, messages: shown, last: page.last)
-            } catch let error as NodeError where Self.silent.contains(error.code) {
-                // Who may write nothing, marks included, still reads what is here.
-            }
-        }
+        try await mark(page.messages, last: page.last, on: node)
+    }
+
+    /// The command that shows a page of a conversation.
+    private static func command(of conversation: String, _ option: String) -> String {
+        let quoted = harmless(Advice.quoted(conversation))
+        if option.isEmpty { return "parley read \(quoted)" }
+        // What begins as options do stands behind them all.
+        return conversation.hasPrefix("-")
+            ? "parley read \(option) -- \(quoted)" : "parley read \(quoted) \(option)"
     }
 
     private func sayWhatIsLeft(_ page: MessagePage) {
         if page.messages.isEmpty { World.current.say("no messages yet") }
-        let quoted = harmless(Advice.quoted(conversation))
-        // What begins as options do stands behind them all.
-        let isLikeOption = conversation.hasPrefix("-")
-        let name = isLikeOption ? "-- " + quoted : quoted
-        func command(_ option: String) -> String {
-            option.isEmpty
-                ? "parley read \(name)"
-                : isLikeOption ? "parley read \(option) \(name)" : "parley read \(name) \(option)"
-        }
+        func command(_ option: String) -> String { Self.command(of: conversation, option) }
         if let cursor = page.cursor {
             World.current.advise(
                 "\(page.aboveCount) above: \(command("--before \(cursor)"))")

@@ -94,7 +94,7 @@ struct Run: AsyncParsableCommand {
         let status = try await node.status()
         World.current.say("\(harmless(status.name))'s node runs in \(harmless(status.home))")
         for address in status.addresses { World.current.write("listening on \(address)") }
-        for warning in status.warnings { World.current.say("warning: " + harmless(warning)) }
+        for warning in status.warnings { World.current.advise("warning: " + harmless(warning)) }
         World.current.say("Ctrl-C stops it")
     }
 }

@@ -264,8 +264,9 @@ struct Ask: NodeCommand {
         commandName: "ask",
         abstract: "answer a question with what people wrote, quoted",
         discussion: """
-            Shows the passages that answer best, each with who wrote it, where and when. Nothing \
-            is made up: where nothing fits, it says so.
+            Shows the passages that answer best, each with who wrote it, where and when. Where \
+            somebody asked the same before, it shows what others replied. Nothing is made up: where \
+            nothing fits, it says so.
 
             Example:
               parley ask "who has the key?"
@@ -287,7 +288,9 @@ struct Ask: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let reply = try await node.search(SearchRequest(question, limit: limit))
+        // Some of what is found may only ask the same.
+        let found = try await node.search(SearchRequest(question, limit: min(2 * limit + 20, 200)))
+        let reply = try await Answers(to: question, on: node).reply(from: found, limit: limit)
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.quotes(reply),
             none: "nobody wrote anything that answers this")

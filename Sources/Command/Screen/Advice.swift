@@ -1,3 +1,5 @@
+import ArgumentParser
+
 /// Commands that a sentence advises, so that they do what they should as they stand: about the home
 /// that was named, which need not be the one that is meant where none is.
 enum Advice {
@@ -30,15 +32,24 @@ enum Advice {
         let words = text.split(separator: " ", maxSplits: 3).prefix(3).map { word in
             word.prefix { $0.isLetter || $0 == "-" }
         }
-        let count = CommandWords.commands(of: words.map(String.init)[...]).path.count - 1
-        guard count > 0, !homeless.contains(words[0]), (words[0] == "relay") == isOfRelay else {
-            return nil
-        }
+        let path = CommandWords.commands(of: words.map(String.init)[...]).path
+        let count = path.count - 1
+        guard count > 0, let command = path.last, (words[0] == "relay") == isOfRelay,
+            isOfRelay || takesHome(command)
+        else { return nil }
         return words[count - 1].endIndex
     }
 
-    /// Commands that make their own homes.
-    private static let homeless: Set<Substring> = ["demo", "bench", "simulate", "help"]
+    /// Whether a command is about a home of a node, as its options say; of several in one, whether the
+    /// one is that is meant without another word, or any where none is meant.
+    private static func takesHome(_ command: any ParsableCommand.Type) -> Bool {
+        let configuration = command.configuration
+        if let usual = configuration.defaultSubcommand { return takesHome(usual) }
+        if !configuration.allSubcommands.isEmpty {
+            return configuration.allSubcommands.contains(where: takesHome)
+        }
+        return Mirror(reflecting: command.init()).children.contains { $0.label == "_place" }
+    }
 
     /// A word for a shell.
     static func quoted(_ word: String) -> String {

@@ -58,6 +58,9 @@ public struct SearchHit: Codable, Equatable, Sendable {
         public var text: String
         /// Whether it is what was looked for.
         public var isMatch: Bool
+
+        /// A part with these fields.
+        public init(text: String, isMatch: Bool) { (self.text, self.isMatch) = (text, isMatch) }
     }
     /// Why it is here, in figures.
     public struct Explanation: Codable, Equatable, Sendable {
@@ -78,7 +81,7 @@ public struct SearchHit: Codable, Equatable, Sendable {
     public var message: MessageView
     /// The name of its conversation.
     public var conversation: String
-    /// `word`, `meaning` or `both`.
+    /// `word`, `meaning` or `both`; `reply` of what was replied to a message that asks what is asked.
     public var reason: String
     /// The text in parts, with what matches marked.
     public var pieces: [Piece]
@@ -86,6 +89,19 @@ public struct SearchHit: Codable, Equatable, Sendable {
     public var cursor: String
     /// The figures, where they were asked for.
     public var explanation: Explanation?
+
+    /// A hit with these fields.
+    public init(
+        message: MessageView, conversation: String, reason: String, pieces: [Piece],
+        cursor: String, explanation: Explanation? = nil
+    ) {
+        self.message = message
+        self.conversation = conversation
+        self.reason = reason
+        self.pieces = pieces
+        self.cursor = cursor
+        self.explanation = explanation
+    }
 }
 
 /// What a search found.

@@ -1,0 +1,84 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+@Suite("What is read, asked and answered", .serialized, .timeLimit(.minutes(3)))
+struct AnsweredProcessTests {
+    private func run(_ words: String..., at node: NodeProcess) async throws -> (
+        status: Int32, output: String
+    ) {
+        let program = try Program(words + ["--home", node.home])
+        return (try await program.ended(), program.output)
+    }
+
+    @Test("around a message stands in its own conversation, and is read by being shown")
+    func around() async throws {
+        let pair = try await ProcessPair()
+        let (ann, ben) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        let question = "Where do we meet on Friday evening?"
+        _ = try await ann.send(conversation: "ben", texts: [question], replyTo: nil)
+        try await eventually("ben has it", on: [pair.ben]) {
+            try await ben.conversation("ann").unread == 1
+        }
+        let page = try await ben.messages(conversation: "ann", before: nil, limit: 1)
+        let number = try #require(page.messages.first?.number)
+        let strange = try await run("read", "log", "--around", "\(number)", at: pair.ben)
+        #expect(strange.status == 1 && !strange.output.contains("Friday"), "\(strange.output)")
+        #expect(strange.output.contains("#\(number) is not in “log”: it is in “ann”."))
+        #expect(try await ben.conversation("ann").unread == 1)
+        let kept = try await run(
+            "read", "ann", "--around", "\(number)", "--keep-unread", at: pair.ben)
+        #expect(kept.status == 0 && kept.output.contains(question))
+        #expect(try await ben.conversation("ann").unread == 1)
+        #expect(try await run("read", "ann", "--around", "\(number)", at: pair.ben).status == 0)
+        #expect(try await ben.conversation("ann").unread == 0)
+
+        // The question is no answer to itself; what was replied to it may be.
+        let alone = try await run("ask", "Where do we meet on Friday?", at: pair.ben)
+        #expect(!alone.output.contains("“\(question)”"), "\(alone.output)")
+        #expect(alone.output.contains("nobody replied to it"), "\(alone.output)")
+        let answer = "at the old mill, seven sharp"
+        _ = try await run("reply", "ann", "\(number)", answer, at: pair.ben)
+        let asked = try await run("ask", "where do we meet on friday", at: pair.ben)
+        #expect(asked.output.contains("“\(answer)”"), "\(asked.output)")
+        #expect(!asked.output.contains("“\(question)”"), "\(asked.output)")
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test("of a group stays readable while one is invited into it again")
+    func invitedAgain() async throws {
+        let pair = try await ProcessPair()
+        let (ann, ben) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        _ = try await ann.send(conversation: "log", texts: ["before"], replyTo: nil)
+        try await eventually("ben has it", on: [pair.ben]) {
+            try await ben.conversation("log").unread == 1
+        }
+        _ = try await ben.setAdditionPolicy("nobody")
+        _ = try await ann.removeMember(conversation: "log", person: "ben")
+        try await eventually("ben is out", on: [pair.ben]) {
+            try await ben.group("log").members.map(\.name) == ["ann"]
+        }
+        _ = try await ann.addMember(conversation: "log", person: "ben", role: "member")
+        try await eventually("ben is invited", on: [pair.ben]) {
+            try await ben.invitations().waiting.map(\.name) == ["log"]
+        }
+        let listed = try await run("conversations", at: pair.ben)
+        #expect(listed.output.contains("invited again"), "\(listed.output)")
+        #expect(listed.output.contains("parley invitations accept --home"), "\(listed.output)")
+        let read = try await run("read", "log", "--newest", at: pair.ben)
+        #expect(read.status == 0 && read.output.contains("before"), "\(read.output)")
+        let vain = try await run("send", "log", "too early", at: pair.ben)
+        #expect(vain.status == 1 && vain.output.contains("have not accepted"), "\(vain.output)")
+        #expect(try await run("invitations", "accept", "log", at: pair.ben).status == 0)
+        try await eventually("ben writes", on: [pair.ben]) {
+            try await run("send", "log", "back", at: pair.ben).status == 0
+        }
+        #expect(try await !ben.conversation("log").isInvited)
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+}
