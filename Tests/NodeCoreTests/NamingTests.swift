@@ -91,9 +91,10 @@ struct NamingTests {
             var count = 0
             for guest in 0..<guests {
                 let (peer, card) = try Self.stranger(&random)
+                let forged = try #require(SignatureBytes([UInt8](repeating: 7, count: 64)))
                 let wish = Introduction.Join(
                     space: space.id, invite: OperationID { $0[0] = UInt8(guest) },
-                    signature: try #require(SignatureBytes([UInt8](repeating: 7, count: 64))))
+                    signature: forged, consent: forged)
                 let link = LinkID(900 + UInt64(guest))
                 let frame = Frame.introduce(Introduction(card: card.encoded, join: wish))
                 // As where many other spaces were asked for since.

@@ -79,7 +79,8 @@ struct BlockingProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         func texts(_ node: NodeClient, with name: String) async throws -> [String] {
-            try await node.messages(conversation: name, before: nil, limit: 50).messages.map(\.text)
+            try await node.messages(conversation: name, before: nil, limit: 50).messages.compactMap(
+                \.text)
         }
         _ = try await ann.send(conversation: "ben", texts: ["of ann"], replyTo: nil)
         _ = try await ben.send(conversation: "ann", texts: ["of ben"], replyTo: nil)
