@@ -32,9 +32,11 @@ struct GuardTests {
                     try store.close()
                 }
                 // Once a peer has shown what there was, it is written.
-                let store = try SQLiteStore.open(home: home)
-                try store.rejoined(heads: store.heads(of: Sample.device))
-                try store.close()
+                do {
+                    let store = try SQLiteStore.open(home: home)
+                    try store.rejoined(heads: store.heads(of: Sample.device))
+                    try store.close()
+                }
                 #expect(try SQLiteStore.open(home: home).rejoin == nil)
             }
         }

@@ -98,17 +98,21 @@ struct DeviceLink: NodeCommand {
         try Output.show(link, json: output.json, as: link.text)
         world.say("good for one device, until \(Clock().moment(link.expires))")
         guard !noWait else { return }
+        // Before anybody is told that this waits.
+        let stop = Stop.signals()
         world.say("waiting for: parley device accept-link TEXT")
-        let (device, isEnded) = try await Stop.cancelling {
-            let device = try await withDeadline(link.expires) {
+        let wait = Task {
+            try await withDeadline(link.expires) {
                 try await Self.newDevice(on: node, besides: known, changes)
             }
-            return (device, Task.isCancelled)
         }
+        let watch = Task { for await _ in stop { wait.cancel() } }
+        defer { watch.cancel() }
+        let device = try await wait.value
         guard let device else {
             // Nobody becomes a device of this person while nobody looks.
             try await node.closeLink()
-            if isEnded {
+            if wait.isCancelled {
                 throw NodeError("ended", "Nobody waits any more, and the text is void.")
             }
             throw NodeError(

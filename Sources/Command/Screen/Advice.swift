@@ -40,7 +40,7 @@ enum Advice {
         return words[count - 1].endIndex
     }
 
-    /// Whether a command is about a home of a node, as its options say; of several in one, whether the
+    /// Whether a command is about a home of a node, as its help says; of several in one, whether the
     /// one is that is meant without another word, or any where none is meant.
     private static func takesHome(_ command: any ParsableCommand.Type) -> Bool {
         let configuration = command.configuration
@@ -48,7 +48,7 @@ enum Advice {
         if !configuration.allSubcommands.isEmpty {
             return configuration.allSubcommands.contains(where: takesHome)
         }
-        return Mirror(reflecting: command.init()).children.contains { $0.label == "_place" }
+        return command.helpMessage(columns: 1_000).contains("--home <")
     }
 
     /// A word for a shell.
