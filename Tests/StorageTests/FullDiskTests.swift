@@ -66,7 +66,7 @@ struct FullDiskTests {
             let log = try #require(try store.logs(in: SpaceNumber(1)).first)
             #expect(try store.messageCount(in: log.number, 0...9999) == Int(log.end))
             try disk.fill()
-            let code = #expect(throws: HomeError.self) { try store.writeGuard(heads: []) }?.code
+            let code = #expect(throws: HomeError.self) { try store.rejoined(heads: []) }?.code
             #expect(code == .diskFull)
         }
     }
