@@ -89,8 +89,9 @@ struct OwnDeviceProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         func texts(_ node: NodeClient) async throws -> [String] {
-            try await node.messages(conversation: "log", before: nil, limit: 50).messages.map(
-                \.text)
+            try await node.messages(conversation: "log", before: nil, limit: 50).messages
+                .compactMap(
+                    \.text)
         }
         func write(_ text: String, by node: NodeClient) async throws {
             _ = try await node.send(conversation: "log", texts: [text], replyTo: nil)
