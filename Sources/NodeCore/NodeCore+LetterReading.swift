@@ -45,10 +45,8 @@ extension NodeCore {
         {
             return
         }
-        guard
-            let peer = try correspondent(
-                sender, card, by: relay, at: now, store, &random, &effects)
-        else { return try count(.stranger, store) }
+        let peer = try correspondent(sender, card, by: relay, at: now, store, &random, &effects)
+        guard let peer else { return try count(.stranger, store) }
         if introduction.isContact {
             try confirm(peer.person, at: now, store, &random, &effects)
         }
