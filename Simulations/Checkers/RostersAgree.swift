@@ -116,9 +116,8 @@ final class RostersAgree: Checker {
     ) throws {
         guard let control = known[node.identity.device]?.spaces[space] else { return }
         checkCount += 1
-        let isOwn = peer.person == node.identity.person
-        guard let wrong = Self.wrong(with: run, to: peer, isOwn, by: control.now) else { return }
-        if let before = control.before, Self.wrong(with: run, to: peer, isOwn, by: before) == nil {
+        guard let wrong = Self.wrong(with: run, to: peer, by: control.now) else { return }
+        if let before = control.before, Self.wrong(with: run, to: peer, by: before) == nil {
             return
         }
         throw violation(
@@ -127,10 +126,8 @@ final class RostersAgree: Checker {
         )
     }
 
-    /// - Parameter isOwn: whether a person's own devices serve each other: what one of them holds from
-    ///   before its person came back, the others may have.
     private static func wrong(
-        with run: Run, to peer: LinkPeer, _ isOwn: Bool, by control: NaiveControl
+        with run: Run, to peer: LinkPeer, by control: NaiveControl
     ) -> String? {
         // Between two branches nobody can choose before it is proven that there are two.
         if control.rosters.isForked { return nil }
@@ -150,7 +147,7 @@ final class RostersAgree: Checker {
         }
         guard isIn else { return "it is no member" }
         if control.invited.contains(peer.person) { return "its person has not accepted" }
-        if !isOwn, let person = now.owners[peer.device],
+        if let person = now.owners[peer.device],
             let place = now.seats[person]?.horizon.place(of: run.device, run.lane),
             run.first <= place.sequence
         {

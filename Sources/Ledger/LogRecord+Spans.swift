@@ -18,13 +18,12 @@ extension LogRecord {
             if span.last + 1 == run.first, span.tip != run.anchor { return false }
             if run.last + 1 == span.first, span.anchor != run.operations.last?.id { return false }
         }
-        return upperSpans.count < 2 || run.last < base
+        return upperSpans.count < 2
             || spans.contains { $0.last + 1 == run.first || $0.first == run.last + 1 }
     }
 
     mutating func hold(_ added: Span, tip: Stand) {
-        // Where that stands which lies right below the floor, whoever admitted this device has said.
-        if added.last >= base, added.first > spans.last?.last ?? 0 || spans.isEmpty {
+        if added.last + 1 >= base, added.first > spans.last?.last ?? 0 || spans.isEmpty {
             order.tip = tip
         }
         spans.append(added)

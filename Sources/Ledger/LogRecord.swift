@@ -179,16 +179,6 @@ public struct LogRecord: Equatable, Sendable {
         return base > 0 ? base - 1 : nil
     }
 
-    /// The newest stretch of places below this one that are not held; nil where all are.
-    public func unheld(below end: UInt64) -> ClosedRange<UInt64>? {
-        var end = end
-        for span in spans.reversed() where span.first < end {
-            if span.last + 1 < end { return span.last + 1...end - 1 }
-            end = span.first
-        }
-        return end > 0 ? 0...end - 1 : nil
-    }
-
     /// Whether the operation at this place is held.
     public func holds(_ sequence: UInt64) -> Bool {
         spans.contains { $0.first <= sequence && sequence <= $0.last }

@@ -71,8 +71,8 @@ public struct OperationVerifier {
     private let run: Run
     private let log: LogID
     private let held: [Span]
-    /// What is really held, where a bound hides part of it; nil where holes are of no account.
-    private let stored: [Span]?
+    /// What is really held, where a bound hides part of it.
+    private let stored: [Span]
     private let anchor: OperationID
     private let chain: [VerifiedOperation]
 
@@ -95,22 +95,6 @@ public struct OperationVerifier {
         // Nothing new costs nothing: duplicates are common, and no hash is computed for them.
         if held.contains(where: { $0.first <= run.first && run.last <= $0.last }) { return [] }
         return try OperationVerifier(run, in: space, held: held, stored: stored).newRuns()
-    }
-
-    /// Checks a run that lies below where a log begins here, against what is held there.
-    ///
-    /// Only own devices bring such. What is held there may have any number of holes: what a person was not
-    /// there for comes from nobody.
-    ///
-    /// - Parameters:
-    ///   - floor: where the log begins for this node: it vouches for what ends right below.
-    /// - Returns: as ``verify(_:in:held:bound:floor:)``.
-    public static func verify(
-        _ run: Run, in space: SpaceID, held: [Span], below floor: LogPoint
-    ) throws(RunRejection) -> [VerifiedRun] {
-        let below = visible(held, below: floor)
-        if below.contains(where: { $0.first <= run.first && run.last <= $0.last }) { return [] }
-        return try OperationVerifier(run, in: space, held: below, stored: nil).newRuns()
     }
 
     /// What is held, and below it one span that takes in everything below the floor.
@@ -144,7 +128,7 @@ public struct OperationVerifier {
     }
 
     private init(
-        _ run: Run, in space: SpaceID, held: [Span], stored: [Span]?
+        _ run: Run, in space: SpaceID, held: [Span], stored: [Span]
     ) throws(RunRejection) {
         self.run = run
         self.held = held
@@ -196,11 +180,11 @@ public struct OperationVerifier {
         else { throw .unsigned }
         let follows = held.contains { $0.last + 1 == range.lowerBound }
         // Even the beginning of the log: beside two stretches it would be a third.
-        let isBackfill = stored?.contains { $0.first >= range.upperBound } ?? true
-        if let stored {
-            let mayStandAlone = stored.count < 2 && (!isBackfill || range.lowerBound == 0)
-            let leads = stored.contains { $0.first == range.upperBound }
-            guard follows || leads || mayStandAlone else { throw .wouldLeaveGap }
+        let isBackfill = stored.contains { $0.first >= range.upperBound }
+        let mayStandAlone = stored.count < 2 && (!isBackfill || range.lowerBound == 0)
+        let leads = stored.contains { $0.first == range.upperBound }
+        guard follows || leads || mayStandAlone else {
+            throw .wouldLeaveGap
         }
         let offset = Int(range.lowerBound - run.first)
         return VerifiedRun(

@@ -36,20 +36,14 @@ public struct StandSettling {
 
     /// Places what is not settled.
     ///
-    /// - Parameter takesEarlier: whether what lies below where logs begin is placed again as well.
     /// - Returns: whether anything stands elsewhere than before, so that the views are to be folded.
     public static func settle(
-        _ space: SpaceNumber, by rule: StandRule, takingEarlier takesEarlier: Bool = false,
-        in store: some LogStore
+        _ space: SpaceNumber, by rule: StandRule, in store: some LogStore
     ) throws(StoreError) -> Bool {
         var settling = StandSettling(rule)
-        for log in try store.logs(in: space) where log.lane.carriesAuthority {
-            let lowest = log.spans.first?.first ?? 0
-            if takesEarlier, lowest < log.base, !log.spans.isEmpty {
-                try settling.add(log, from: lowest, store)
-            } else if log.lacksOrder {
-                try settling.add(log, from: max(log.order.settledEnd, log.base), store)
-            }
+        for log in try store.logs(in: space)
+        where log.lane.carriesAuthority && log.lacksOrder {
+            try settling.add(log, store)
         }
         guard !settling.cursors.isEmpty else { return false }
         try settling.run(store)
@@ -71,11 +65,9 @@ public struct StandSettling {
         return try settle(space, by: rule, in: store)
     }
 
-    /// What lies below where the log begins stays where it stood when it began there, unless it is to be
-    /// placed from a place below that.
-    private mutating func add(
-        _ log: LogRecord, from first: UInt64, _ store: some LogStore
-    ) throws(StoreError) {
+    private mutating func add(_ log: LogRecord, _ store: some LogStore) throws(StoreError) {
+        // What lies below where the log begins stays where it stood when it began there.
+        let first = max(log.order.settledEnd, log.base)
         let start = log.holds(first) ? first : log.spans.first { $0.first > first }?.first
         guard let start else { return }
         var cursor = Cursor(
@@ -83,7 +75,7 @@ public struct StandSettling {
         )
         try Self.fetch(&cursor, store)
         places[log.tag] = cursors.count
-        settling[log.tag] = max(first, log.base)
+        settling[log.tag] = first
         cursors.append(cursor)
     }
 
@@ -188,7 +180,7 @@ public struct StandSettling {
         if cursors[place].walk.isSettled, sequence == settling[log.tag] {
             settling[log.tag] = sequence + 1
         }
-        if sequence + 1 == log.end, sequence >= log.base { cursors[place].tip = stand }
+        if sequence + 1 == log.end { cursors[place].tip = stand }
         ready += waiting.removeValue(forKey: LogTip(tag: log.tag, sequence: sequence)) ?? []
         try Self.fetch(&cursors[place], store)
     }

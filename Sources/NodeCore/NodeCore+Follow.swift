@@ -117,9 +117,11 @@ extension NodeCore {
             let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
         else { return false }
-        for log in try store.logs(in: space.number)
-        where log.floor != nil && horizon.place(of: log.device, log.lane) == nil {
-            try begin(log, at: nil, judge, store)
+        for var log in try store.logs(in: space.number) where log.floor != nil {
+            guard horizon.place(of: log.device, log.lane) == nil else { continue }
+            log.begin(at: nil)
+            try store.update(log)
+            if log.lane.carriesAuthority { try ViewWalk.again(through: log, judge, store) }
         }
         for place in horizon.places {
             let name = OperationHash.log(space: space.id, device: place.device, lane: place.lane)
@@ -133,35 +135,18 @@ extension NodeCore {
                     name, device: place.device, lane: place.lane, in: space.number)
                 log.limit = roster.limit(of: log)
             }
-            try begin(log, at: place, judge, store)
+            log.begin(
+                at: LogPoint(sequence: place.sequence + 1, anchor: place.operation),
+                below: place.stand)
+            try store.update(log)
+            if log.lane.carriesAuthority {
+                let tips = judge.tips([], naming: place.view) ?? []
+                try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
+                // What was a claim above a hole is known where the log begins above that hole.
+                try ViewWalk.again(through: log, judge, store)
+            }
         }
         return true
-    }
-
-    /// Sets where a log begins for this device: above what its person is not given, and above what was
-    /// deleted here.
-    private func begin(
-        _ record: LogRecord, at place: LogPlace?, _ judge: Judge, _ store: some Store
-    ) throws(StoreError) {
-        var log = record
-        var point = place.map { LogPoint(sequence: $0.sequence + 1, anchor: $0.operation) }
-        var (stand, view) = (place?.stand ?? Stand(), place?.view)
-        let former = try FormerLog.kept(log.id, in: store)
-        if let former, former.end > point?.sequence ?? 0 {
-            (point, stand, view) = (former.point, former.stand, former.author?.view)
-        }
-        log.begin(at: point, below: stand)
-        try store.update(log)
-        guard log.lane.carriesAuthority else { return }
-        // Of what was deleted here not all of lane 0 that it had seen need be here again.
-        let tips = view.map { judge.tips([], naming: $0) ?? (place?.view == $0 ? [] : $0) }
-        let row = point.flatMap { point in
-            tips.map { LogView(first: point.sequence - 1, tips: $0) }
-        }
-        if let row { try store.setView(row, in: log.number) }
-        // What was a claim above a hole is known where the log begins above that hole.
-        try ViewWalk.again(through: log, judge, store)
-        if let row { try store.setView(row, in: log.number) }
     }
 
     // MARK: What passes on links

@@ -57,19 +57,13 @@ extension NodeCore {
         return false
     }
 
-    /// Removes all of a space but where the own logs ended, and others' with what was said there.
+    /// Removes all of a space but where the own logs ended.
     mutating func remove(
         _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for log in try store.logs(in: space.number)
         where log.device == identity.device && log.end > 0 {
             try store.setValue(FormerLog(log).bytes, .formerLog, log.id.bytes)
-        }
-        for log in try store.agreedLogs(in: space.number)
-        where log.device != identity.device && [.content, .notes].contains(log.lane) {
-            guard let place = log.lastPlaceHeld else { continue }
-            let former = FormerLog(try viewed(place, of: log, store))
-            try store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
         for purpose in SecretPurpose.allCases {
             for (name, _) in try store.secrets(purpose, in: space.number) {
@@ -222,34 +216,19 @@ extension NodeCore {
         return true
     }
 
-    /// Lets logs go on where they ended when the conversation was deleted here. Lane 0 comes back from the
-    /// others.
+    /// Lets own logs go on where they ended when the conversation was deleted here. Lane 0 comes back
+    /// from the others.
     func restoreEnds(in space: SpaceRecord, _ store: some Store) throws(StoreError) {
         for lane in Lane.allCases where lane != .control {
             guard let former = try formerLog(lane, of: space.id, store) else { continue }
-            try restore(former, of: identity.device, lane, in: space, store)
+            let name = OperationHash.log(space: space.id, device: identity.device, lane: lane)
+            var log = try store.addLog(
+                name, device: identity.device, lane: lane, in: space.number)
+            log.begin(
+                at: LogPoint(sequence: former.end, anchor: former.tip), below: former.stand)
+            try store.update(log)
+            try store.setValue(nil, .formerLog, name.bytes)
         }
-        for (key, value) in try store.values(.formerLog) {
-            guard let former = FormerLog(value), let author = former.author,
-                key
-                    == OperationHash.log(
-                        space: space.id, device: author.device, lane: author.lane
-                    ).bytes
-            else { continue }
-            try restore(former, of: author.device, author.lane, in: space, store)
-        }
-    }
-
-    private func restore(
-        _ former: FormerLog, of device: DeviceID, _ lane: Lane, in space: SpaceRecord,
-        _ store: some Store
-    ) throws(StoreError) {
-        let name = OperationHash.log(space: space.id, device: device, lane: lane)
-        // Logs are named by half of a hash: two may share a name.
-        guard try store.log(LogTag(name), in: space.number) == nil else { return }
-        var log = try store.addLog(name, device: device, lane: lane, in: space.number)
-        log.begin(at: former.point, below: former.stand)
-        try store.update(log)
     }
 
     /// Whether all is held that this device ever wrote into the control log of a space, as far as it

@@ -15,8 +15,6 @@ struct Ingested {
     var isMisjudged = false
     /// Whether something that is held may stand elsewhere than it does.
     var isUnplaced = false
-    /// Whether something was stored that lies below where its log begins here.
-    var isEarlier = false
     /// Runs that were stored.
     var keptCount = 0
     /// About how many bytes of lane 0 were stored, and of how many it was heard what they say.
@@ -142,12 +140,7 @@ extension NodeCore {
         let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
         var pieces: [VerifiedRun]
         do {
-            pieces =
-                if liesEarlier(run, than: log, by: peer) {
-                    try Self.verifyEarlier(run, in: space.id, against: log, limit: limit)
-                } else {
-                    try Self.verify(run, in: space.id, against: log, limit: limit)
-                }
+            pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
         } catch .forked(let place) {
             guard let log else { return true }
             pieces = try otherBranch(run, insteadOf: log, in: space, store)
@@ -295,7 +288,6 @@ extension NodeCore {
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         if ingested.isMisjudged { try refold(space, store, &effects) }
-        if ingested.isEarlier { try placeEarlier(in: space, at: now, store, &effects) }
         if ingested.isUnplaced { try placeAgain(space.number, at: now, store, &effects) }
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {

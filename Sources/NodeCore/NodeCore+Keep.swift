@@ -56,13 +56,12 @@ extension NodeCore {
             }
         }
         // Above a hole that these operations closed, up to the next hole, is known what was seen.
-        if log.lane.carriesAuthority, walk.isSettled, let whole = log.joined(above: run),
-            whole > run.last,
+        if log.lane.carriesAuthority, let whole = log.wholeThrough, whole > run.last,
+            run.first >= log.base,
             try walk.settle(run.last + 1...whole, in: log, &judge, store)
         {
             ingested.isMisjudged = true
         }
-        ingested.isEarlier = ingested.isEarlier || run.first < log.base
         ingested.note(run)
     }
 
@@ -89,14 +88,6 @@ extension NodeCore {
 }
 
 extension LogRecord {
-    /// The last place up to which nothing is missing above a run that is held by now. Right below where the
-    /// log begins is known what it had seen.
-    fileprivate func joined(above run: VerifiedRun) -> UInt64? {
-        guard run.first < base else { return wholeThrough }
-        let span = spans.first { $0.first <= run.last && run.last <= $0.last }
-        return span.map { min($0.last, base - min(base, 2)) }
-    }
-
     /// Whether what was just held of this log was named before, or lies in a hole: then something that is
     /// held may stand elsewhere than it does. What stands above holes goes by the clocks of lane 0.
     fileprivate func unsettles(by run: VerifiedRun) -> Bool {
@@ -109,17 +100,14 @@ extension LogRecord {
 struct ViewWalk {
     private var view: LogView?
     /// Whether all below is held, so that what was seen is known.
-    private(set) var isSettled: Bool
+    private var isSettled: Bool
     private let carriesAuthority: Bool
-    /// Where whoever let this device in has said what the log had seen, right below its beginning here.
-    private let toldPlace: UInt64?
 
     /// A walk that begins at a place.
     init(
         at first: UInt64, in log: LogRecord, _ store: some LogStore
     ) throws(StoreError) {
         carriesAuthority = log.lane.carriesAuthority
-        toldPlace = log.base > 0 ? log.base - 1 : nil
         let whole = log.wholeThrough.map { $0 + 1 } ?? log.base
         isSettled = first <= whole
         guard carriesAuthority, first > 0, isSettled else { return }
@@ -139,10 +127,6 @@ struct ViewWalk {
         _ operation: VerifiedOperation, in log: LogRecord, _ judge: Judge, _ store: some LogStore
     ) throws(StoreError) -> LogView? {
         guard carriesAuthority else { return nil }
-        if operation.sequence == toldPlace {
-            view = try store.view(at: operation.sequence, in: log.number)
-            return view
-        }
         let header = operation.operation.header
         let causes = try Self.controlCauses(of: header, in: log.space, store)
         guard isSettled else {

@@ -113,9 +113,7 @@ extension NodeCore {
             capabilities: 0, wallClock: WallTime(clamping: now.wall),
             generation: try generation(store, &random),
             credit: ByteCredit(clamping: SyncSession.creditInitial))
-        var session = SyncSession(
-            salt: random.next(), with: link.peer.device,
-            isOwn: link.peer.person == identity.person)
+        var session = SyncSession(salt: random.next(), with: link.peer.device)
         var shared: [SharedSpace] = []
         for space in try spaces(naming: link.peer.person, store) {
             if let scope = try scope(of: space, with: link.peer, store) {
@@ -206,7 +204,6 @@ extension NodeCore {
                 try gotNothingNew(in: operations, on: id, at: now, store, &effects)
             }
             try endSources(after: frame, on: id, at: now, store, &effects)
-            try askForEarlier(after: frame, on: id, store, &effects)
         case .failure(.malformed):
             try breach(.malformed, .malformedFrame, on: id, store, &effects)
         case .failure(.outOfOrder):

@@ -13,8 +13,6 @@ extension NodeCore {
     /// of a millisecond later for each operation: whoever names what nobody has can keep much unsettled,
     /// and must not make everything that comes cost as much.
     static let placingDelay: UInt64 = 100
-    /// What is kept of a space where what lies below the beginnings of its logs is to be placed, too.
-    static let placesEarlier: UInt8 = 2
 
     /// Places operations of a space again, at once or soon, where some are not settled.
     mutating func placeAgain(
@@ -29,9 +27,7 @@ extension NodeCore {
         guard isPending else { return }
         if heldCount <= Self.placedAtOnceMax { return try place(space, store, &effects) }
         guard let id = try store.space(space)?.id else { return }
-        if try store.value(.unplaced, id.bytes) == nil {
-            try store.setValue([1], .unplaced, id.bytes)
-        }
+        try store.setValue([1], .unplaced, id.bytes)
         set(.placing(space), in: Self.placingDelay + heldCount / 10, at: now, &effects)
     }
 
@@ -50,11 +46,10 @@ extension NodeCore {
         _ number: SpaceNumber, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         guard let space = try store.space(number) else { return }
-        let isEarlier = try store.value(.unplaced, space.id.bytes) == [Self.placesEarlier]
         try store.setValue(nil, .unplaced, space.id.bytes)
         try prepare(space, store)
         guard let rule = judges[number]?.placing,
-            try StandSettling.settle(number, by: rule, takingEarlier: isEarlier, in: store)
+            try StandSettling.settle(number, by: rule, in: store)
         else { return }
         try refold(space, store, &effects)
     }

@@ -237,7 +237,6 @@ extension NodeCore {
     /// being asked for, or what lies between what is held.
     public func isCatchingUp(in store: some Store) throws(StoreError) -> Bool {
         guard ownSpace != nil, sources.isEmpty else { return true }
-        if links.values.contains(where: { $0.session?.awaitsEarlier == true }) { return true }
         for space in try store.spaces() where try hasHole(space.number, store) { return true }
         return false
     }

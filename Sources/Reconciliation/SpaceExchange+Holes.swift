@@ -24,7 +24,7 @@ extension SpaceExchange {
         guard let question = questions.popFirst() else { return false }
         if question == .holes, isEmpty { cannotFill = true }
         if question == .fork, isEmpty || searches.isWaiting { searches.endFruitless() }
-        return question == .holes || question == .forgotten || question == .earlier
+        return question == .holes || question == .forgotten
     }
 
     /// The next question about holes: the newest part of each, sized so that all close together.

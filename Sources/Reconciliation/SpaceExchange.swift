@@ -11,8 +11,6 @@ struct SpaceExchange: Sendable {
     let space: SpaceRecord
     /// Who is at the other end.
     private let peer: DeviceID?
-    /// What own devices give each other of what none of them is given by others.
-    var earlier: EarlierHistory
     /// How much of it passes.
     private(set) var scope: SharingScope
     /// The place after the last that the peer holds or was sent, by log; nil before it told us.
@@ -59,7 +57,6 @@ struct SpaceExchange: Sendable {
         case forgotten
         case fork
         case bodies
-        case earlier
     }
 
     /// Questions that are open, the oldest first.
@@ -70,10 +67,9 @@ struct SpaceExchange: Sendable {
     /// The digests that the peer showed last, where they were not our own.
     private var shown: FrontierDigests?
 
-    init(_ shared: SharedSpace, with peer: DeviceID?, isOwn: Bool = false) {
+    init(_ shared: SharedSpace, with peer: DeviceID?) {
         space = shared.record
         self.peer = peer
-        earlier = EarlierHistory(isOwn: isOwn)
         scope = shared.scope
     }
 
@@ -89,7 +85,6 @@ struct SpaceExchange: Sendable {
     /// what the peer holds.
     mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
         self.scope = scope
-        earlier.beginAgain()
         forks = ForkTelling()
         answers = []
         windows = [:]
@@ -368,7 +363,7 @@ struct SpaceExchange: Sendable {
         var runs: [Run] = []
         var room = Limits.operationsFrameByteCount
         while room > 0, answer.limit > 0, var range = answer.ranges.first {
-            if !earlier.isOwn { range.first = max(range.first, scope.first(of: range.tag)) }
+            range.first = max(range.first, scope.first(of: range.tag))
             let log = range.first <= range.last ? try log(range.tag, store) : nil
             let run = try log.flatMap { log throws(StoreError) in
                 try RunReader.backward(

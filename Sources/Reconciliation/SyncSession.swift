@@ -71,8 +71,6 @@ public struct SyncSession: Sendable {
     var isOpen: Bool { phase == .open }
     let salt: UInt64
     private let peer: DeviceID?
-    /// Whether the peer is a device of the same person.
-    private let isOwn: Bool
     /// The spaces that both belong to.
     var shared: [SpaceNumber: SpaceExchange] = [:]
     /// Spaces of which the peer was told that no more is kept.
@@ -91,11 +89,9 @@ public struct SyncSession: Sendable {
     /// - Parameters:
     ///   - salt: random; makes the hashes of spaces on this link tell nothing on another.
     ///   - peer: the device at the other end: it is told how far its own logs are known.
-    ///   - isOwn: whether it is of the same person as this one.
-    public init(salt: UInt64, with peer: DeviceID? = nil, isOwn: Bool = false) {
+    public init(salt: UInt64, with peer: DeviceID? = nil) {
         self.salt = salt
         self.peer = peer
-        self.isOwn = isOwn
     }
 
     /// The frames that a session begins with.
@@ -104,9 +100,7 @@ public struct SyncSession: Sendable {
     public mutating func open(
         _ hello: Hello, sharing spaces: [SharedSpace], store: some LogStore
     ) throws(StoreError) -> [SessionOutput] {
-        for space in spaces {
-            shared[space.record.number] = SpaceExchange(space, with: peer, isOwn: isOwn)
-        }
+        for space in spaces { shared[space.record.number] = SpaceExchange(space, with: peer) }
         return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
     }
 
@@ -125,7 +119,7 @@ public struct SyncSession: Sendable {
         }
         if before == nil {
             shared[space.number] = SpaceExchange(
-                SharedSpace(space, scope: scope), with: peer, isOwn: isOwn)
+                SharedSpace(space, scope: scope), with: peer)
         } else {
             try shared[space.number]?.narrow(to: scope, store: store)
         }

