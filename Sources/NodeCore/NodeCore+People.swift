@@ -92,8 +92,10 @@ extension NodeCore {
         if known?.isBlocked == true { return turnAway(id, &effects) }
         let isKnown = try isAccepted(person, store)
         if rejoin != nil, !isKnown {
-            // Taking somebody in writes operations. They come again.
-            return hangUp(id, .ended, &effects)
+            // Taking somebody in writes operations: they come again. Who is in a space with oneself may
+            // hold what the store lacks, and be the only one who does.
+            guard try mayTalk(link.peer, store) else { return hangUp(id, .ended, &effects) }
+            return try talk(on: id, to: card, at: now, store, &random, &effects)
         }
         if let redemption = introduction.redemption,
             try invited(redemption, card, on: id, at: now, store, &random, &effects)
@@ -124,6 +126,14 @@ extension NodeCore {
             effects.append(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &effects)
         }
+        try talk(on: id, to: card, at: now, store, &random, &effects)
+    }
+
+    /// Goes on with somebody who may be talked to, and has presented themself.
+    private mutating func talk(
+        on id: LinkID, to card: Card, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
         try keep(card, at: now, store, &effects)
         effects.append(.linksChanged)
         if links[id]?.session == nil {
@@ -131,7 +141,7 @@ extension NodeCore {
             try introduce(on: id, store, &effects)
             try admit(id, at: now, store, &random, &effects)
         }
-        try dialDevices(of: person, at: now, store, &effects)
+        try dialDevices(of: card.person, at: now, store, &effects)
     }
 
     /// Somebody shows that they know an invite's secret. Returns whether that is all.

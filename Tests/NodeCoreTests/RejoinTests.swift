@@ -53,6 +53,32 @@ struct RejoinTests {
         #expect(try Notice.all(in: ben.store).isEmpty)
     }
 
+    /// A device that is coming back took nobody in but contacts, for that writes: of two members of a
+    /// group whose founder had gone neither ever heard the other again. Found by seed 31000023.
+    @Test("whoever comes back hears members of a group who are no contacts")
+    func members() throws {
+        let world = World(seed: 49)
+        let nodes = try ["ann", "ben", "cara"].map { try world.addNode($0) }
+        let (ann, ben, cara) = (nodes[0], nodes[1], nodes[2])
+        try world.introduce(ann, ben)
+        try world.introduce(ann, cara)
+        let others = [ben, cara].map(\.identity.person)
+        let reply = try world.perform(.createGroup(name: "all", members: others), on: ann)
+        guard case .space(let number) = reply, let group = try ann.store.space(number)?.id else {
+            throw CommandRefusal.unknownConversation
+        }
+        world.run(for: 700_000)
+        let copy = ben.store.snapshot()
+        try world.type("after the copy", on: ben, in: group)
+        world.run(for: 10_000)
+        world.stopProcess(of: ann)
+        ben.setBack(to: copy)
+        world.restart(ben, rejoin: Rejoin(reason: "behind", ends: [:], needsPeer: true))
+        world.run(for: 600_000)
+        #expect(ben.core.rejoin == nil)
+        #expect(try ben.texts(in: group) == ["after the copy"])
+    }
+
     /// The cards that it made from then on were older than the one that others kept, and they wrote to a
     /// prekey that was gone with the store.
     @Test(
