@@ -42,6 +42,7 @@ extension NodeCore {
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
             ownSpace = try createSpace(.own, with: [], at: now, store, &random, &effects)
+            try resumeRelays(of: card, at: now, store, &random, &effects)
         }
         _ = try generation(store, &random)
         // A device that the recovery code has just made is in no space yet, and a change of devices

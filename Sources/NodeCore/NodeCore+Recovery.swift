@@ -25,6 +25,23 @@ extension NodeCore {
         return true
     }
 
+    /// Goes on reading where the card says that the person's former devices read: what others send
+    /// lies there, and nobody else can tell a device that the recovery code alone has made.
+    mutating func resumeRelays(
+        of card: Card?, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace, let card else { return }
+        var choices: [RelayChoice] = []
+        for mailbox in card.parts.flatMap(\.mailboxes) where choices.count < Self.relayCountMax {
+            if choices.contains(where: { $0.relay == mailbox.relay }) { continue }
+            choices.append(RelayChoice(relay: mailbox.relay, addresses: mailbox.addresses))
+        }
+        guard !choices.isEmpty else { return }
+        _ = try write(
+            choices.map { $0.draft() }, in: ownSpace, at: now, store, &random, &effects)
+    }
+
     /// Oneself, or the contact whose root key this is.
     private mutating func person(
         withRoot root: Digest, _ store: some Store

@@ -4,6 +4,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 import ParleySimulatedDisk
 import ParleyWire
 import Testing
@@ -167,6 +168,26 @@ struct DeviceTests {
         try world.runUntilEqual(within: .minutes(15))
         #expect(try ben.texts(in: trip) == ["before", "here again"])
         try jury.verify(isSettled: true)
+    }
+
+    /// It read nowhere, and named no place on its card where a letter could be left. Found by seed 21140367.
+    @Test("a device made by the recovery code goes on with the relay of those that are lost")
+    func codeBehindRelay() throws {
+        let relay = world.addRelay("relay")
+        for node in [ann, ben] { try world.use(relay, by: node) }
+        let trip = try world.group("trip", [ann, ben])
+        try ann.type("before", in: trip)
+        world.run(for: .minutes(1))
+        world.crash(ann)
+        let next = try world.recover("next", of: ann, helpedBy: ben)
+        let mailboxes = try CardReader.parts(of: ann.identity.person, next.store)
+            .first { $0.device == next.identity.device }?.mailboxes
+        #expect(mailboxes?.map(\.relay) == [relay.key])
+        try world.runUntilEqual(within: .minutes(15))
+        world.keepToRelays()
+        try ben.type("to the new one", in: trip)
+        try world.runUntilEqual(within: .minutes(15))
+        #expect(try next.texts(in: trip) == ["before", "to the new one"])
     }
 }
 
