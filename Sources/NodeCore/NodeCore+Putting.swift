@@ -83,6 +83,12 @@ extension NodeCore {
                 if tellsProgress, index == due.count - 1, run.last + 1 >= log.end {
                     try tellProgress(of: space, in: &parcel, store)
                 }
+                // First: once the relay has answered for what follows, it has this as well.
+                if log.lane == .control {
+                    try putForFormer(
+                        parcel, of: space, besides: epoch, to: relay, at: now, store, &random,
+                        &effects)
+                }
                 let places = next..<run.last + 1
                 let isPut = try put(
                     parcel, for: isAgain ? .whatever : .put(space.number, log.tag, places),
@@ -91,11 +97,6 @@ extension NodeCore {
                 if !isAgain {
                     lines[relay]?.underway[space.number, default: [:]][log.tag] =
                         places.upperBound
-                }
-                if log.lane == .control {
-                    try putForFormer(
-                        parcel, of: space, besides: epoch, to: relay, at: now, store, &random,
-                        &effects)
                 }
                 next = places.upperBound
             }
