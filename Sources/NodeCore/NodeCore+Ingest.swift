@@ -84,7 +84,7 @@ extension NodeCore {
         else { return try count(.foreignSpace, store) }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
-        guard try mayGrow(space, from: peer.person, store) else {
+        guard try mayGrow(space, from: peer.person, on: peer.link, store) else {
             try count(.invitation, store)
             return try declineRest(of: space, on: peer.link, store, &effects)
         }
@@ -190,6 +190,10 @@ extension NodeCore {
             if piece.lane == .control, piece.first != log?.end ?? 0 {
                 try count(.unconnectedOperations, store)
                 ingested.isDisconnected = true
+                if let id = peer.link {
+                    let size = piece.operations.reduce(0) { $0 + $1.operation.byteCount }
+                    links[id]?.unconnected[space.number, default: 0] += UInt64(size)
+                }
                 continue
             }
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)

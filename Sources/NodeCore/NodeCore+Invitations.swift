@@ -94,16 +94,18 @@ extension NodeCore {
 
     /// Whether more of a control log is kept of what a person brings: all of it where one has accepted,
     /// and all that one's own devices hold or that one asked for.
-    func mayGrow(
-        _ space: SpaceRecord, from person: PersonID, _ store: some Store
+    mutating func mayGrow(
+        _ space: SpaceRecord, from person: PersonID, on link: LinkID?, _ store: some Store
     ) throws(StoreError) -> Bool {
         guard space.kind == .group, person != identity.person,
             try store.value(.join, space.id.bytes) == nil,
             let known = try Invitation.into(space.id, in: store)
         else { return true }
         // What was declined stays, and who is added again there has to hear of it.
-        if known.state == .over, !isTakenBack(space.number) { return true }
-        return known.byteCount < Self.unacceptedByteCountMax
+        if known.state == .over, try !isTakenBack(space, store) { return true }
+        // What waits for causes that do not come is kept no better than what there is no room for.
+        let unconnected = link.flatMap { links[$0]?.unconnected[space.number] } ?? 0
+        return known.byteCount + unconnected < Self.unacceptedByteCountMax
     }
 
     /// Notes how much of a control log is kept, as long as the person has not accepted.
@@ -155,16 +157,19 @@ extension NodeCore {
     }
 
     /// Whether the person is out of a group by nobody's word but others'.
-    private func isTakenBack(_ number: SpaceNumber) -> Bool {
-        judges[number]?.graph.leavers(of: identity.person).isEmpty == true
+    private mutating func isTakenBack(
+        _ space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try prepare(space, store)
+        return judges[space.number]?.graph.leavers(of: identity.person).isEmpty == true
     }
 
     /// Whether nothing of an invitation that is over is to stay: it was taken back, or own devices
     /// brought a group that was deleted here.
-    private func isForgettable(
+    private mutating func isForgettable(
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
-        if isTakenBack(space.number) { return true }
+        if try isTakenBack(space, store) { return true }
         return try isDeleted(space, store)
     }
 

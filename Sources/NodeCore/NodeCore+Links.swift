@@ -16,6 +16,8 @@ struct CoreLink: Sendable {
     var unacknowledged: [SpaceNumber: Set<LogTag>] = [:]
     /// Spaces of which the peer may hold something, to be asked for once their source is done.
     var unasked: Set<SpaceNumber> = []
+    /// Bytes of lane 0 that came and do not join what is held: nothing of it is kept.
+    var unconnected: [SpaceNumber: UInt64] = [:]
     /// How eagerly the peer is asked for what is missing of a space.
     var rounds: [SpaceNumber: RoundPace] = [:]
     /// Spaces introduced unasked.

@@ -38,7 +38,7 @@ extension NodeCore {
         else { return }
         let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
         // Of what this person has not accepted no more is kept: nobody need send it at each link.
-        let isFull = try !mayGrow(record, from: peer.person, store)
+        let isFull = try !mayGrow(record, from: peer.person, on: id, store)
         if isFull { return try declineRest(of: record, on: id, store, &effects) }
         if isServed == true {
             // It need not send what the source does, but must send what it writes from now on.
