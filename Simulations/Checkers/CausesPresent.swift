@@ -114,7 +114,7 @@ final class CausesPresent: Checker {
         }
     }
 
-    /// Whether anybody holds a cause who is in the space, as far as a node knows.
+    /// Whether anybody holds a cause who is in the space, as far as a node knows, and of whom it hears.
     private func isHeld(
         _ cause: OperationReference, of number: SpaceNumber, at node: SimulatedNode,
         in world: World
@@ -127,7 +127,7 @@ final class CausesPresent: Checker {
                 let record = try other.store.space(space.id),
                 let log = try other.store.log(cause.tag, in: record.number)
             else { return false }
-            return log.holds(cause.sequence)
+            return try log.holds(cause.sequence) && world.comes(from: other, to: node, in: space)
         }
     }
 

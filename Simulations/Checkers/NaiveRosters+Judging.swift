@@ -196,13 +196,14 @@ struct NaiveControl {
     }
 
     /// What a device that is out may have of lane 0 from this store: what put it out. Devices of one person
-    /// may tell each other as well that they had accepted to be in a group, though who put them out had
-    /// not heard so.
+    /// may tell each other as well what put that person out, whatever let the device in, and that they
+    /// had accepted to be in a group, though who put them out had not heard so.
     func departure(of device: DeviceID, _ owner: PersonID) -> NaiveRosters.Acts {
         let departure = now.departure(of: device, owner, rosters)
         guard owner == person, now.kind == .group, now.seats[owner] == nil, !departure.isEmpty
         else { return departure }
         let said = held.filter { Self.says($0, that: owner, now, rosters) }
+            .union(now.live.filter { rosters.expels($0, owner) })
         return said.reduce(departure.union(said)) { $0.union(rosters.acts[$1].past) }
     }
 

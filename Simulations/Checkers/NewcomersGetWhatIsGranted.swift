@@ -63,7 +63,7 @@ final class NewcomersGetWhatIsGranted: Checker {
         case .none:
             try lookForAll(newcomer, space, control.now, of: node)
         case .days(let days):
-            try lookForOlder(than: days, stored, in: horizon, space, of: node)
+            try lookForOlder(than: days, stored, newcomer, space, control.now, of: node)
         }
     }
 
@@ -90,15 +90,19 @@ final class NewcomersGetWhatIsGranted: Checker {
 
     /// What its author says in the step in which they let somebody in, as the name of the group, is for
     /// the newcomer. Where the clock leads by more than may count, even that stands as if it were old.
+    /// What somebody wrote themself who comes back is kept from nobody.
     private func lookForOlder(
-        than days: UInt32, _ admission: StoredOperation, in horizon: Horizon, _ space: SpaceRecord,
-        of node: SimulatedNode
+        than days: UInt32, _ admission: StoredOperation, _ newcomer: Newcomer,
+        _ space: SpaceRecord, _ roster: NaiveRosters.Fold, of node: SimulatedNode
     ) throws {
         let wall = admission.operation.header.wallClock
         let oldest = wall - min(wall, UInt64(days) * 86_400_000)
         for log in try node.store.agreedLogs(in: space.number)
-        where log.lane != .control && log.end > 0 {
-            let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
+        where log.lane != .control && log.end > 0
+            && roster.owners[log.device] != newcomer.person
+        {
+            let given =
+                newcomer.horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
             // What is held beyond a cut counts for nobody, and is given to nobody.
             let place = max(given, log.base)
             let first =

@@ -7,7 +7,8 @@ extension World {
     ///
     /// Source: `Protocol/03-operations.md`, "Order": "Only for a newcomer".
     static func hanging(
-        below floors: [LogTag: UInt64], at node: SimulatedNode, in space: SpaceNumber
+        below floors: [LogTag: UInt64], besides misplaced: Set<LogTip>, at node: SimulatedNode,
+        in space: SpaceNumber
     ) throws -> Set<LogTip> {
         var rest: [(place: LogTip, names: [LogTip])] = []
         for log in try node.store.logs(in: space) where log.lane.carriesAuthority {
@@ -21,11 +22,13 @@ extension World {
                 rest.append(
                     (
                         LogTip(tag: log.tag, sequence: stored.sequence),
-                        own.filter { $0.sequence >= floors[log.tag] ?? 0 } + names.map(LogTip.init)
+                        own.filter {
+                            $0.sequence >= floors[log.tag] ?? 0 || misplaced.contains($0)
+                        } + names.map(LogTip.init)
                     ))
             }
         }
-        var found: Set<LogTip> = []
+        var found = misplaced
         var hasMore = true
         while hasMore {
             let begun = found.count
@@ -39,6 +42,25 @@ extension World {
                 return hangs
             }
             hasMore = found.count > begun
+        }
+        return found
+    }
+
+    /// What stands right below a floor of one node elsewhere than at another that holds it: whoever told
+    /// the floor was a newcomer as well.
+    static func misplaced(
+        at node: SimulatedNode, in space: SpaceNumber, from other: SimulatedNode,
+        in record: SpaceNumber
+    ) throws -> Set<LogTip> {
+        var found: Set<LogTip> = []
+        for log in try node.store.logs(in: space) where log.lane.carriesAuthority && log.base > 0 {
+            let last = log.base - 1
+            guard let told = log.order.floor,
+                let held = try other.store.log(log.tag, in: record),
+                let stored = try other.store.headers(in: held.number, last...last, limit: 1).first,
+                stored.stand != told
+            else { continue }
+            found.insert(LogTip(tag: log.tag, sequence: last))
         }
         return found
     }

@@ -287,13 +287,23 @@ extension World {
         {
             let touched = try Self.touched(below: floors, at: node, in: space.number)
                 .union(Self.touched(below: floors, at: other, in: record.number))
-            let hanging = try Self.hanging(below: floors, at: node, in: space.number)
-                .union(Self.hanging(below: floors, at: other, in: record.number))
-            guard
-                try honestLines(of: node, space.id, above: floors, hanging, besides: touched)
-                    != honestLines(of: other, space.id, above: floors, hanging, besides: touched)
-            else { return nil }
-            return "they show another of what honest members wrote in \(label(of: space.id))"
+            let misplaced = try Self.misplaced(
+                at: node, in: space.number, from: other, in: record.number
+            ).union(
+                Self.misplaced(at: other, in: record.number, from: node, in: space.number))
+            let hanging = try Self.hanging(
+                below: floors, besides: misplaced, at: node, in: space.number
+            ).union(
+                Self.hanging(
+                    below: floors, besides: misplaced, at: other, in: record.number))
+            let (left, right) = (
+                try honestLines(of: node, space.id, above: floors, hanging, besides: touched),
+                try honestLines(of: other, space.id, above: floors, hanging, besides: touched)
+            )
+            guard left != right else { return nil }
+            let differing = left.first { !right.contains($0) } ?? right.first { !left.contains($0) }
+            return "they show another of what honest members wrote in \(label(of: space.id)): "
+                + (differing.map { "one alone has \($0)" } ?? "they order it otherwise")
         }
         guard try digests.digest(of: space.id, at: node) != digests.digest(of: space.id, at: other),
             try !mayShowAnother(node, other, in: space.id, isSettled: true)
