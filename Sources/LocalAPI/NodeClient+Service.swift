@@ -196,10 +196,13 @@ extension NodeClient: NodeService {
         try await call("createBackup", ["file": file, "replacing": replacing])
     }
 
-    /// See `NodeService.noteRecoveryCode(root:backupKey:)`.
-    public func noteRecoveryCode(root: String, backupKey: String) async throws {
-        let _: Nothing = try await call(
-            "noteRecoveryCode", ["root": root, "backupKey": backupKey])
+    /// See `NodeService.noteRecoveryCode(root:backupKey:signature:)`.
+    public func noteRecoveryCode(
+        root: String, backupKey: String, signature: String
+    ) async throws -> BackupKeyFinding {
+        try await call(
+            "noteRecoveryCode",
+            ["root": root, "backupKey": backupKey, "signature": signature])
     }
 
     /// See `NodeService.changes(after:limit:)`.

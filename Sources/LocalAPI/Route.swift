@@ -176,9 +176,9 @@ struct Route: Sendable {
                 return try await node.createBackup(
                     file: file, replacing: a.optional("replacing") ?? false)
             },
-            Route("noteRecoveryCode", ["root", "backupKey"]) { node, a in
-                try await node.noteRecoveryCode(root: a("root"), backupKey: a("backupKey"))
-                return Nothing()
+            Route("noteRecoveryCode", ["root", "backupKey", "signature"]) { node, a in
+                try await node.noteRecoveryCode(
+                    root: a("root"), backupKey: a("backupKey"), signature: a("signature"))
             },
             Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
                 try await node.importMessages(

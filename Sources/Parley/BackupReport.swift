@@ -22,6 +22,16 @@ public struct BackupReport: Codable, Equatable, Sendable {
     public var operationCount: Int
 }
 
+/// What a check of the recovery code found of the key that this device seals backups to.
+public enum BackupKeyFinding: String, Codable, Equatable, Sendable {
+    /// It is that of the code, signed by its root.
+    case known
+    /// There was none, or nobody had signed it; now there is.
+    case added
+    /// It was not that of the code, and is replaced: somebody had planted it.
+    case replaced
+}
+
 /// What became of a person who came back.
 public struct RestoreReport: Codable, Equatable, Sendable {
     /// What the person is called.

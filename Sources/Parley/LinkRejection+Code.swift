@@ -19,6 +19,7 @@ extension LinkRejection {
         case .nobodyAwaited: "nobody-awaited"
         case .secretSpent: "secret-spent"
         case .badProof: "bad-proof"
+        case .badBackupKey: "bad-backup-key"
         }
     }
 }

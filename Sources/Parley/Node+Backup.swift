@@ -21,9 +21,12 @@ private struct BackupPlan: Sendable {
 
 extension BackupPlan {
     init(_ views: Views) throws {
-        guard let key = try NodeKeys.backupKey(in: views.store) else {
+        let root = views.core.node.log.root
+        guard let key = try NodeKeys.backupCertificate(of: root, in: views.store)?.key(of: root)
+        else {
             throw NodeError(
-                "no-backup-key", "This device does not know yet what backups are sealed to.",
+                "no-backup-key",
+                "This device has no key for backups that your recovery code has signed.",
                 hint: "`parley recovery check` asks for the recovery code, once.")
         }
         publicKey = key
@@ -204,35 +207,47 @@ func absolute(_ path: String) -> String {
 extension Node {
     /// Notes that the person has the recovery code: the one thing that nobody can give them again.
     ///
-    /// The code itself never comes here: whoever asks for it derives its public keys.
-    public func noteRecoveryCode(root: String, backupKey: String) async throws {
-        guard let bytes = bytes(hex: backupKey), let key = BackupPublicKey(bytes) else {
-            throw NodeError("bad-code", "That is no key of a recovery code.")
-        }
-        let own = try await running.read { $0.core.node.root.description }
-        guard root == own else {
+    /// The code itself never comes here: whoever asks for it derives its public keys, and signs with
+    /// its root the one that backups are sealed to. Another key than that is replaced.
+    ///
+    /// - Returns: what this device took for the key of backups until now.
+    /// - Throws: ``NodeError`` where the root is another person's, or has not signed that key.
+    public func noteRecoveryCode(
+        root: String, backupKey: String, signature: String
+    ) async throws -> BackupKeyFinding {
+        guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
+        else { throw NodeError("bad-code", "That is no key of a recovery code.") }
+        let own = try await running.read { $0.core.node.log.root }
+        guard root == own.description else {
             throw NodeError(
                 "another-code", "That is the recovery code of somebody else.",
                 hint: "Look for the one that `parley init` printed for this node.")
         }
+        guard backup.key(of: own) != nil else {
+            throw NodeError(
+                "bad-code", "Your recovery code did not sign that key for backups.",
+                hint: "`parley recovery check` asks for the code itself.")
+        }
         do {
-            try await running.write {
-                try NodeKeys.noteRecoveryCheck(
-                    backupKey: key, at: SystemClock.now.wall, in: $0)
+            return try await running.write {
+                try NodeKeys.noteRecoveryCheck(backup, at: SystemClock.now.wall, in: $0)
             }
         } catch let error as StoreError {
             throw NodeError(error)
         }
     }
 
-    /// The public keys of a recovery code, in hex: all that ``noteRecoveryCode(root:backupKey:)``
-    /// takes.
+    /// What a recovery code shows of itself, in hex: all that
+    /// ``noteRecoveryCode(root:backupKey:signature:)`` takes.
     ///
     /// - Throws: ``NodeError`` where the text is no recovery code.
     public static func publicKeys(
         ofRecoveryCode text: String
-    ) throws -> (root: String, backupKey: String) {
+    ) throws -> (root: String, backupKey: String, signature: String) {
         let code = try RecoveryCode(person: text)
-        return (code.rootKey.device.description, code.backupKey.publicKey.description)
+        return (
+            code.rootKey.device.description, code.backupKey.publicKey.description,
+            hex(code.backupCertificate.signature.bytes)
+        )
     }
 }

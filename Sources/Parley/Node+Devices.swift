@@ -38,13 +38,13 @@ extension Node {
         // The text is good once: it is not spent on a home that cannot be made.
         try explaining { try Home(settings.home).requireRoom() }
         // Asked before anything is made, so that a refusal leaves nothing behind.
-        let (card, log, backupKey) = try await DeviceCall.make(
+        let (card, log, backup) = try await DeviceCall.make(
             offer, as: key, noise: noise, name: name, prekey: prekey.certificate,
             network: NetworkID(named: settings.network))
         let node = try making(settings) { store in
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log, card: card, prekey: prekey,
-                backupKey: backupKey, in: store)
+                backup: backup, in: store)
         }.node
         await node.begin()
         return node

@@ -272,7 +272,7 @@ enum NewDevice {
             }
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log,
-                backupKey: code.backupKey.publicKey, in: store)
+                backup: code.backupCertificate, in: store)
         } catch let rejection as IdentityRejection {
             throw NodeError(
                 "identity-full", "This person's list of devices takes nothing more (\(rejection)).",
@@ -280,7 +280,7 @@ enum NewDevice {
         }
         // Whoever could type the code has it.
         try NodeKeys.noteRecoveryCheck(
-            backupKey: code.backupKey.publicKey, at: SystemClock.now.wall, in: store)
+            code.backupCertificate, at: SystemClock.now.wall, in: store)
         // Nothing was written by this device yet, and that is what its guard says.
         try store.writeGuard(heads: [])
         return RestoreReport(

@@ -87,7 +87,7 @@ public final class Node: Sendable {
         let node = try making(settings) { store in
             try NodeKeys.keep(
                 key: key, noise: noise, identity: log,
-                backupKey: code.backupKey.publicKey, in: store)
+                backup: code.backupCertificate, in: store)
         }.node
         await node.begin()
         _ = try await node.running.perform(.setProfile(name: name, addresses: nil))

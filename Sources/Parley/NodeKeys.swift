@@ -16,7 +16,7 @@ struct NodeKeys {
 
     static func keep(
         key: DeviceSigningKey, noise: DeviceNoiseKey, identity: IdentityLog,
-        card: Card? = nil, prekey: Prekey? = nil, backupKey: BackupPublicKey?, in store: SQLiteStore
+        card: Card? = nil, prekey: Prekey? = nil, backup: BackupCertificate?, in store: SQLiteStore
     ) throws {
         try store.transact(.full) {
             try store.setSecret(key.seed, seedName)
@@ -24,7 +24,7 @@ struct NodeKeys {
             try NodeIdentity.keep(identity, in: store)
             try prekey?.keep(in: store)
             if let card { try store.setValue(card.encoded, .card, card.person.bytes) }
-            if let backupKey { try store.setValue(backupKey.bytes, .profile, backupKeyName) }
+            if let backup { try store.setValue(backup.bytes, .profile, backupKeyName) }
         }
     }
 
@@ -39,9 +39,16 @@ struct NodeKeys {
             log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
     }
 
-    /// What backups are sealed to; nil where this device was never told.
-    static func backupKey(in store: SQLiteStore) throws -> BackupPublicKey? {
-        try store.value(.profile, backupKeyName).flatMap { BackupPublicKey($0) }
+    /// What backups are sealed to, as this root signed it. Nil where this device was never told, and
+    /// where what is noted bears no signature of the root: a key that was noted before keys were signed
+    /// may be anybody's.
+    static func backupCertificate(
+        of root: DeviceID, in store: SQLiteStore
+    ) throws -> BackupCertificate? {
+        guard let bytes = try store.value(.profile, backupKeyName),
+            let noted = BackupCertificate(bytes), noted.key(of: root) != nil
+        else { return nil }
+        return noted
     }
 
     /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
@@ -51,19 +58,25 @@ struct NodeKeys {
         return try reader.uint64()
     }
 
-    /// Notes that the recovery code was asked back. What backups are sealed to is noted where it
-    /// is not known yet, and never replaced.
+    /// Notes that the recovery code was asked back, and what backups are sealed to by it.
+    ///
+    /// - Parameter backup: the root has signed it, as the caller has seen.
+    /// - Returns: what was noted before.
+    @discardableResult
     static func noteRecoveryCheck(
-        backupKey: BackupPublicKey, at time: UInt64, in store: SQLiteStore
-    ) throws {
+        _ backup: BackupCertificate, at time: UInt64, in store: SQLiteStore
+    ) throws -> BackupKeyFinding {
         var writer = ByteWriter()
         writer.uint64(time)
+        let noted = try store.value(.profile, backupKeyName)
         try store.transact(.full) {
-            if try store.value(.profile, backupKeyName) == nil {
-                try store.setValue(backupKey.bytes, .profile, backupKeyName)
-            }
+            try store.setValue(backup.bytes, .profile, backupKeyName)
             try store.setValue(writer.bytes, .profile, recoveryCheckName)
         }
+        guard let noted else { return .added }
+        if noted == backup.bytes { return .known }
+        // The right key, and nobody's word for it: as it was noted before keys were signed.
+        return noted.prefix(32).elementsEqual(backup.bytes.prefix(32)) ? .added : .replaced
     }
 }
 

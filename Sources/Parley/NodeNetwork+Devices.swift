@@ -61,8 +61,10 @@ extension NodeNetwork {
                 return driver.refuse()
             }
             // A device that was never told cannot tell; the new one then asks its person.
-            let backupKey = try? await inputs.read { try NodeKeys.backupKey(in: $0.store) }
-            driver.answer(card, backupKey: backupKey ?? nil)
+            let backup = try? await inputs.read { views in
+                try NodeKeys.backupCertificate(of: views.core.node.log.root, in: views.store)
+            }
+            driver.answer(card, backup: backup ?? nil)
         }
         state.withLock { $0.dials[request.device] = task }
     }
@@ -78,7 +80,7 @@ enum DeviceCall {
     static func make(
         _ offer: DeviceOffer, as key: DeviceSigningKey, noise: DeviceNoiseKey, name: String,
         prekey: PrekeyCertificate, network: NetworkID
-    ) async throws -> (card: Card, log: IdentityLog, backupKey: BackupPublicKey?) {
+    ) async throws -> (card: Card, log: IdentityLog, backup: BackupCertificate?) {
         let transport = Transport()
         var isReached = false
         var rejection: LinkRejection?
@@ -100,9 +102,9 @@ enum DeviceCall {
             isReached = true
             for await outcome in outcomes {
                 switch outcome {
-                case .accepted(let card, let log, let backupKey):
+                case .accepted(let card, let log, let backup):
                     await transport.shutdown()
-                    return (card, log, backupKey)
+                    return (card, log, backup)
                 case .rejected(let reason): rejection = reason
                 case .asked, .closed: break
                 }
@@ -119,6 +121,13 @@ enum DeviceCall {
                 hint: "Both must be in one network, and the other one must run.")
         }
         switch rejection {
+        case .badBackupKey:
+            return NodeError(
+                "bad-backup-key",
+                "The other device hands over a key for backups that your recovery code did not "
+                    + "sign: this device is not linked by it.",
+                hint: "Somebody else may rule that device: link from another one, and revoke it. "
+                    + "Where it only runs an older version, update it and make a new text there.")
         case .otherDevice, .notCertified, .badIdentity, .malformedHello:
             return NodeError(
                 "other-device", "What answered there is not the device that made this text.",

@@ -140,8 +140,11 @@ public protocol NodeService: RelayService, SearchService, CallService {
     /// recovery code alone opens. The path is absolute. With `replacing` it takes the place of an older
     /// backup of this person; of another person's it never does.
     func createBackup(file: String, replacing: Bool) async throws -> BackupReport
-    /// Notes that the person has the recovery code, whose public keys these are, in hex.
-    func noteRecoveryCode(root: String, backupKey: String) async throws
+    /// Notes that the person has the recovery code, whose public keys these are, in hex, with the root's
+    /// signature of the one for backups; tells what was noted of that one before.
+    func noteRecoveryCode(
+        root: String, backupKey: String, signature: String
+    ) async throws -> BackupKeyFinding
     /// A page of changes after a cursor, as ``ChangeView`` tells; with nil it is empty and names the
     /// cursor after everything.
     func changes(after cursor: String?, limit: Int) async throws -> ChangePage

@@ -47,7 +47,7 @@ final class PairingDriver: ConnectionHandler {
         /// A device asks; the owner answers with ``answer(_:)`` or ``refuse()``.
         case asked(DeviceRequest)
         /// This device has become the person's.
-        case accepted(Card, IdentityLog, BackupPublicKey?)
+        case accepted(Card, IdentityLog, BackupCertificate?)
         /// It came to nothing here, for this reason.
         case rejected(LinkRejection)
         /// The connection is gone.
@@ -93,18 +93,18 @@ final class PairingDriver: ConnectionHandler {
         case .asked(let request):
             connection.markKnown()
             happened(.asked(request), self)
-        case .accepted(let card, let log, let backupKey):
+        case .accepted(let card, let log, let backup):
             connection.markAuthenticated()
-            happened(.accepted(card, log, backupKey), self)
+            happened(.accepted(card, log, backup), self)
             connection.close()
         }
     }
 
     /// Hands over the person's card and what their backups are sealed to, and says goodbye.
-    func answer(_ card: [UInt8], backupKey: BackupPublicKey?) {
+    func answer(_ card: [UInt8], backup: BackupCertificate?) {
         guard let connection = state.withLock({ $0.connection }) else { return }
         connection.perform {
-            connection.send(self.state.withLock { $0.pairing.answer(card, backupKey: backupKey) })
+            connection.send(self.state.withLock { $0.pairing.answer(card, backup: backup) })
             connection.close()
         }
     }

@@ -2,6 +2,7 @@ import Glibc
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleyRoster
 import ParleyStorage
 import ParleyWire
@@ -123,7 +124,11 @@ extension Views {
                 "No passphrase: whoever can read this folder can read everything. "
                     + "The key lies in a file that only its owner may read.")
         }
-        if try NodeKeys.recoveryCheckTime(in: store) == nil {
+        if try NodeKeys.backupCertificate(of: core.node.log.root, in: store) == nil {
+            warnings.append(
+                "Backups wait: this device has no key for them that your recovery code has signed. "
+                    + "`parley recovery check` asks for the code, once.")
+        } else if try NodeKeys.recoveryCheckTime(in: store) == nil {
             warnings.append(
                 "The recovery code was never asked back: `parley recovery check` shows whether "
                     + "it is written down right.")

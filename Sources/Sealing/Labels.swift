@@ -67,6 +67,8 @@ public struct Label: Sendable {
     public static let backupFile = Label("lp1/bak/file")
     /// Which recovery code opens a backup.
     public static let backupMark = Label("lp1/bak/mark")
+    /// The root's signature of the key that a person's backups are sealed to.
+    public static let backupCertificate = Label("lp1/bak/sig")
 
     // MARK: Meeting
 

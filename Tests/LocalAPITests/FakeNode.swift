@@ -355,8 +355,11 @@ final class FakeNode: NodeService {
             operationCount: 3)
     }
 
-    func noteRecoveryCode(root: String, backupKey: String) async throws {
+    func noteRecoveryCode(
+        root: String, backupKey: String, signature: String
+    ) async throws -> BackupKeyFinding {
         state.withLock { $0.calls.append("noteRecoveryCode \(root.prefix(8))") }
+        return .known
     }
 
     /// The newest cursor is the number of changes that were told.

@@ -1,6 +1,12 @@
 import Foundation
-import Parley
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
 import Testing
+
+@testable import Parley
 
 @Suite("A backup")
 struct BackupTests {
@@ -252,16 +258,79 @@ struct RecoveryTests {
         await other.shutdown()
         let wrong = try Node.publicKeys(ofRecoveryCode: otherCode)
         await #expect(throws: NodeError.self) {
-            try await node.noteRecoveryCode(root: wrong.root, backupKey: wrong.backupKey)
+            _ = try await node.noteRecoveryCode(
+                root: wrong.root, backupKey: wrong.backupKey, signature: wrong.signature)
+        }
+        let keys = try Node.publicKeys(ofRecoveryCode: code.replacing("-", with: " "))
+        // A program of the same user that knows the root, and names a key of its own.
+        for (key, signature) in [
+            (wrong.backupKey, wrong.signature), (wrong.backupKey, keys.signature),
+            (keys.backupKey, wrong.signature), (keys.backupKey, ""),
+        ] {
+            let error = await #expect(throws: NodeError.self) {
+                _ = try await node.noteRecoveryCode(
+                    root: keys.root, backupKey: key, signature: signature)
+            }
+            #expect(error?.code == "bad-code")
         }
         #expect(try await node.status().recoveryCheckTime == nil)
-        let keys = try Node.publicKeys(ofRecoveryCode: code.replacing("-", with: " "))
-        try await node.noteRecoveryCode(root: keys.root, backupKey: keys.backupKey)
+        let finding = try await node.noteRecoveryCode(
+            root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+        #expect(finding == .known)
         await node.shutdown()
         let again = try await Node.open(settings)
         #expect(try await again.status().recoveryCheckTime != nil)
         #expect(try await !again.status().warnings.contains { $0.contains(reminder) })
         await again.shutdown()
+    }
+
+    /// A home whose note of the key for backups says this.
+    private func planted(_ bytes: [UInt8], in home: String) throws {
+        let store = try SQLiteStore.open(home: Home(home), unlock: .keyFile)
+        try store.transact(.full) {
+            try store.setValue(bytes, .profile, Array("backup key".utf8))
+        }
+        try store.close()
+    }
+
+    @Test("replaces a key for backups that is not the code's; until then no backup is made")
+    func plantedKey() async throws {
+        let folder = try TemporaryFolder()
+        let settings = NodeSettings(home: folder.home("ann"))
+        let (first, text) = try await Node.create(settings, name: "ann")
+        await first.shutdown()
+        var random = SystemRandom()
+        let (code, thief) = (try RecoveryCode(typed: text), RecoveryCode.generate(using: &random))
+        let keys = try Node.publicKeys(ofRecoveryCode: text)
+        for (bytes, finding) in [
+            (thief.backupKey.publicKey.bytes, BackupKeyFinding.replaced),
+            (thief.backupCertificate.bytes, .replaced),
+            (thief.backupKey.publicKey.bytes + code.backupCertificate.signature.bytes, .replaced),
+            // The right one, noted before keys were signed.
+            (code.backupKey.publicKey.bytes, .added),
+            (code.backupCertificate.bytes, .known),
+        ] {
+            try planted(bytes, in: settings.home)
+            let node = try await Node.open(settings)
+            let file = folder.path + "/backup-\(finding)"
+            if finding != .known {
+                let error = await #expect(throws: NodeError.self) {
+                    _ = try await node.createBackup(file: file, replacing: true)
+                }
+                #expect(error?.code == "no-backup-key")
+                #expect(error?.hint?.contains("recovery check") == true)
+                let warnings = try await node.status().warnings
+                #expect(warnings.contains { $0.hasPrefix("Backups wait") })
+            }
+            #expect(
+                try await node.noteRecoveryCode(
+                    root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+                    == finding)
+            #expect(try await !node.status().warnings.contains { $0.hasPrefix("Backups wait") })
+            _ = try await node.createBackup(file: file, replacing: true)
+            #expect(try Node.verifyBackup(file: file, code: text).name == "ann")
+            await node.shutdown()
+        }
     }
 
     @Test("that is mistyped is told where")

@@ -9,6 +9,8 @@ struct BackupTests {
         let why: String
         let text: String
         let publicKey: Hex
+        let root: Hex
+        let signature: Hex
         let key: Hex
         let unit: Hex
         let count: Int
@@ -49,6 +51,10 @@ struct BackupTests {
         for vector in try Vectors.cases("identity/backup.json", as: Case.self) {
             let code = try RecoveryCode(typed: vector.text)
             #expect(code.backupKey.publicKey.bytes == vector.publicKey.bytes, "\(vector.why)")
+            let certificate = code.backupCertificate
+            #expect(certificate.bytes == vector.publicKey.bytes + vector.signature.bytes)
+            let root = try #require(DeviceID(vector.root.bytes))
+            #expect(certificate.key(of: root) == code.backupKey.publicKey, "\(vector.why)")
             let plain = [UInt8]((0..<vector.count).flatMap { _ in vector.unit.bytes })
             let size = BackupFormat.chunkByteCount
             let starts = Array(stride(from: 0, to: max(1, plain.count), by: size))
@@ -67,6 +73,33 @@ struct BackupTests {
             let name: Digest = digest(.file, all)
             #expect(name.bytes == vector.digest.bytes, "\(vector.why)")
         }
+    }
+
+    @Test("the key that devices keep is nobody's but the code's, whatever is changed")
+    func certificates() throws {
+        var random = SeededRandom(8)
+        let (code, thief) = (
+            RecoveryCode.generate(using: &random), RecoveryCode.generate(using: &random)
+        )
+        let root = code.rootKey.device
+        let bytes = code.backupCertificate.bytes
+        #expect(bytes.count == BackupCertificate.byteCount)
+        #expect(BackupCertificate(bytes)?.key(of: root) == code.backupKey.publicKey)
+        #expect(BackupCertificate(bytes)?.key(of: thief.rootKey.device) == nil)
+        #expect(thief.backupCertificate.key(of: root) == nil)
+        // The thief's key with the signature of the right one.
+        let mixed = thief.backupKey.publicKey.bytes + bytes[32...]
+        #expect(BackupCertificate(mixed)?.key(of: root) == nil)
+        // What the root signs for other purposes names no key for backups.
+        let other = root.bytes + code.rootKey.sign(.proofOfPossession, root.bytes).bytes
+        #expect(BackupCertificate(other)?.key(of: root) == nil)
+        for place in bytes.indices {
+            var flipped = bytes
+            flipped[place] ^= 1
+            #expect(BackupCertificate(flipped)?.key(of: root) == nil, "byte \(place)")
+        }
+        for count in [0, 32, 95] { #expect(BackupCertificate(Array(bytes.prefix(count))) == nil) }
+        #expect(BackupCertificate(bytes + [0]) == nil)
     }
 
     @Test("what was sealed opens, whatever its length")

@@ -8,6 +8,8 @@ struct TestDevice {
     let signer: DeviceSigningKey
     let noiseKey: DeviceNoiseKey
     let log: IdentityLog
+    /// The person's root key, where the person was made with the device.
+    let root: DeviceSigningKey?
     var credentials: LinkCredentials {
         LinkCredentials(
             person: log.person, device: signer.device, noiseKey: noiseKey, identity: log.encoded)
@@ -18,15 +20,17 @@ struct TestDevice {
         var random = SeededRandom(seed)
         signer = .generate(using: &random)
         noiseKey = .generate(using: &random)
+        let root = DeviceSigningKey.generate(using: &random)
         log = try IdentityLog.founded(
-            root: .generate(using: &random), device: signer, noiseKey: noiseKey.publicKey, time: 0,
-            using: &random)
+            root: root, device: signer, noiseKey: noiseKey.publicKey, time: 0, using: &random)
+        self.root = root
     }
 
     init(signer: DeviceSigningKey, noiseKey: DeviceNoiseKey, log: IdentityLog) {
         self.signer = signer
         self.noiseKey = noiseKey
         self.log = log
+        root = nil
     }
 }
 

@@ -14,7 +14,9 @@ struct PairingPair {
     var waiting: Pairing
     var asked: [DeviceRequest] = []
     var accepted: (card: Card, log: IdentityLog)?
-    var backupKey: BackupPublicKey?
+    /// What the waiting device hands over besides, as bytes: any, for it may be hostile.
+    var handedOver: [UInt8]?
+    var backup: BackupCertificate?
 
     init(
         secret: [UInt8] = Self.secret, calling: NoiseKey? = nil, of person: PersonID? = nil,
@@ -59,10 +61,10 @@ struct PairingPair {
                 case .asked(let request):
                     asked.append(request)
                     answers += waiting.answer(
-                        try card(adding: request), backupKey: ada.noiseKey.publicKey)
-                case .accepted(let card, let log, let key):
+                        try card(adding: request), besides: handedOver.map { [$0] } ?? [])
+                case .accepted(let card, let log, let backup):
                     accepted = (card, log)
-                    backupKey = key
+                    self.backup = backup
                 }
             }
         }
@@ -199,6 +201,39 @@ struct PairingTests {
             _ = try again.deliver(heard[1], toWaiting: true, piece: .max)
         }
         #expect(again.asked.isEmpty)
+    }
+
+    @Test("hands on what backups are sealed to, and goes on without it")
+    func backupKeys() throws {
+        var pair = try PairingPair()
+        try pair.run()
+        #expect(pair.accepted != nil && pair.backup == nil)
+        pair = try PairingPair()
+        let signed = BackupCertificate(
+            pair.ada.noiseKey.publicKey, signedBy: try #require(pair.ada.root))
+        pair.handedOver = signed.bytes
+        try pair.run()
+        #expect(pair.accepted != nil && pair.backup == signed)
+    }
+
+    @Test("Attack 168: a key for backups that the root did not sign ends the call")
+    func plantedKeys() throws {
+        let pair = try PairingPair()
+        let planted = try TestDevice(9)
+        let key = planted.noiseKey.publicKey
+        let right = BackupCertificate(
+            pair.ada.noiseKey.publicKey, signedBy: try #require(pair.ada.root))
+        for bytes in [
+            // As it was handed over before keys were signed.
+            key.bytes, BackupCertificate(key, signedBy: try #require(planted.root)).bytes,
+            BackupCertificate(key, signedBy: pair.ada.signer).bytes,
+            key.bytes + right.signature.bytes, right.bytes + [0], [],
+        ] {
+            var pair = try PairingPair()
+            pair.handedOver = bytes
+            #expect(throws: LinkRejection.badBackupKey) { try pair.run() }
+            #expect(pair.accepted == nil && pair.backup == nil)
+        }
     }
 
     @Test("trusts a card only where it is the person's and certifies this device and that one")

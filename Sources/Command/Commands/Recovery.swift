@@ -21,9 +21,9 @@ struct RecoveryCheck: NodeCommand {
         commandName: "check",
         abstract: "type the recovery code from your paper",
         discussion: """
-            Says whether it is the one of this node. The code leaves neither this command nor the \
-            paper. Capitals, spaces and hyphens do not matter. `parley status` reminds you until \
-            this was done once.
+            Says whether it is the one of this node, and sees to it that backups are sealed to it. \
+            The code leaves neither this command nor the paper. Capitals, spaces and hyphens do not \
+            matter. `parley status` reminds you until this was done once.
 
             Example:
               parley recovery check
@@ -34,8 +34,21 @@ struct RecoveryCheck: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let keys = try Node.publicKeys(ofRecoveryCode: try options.code())
-        try await node.noteRecoveryCode(root: keys.root, backupKey: keys.backupKey)
-        World.current.say("that is the recovery code of this node: keep the paper")
+        let finding = try await node.noteRecoveryCode(
+            root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+        let world = World.current
+        world.say("that is the recovery code of this node: keep the paper")
+        switch finding {
+        case .known: break
+        case .added: world.say("backups of this device are sealed to it from now on")
+        case .replaced:
+            world.say(
+                "this device sealed backups to another key, which is replaced: what it made before "
+                    + "is not opened by your code, and may be by somebody else")
+            world.advise(
+                "Make a new one: parley backup create FILE. Whoever linked this device may have "
+                    + "planted that key: parley device list")
+        }
     }
 }
 

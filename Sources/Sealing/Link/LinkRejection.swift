@@ -31,6 +31,8 @@ public enum LinkRejection: Error, Equatable, Sendable {
     case secretSpent
     /// A device wants to be linked, and does not hold the keys that it names.
     case badProof
+    /// The device that links this one hands over a key for backups that the root did not sign.
+    case badBackupKey
 }
 
 /// What a link asks for or reports.

@@ -8,7 +8,7 @@ public import ParleyWire
 ///   3 minVersion maxVersion, e             →
 ///                                          ←    e, ee, s, es
 ///   s, se, psk, request                    →    checks secret and proof, certifies the device
-///   checks that it is certified            ←    first record: card, key that backups are sealed to
+///   checks that it is certified            ←    first record: card, certificate of the key for backups
 /// ```
 ///
 /// `Noise_XXpsk3_25519_ChaChaPoly_BLAKE2b`: whoever lacks the one-use secret neither reads the
@@ -133,11 +133,16 @@ public struct Pairing: Sendable {
     /// The person's card, for the new device that was certified, and what backups are sealed to,
     /// where that is known. Empty unless one waits for it.
     public mutating func answer(
-        _ card: [UInt8], backupKey: BackupPublicKey? = nil
+        _ card: [UInt8], backup: BackupCertificate? = nil
     ) -> [UInt8] {
+        answer(card, besides: backup.map { [$0.bytes] } ?? [])
+    }
+
+    /// The same with any frames behind the card: what a hostile device may answer.
+    mutating func answer(_ card: [UInt8], besides frames: [[UInt8]]) -> [UInt8] {
         guard case .judging(var records) = phase else { return [] }
         phase = .done
-        return records.seal([card] + (backupKey.map { [$0.bytes] } ?? []))
+        return records.seal([card] + frames)
     }
 
     // MARK: Handshake
@@ -219,11 +224,21 @@ public struct Pairing: Sendable {
         var frames: [[UInt8]] = []
         try records.open(message, frameByteCountMax: Limits.cardByteCountMax) { frames.append($0) }
         guard let bytes = frames.first, frames.count <= 2 else { throw .malformedHello }
-        let backupKey = frames.count == 2 ? BackupPublicKey(frames[1]) : nil
-        guard frames.count == 1 || backupKey != nil else { throw .malformedHello }
         let (card, log) = try check(bytes)
+        let backup = try frames.count == 2 ? Self.backup(frames[1], of: log.root) : nil
         phase = .done
-        events.append(.accepted(card, log, backupKey))
+        events.append(.accepted(card, log, backup))
+    }
+
+    /// Whoever hands over a key of another's could open all that this device seals: such a device is
+    /// trusted with nothing else either.
+    private static func backup(
+        _ bytes: [UInt8], of root: DeviceID
+    ) throws(LinkRejection) -> BackupCertificate {
+        guard let backup = BackupCertificate(bytes), backup.key(of: root) != nil else {
+            throw .badBackupKey
+        }
+        return backup
     }
 
     /// The card must be the person's, and name as devices both the one that was called and this.
@@ -262,6 +277,6 @@ public enum PairingEvent: Sendable {
     /// A device that knows the secret and holds its keys asks to become the person's.
     case asked(DeviceRequest)
     /// This device has become the person's: their card, the identity log that says so, and what
-    /// the person's backups are sealed to, where the other device knew that.
-    case accepted(Card, IdentityLog, BackupPublicKey?)
+    /// the person's backups are sealed to, signed by the root, where the other device knew that.
+    case accepted(Card, IdentityLog, BackupCertificate?)
 }
