@@ -2,6 +2,9 @@ import ParleyLedger
 import ParleyStorage
 
 extension Node {
+    /// Operations that the index takes in one transaction while nobody waits for the node.
+    private static let indexTurnCount = 1024
+
     /// Whether a passphrase protects the keys in this folder.
     ///
     /// - Throws: ``NodeError`` where no node is there, or its keystore cannot be read.
@@ -20,15 +23,20 @@ extension Node {
 
     /// Locks the keys of a node that does not run by another passphrase, or by none.
     ///
-    /// Only the keystore is written anew, and the vault sealed under a new key, so that an old copy
-    /// of the keystore opens nothing that is written from now on. A wrong passphrase changes
-    /// nothing, and whenever it is cut off, the old passphrase or the new one opens the node.
+    /// The keystore is written anew, the vault sealed under a new key, and the guard and the index of
+    /// words made under keys of their own that are new: an old copy of the keystore opens nothing of
+    /// what lies there from now on. A wrong passphrase changes nothing, and whenever it is cut off, the
+    /// old passphrase or the new one opens the node. What is missing of the index then follows when the
+    /// node runs.
     ///
     /// - Parameters:
     ///   - settings: what opens the node now.
     ///   - choose: gives the new passphrase, or nil for none; asked once the old one has opened.
+    ///   - progress: told how many operations the new index has, of how many; the new passphrase holds
+    ///     by then.
     public static func setPassphrase(
-        _ settings: NodeSettings, to choose: () throws -> [UInt8]?
+        _ settings: NodeSettings, to choose: () throws -> [UInt8]?,
+        progress: (Int, Int) -> Void = { _, _ in }
     ) throws {
         try explaining {
             let store = try openStore(settings)
@@ -36,6 +44,9 @@ extension Node {
             let unlock: Unlock = try choose().map { .passphrase($0) } ?? .keyFile
             try store.protect(with: unlock)
             try store.renewVaultKey()
+            while try store.followWords(limit: indexTurnCount) {
+                progress(Int(try store.wordIndexState().through), store.operationCount)
+            }
             try store.close()
         }
     }

@@ -180,6 +180,8 @@ public struct Label: Sendable {
     public static let bucket = Label("lp1/ks/bucket")
     /// The key that seals a keystore which a key file locks.
     public static let keystoreKey = Label("lp1/ks/key")
-    /// The guard file.
+    /// A term in the index of words.
+    public static let word = Label("lp1/ks/word")
+    /// The guard file, until its key became one of the vault.
     public static let guardFile = Label("lp1/ks/guard")
 }

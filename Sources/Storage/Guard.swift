@@ -35,11 +35,11 @@ public enum RejoinReason: Equatable, Sendable {
     case behind(logCount: Int)
 }
 
-/// Writes the guard: a small sealed file beside the database that remembers how far this device's
-/// own logs are at least, so that a database that was set back is found out.
+/// The guard: a small sealed file beside the database that remembers how far this device's own logs
+/// are at least, so that a database that was set back is found out.
 ///
-/// It may be used from any thread, off the path of messages. Source: DESIGN, "No incarnations".
-public struct GuardWriter: Sendable {
+/// Source: DESIGN, "No incarnations".
+struct GuardFile {
     private static let magic: [UInt8] = Array("LPGD".utf8) + [2]
     /// The same of guards that do not remember a card.
     private static let magicWithoutCard: [UInt8] = Array("LPGD".utf8) + [1]
@@ -48,21 +48,14 @@ public struct GuardWriter: Sendable {
     /// The longest guard: those, and what stands before them.
     private static let byteCountMax = 256 + headCountMax * 76
 
-    private let home: Home
-    private let key: Secret
-    private let instance: [UInt8]
-
-    init(home: Home, master: Secret, instance: [UInt8]) {
-        self.home = home
-        key = deriveSecret(key: master, .guardFile)
-        self.instance = instance
-    }
+    let home: Home
+    let instance: [UInt8]
 
     /// Replaces the guard. At most once a second and at shutdown is often enough.
     ///
     /// - Parameter cardVersion: of the newest part of its card that this device is known to have signed.
-    public func write(
-        _ heads: [GuardedHead], cardVersion: CardVersion
+    func write(
+        _ heads: [GuardedHead], cardVersion: CardVersion, under key: Secret
     ) throws(HomeError) {
         var writer = ByteWriter(capacity: 32 + heads.count * 72)
         writer.counted(instance)
@@ -73,25 +66,48 @@ public struct GuardWriter: Sendable {
             writer.identifier(head.operation)
         }
         writer.uint64(cardVersion.value)
-        // A nonce from the content, as for a row: a copied node repeats no nonce with other bytes.
-        let nonce = derive(
-            key: key, .rowNonce, context: Array(digest(writer.bytes).bytes), byteCount: 24)
-        let sealed = XChaCha.seal(
-            writer.bytes, key: key, nonce: nonce, authenticating: Self.magic)
-        try home.replace(home.guardFile, with: Self.magic + nonce + sealed)
+        try seal(writer.bytes, Self.magic, under: key)
     }
 
-    /// What the guard remembers; nil where there is none.
-    func read() throws(HomeError) -> Guard? {
-        guard let bytes = try home.read(home.guardFile, atMost: Self.byteCountMax) else {
-            return nil
+    /// What the guard remembers, if one of these keys opens it; nil where there is none.
+    func read(openedBy keys: [Secret]) throws(HomeError) -> Guard? {
+        guard let bytes = try bytes() else { return nil }
+        for key in keys {
+            if let content = Self.open(bytes, key) { return decode(content, bytes) }
         }
-        guard bytes.count > 45 else { return Guard(isReadable: false) }
+        return Guard(isReadable: false)
+    }
+
+    /// Seals the guard anew, whatever it says. One that the old key does not open is left as it is: so
+    /// are those that the new key opens already.
+    func reseal(from old: Secret, to new: Secret) throws(HomeError) {
+        guard let bytes = try bytes(), let content = Self.open(bytes, old) else { return }
+        try seal(content, Array(bytes[..<5]), under: new)
+    }
+
+    private func bytes() throws(HomeError) -> [UInt8]? {
+        try home.read(home.guardFile, atMost: Self.byteCountMax)
+    }
+
+    private func seal(
+        _ content: [UInt8], _ magic: [UInt8], under key: Secret
+    ) throws(HomeError) {
+        // A nonce from the content, as for a row: a copied node repeats no nonce with other bytes.
+        let name: Digest = digest(.rowContent, content)
+        let nonce = derive(key: key, .rowNonce, context: name.bytes, byteCount: 24)
+        let sealed = XChaCha.seal(content, key: key, nonce: nonce, authenticating: magic)
+        try home.replace(home.guardFile, with: magic + nonce + sealed)
+    }
+
+    private static func open(_ bytes: [UInt8], _ key: Secret) -> [UInt8]? {
+        guard bytes.count > 45 else { return nil }
         let magic = Array(bytes[..<5])
-        guard magic == Self.magic || magic == Self.magicWithoutCard,
-            let content = XChaCha.open(
-                bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: magic)
-        else { return Guard(isReadable: false) }
+        guard magic == Self.magic || magic == magicWithoutCard else { return nil }
+        return XChaCha.open(
+            bytes[29...], key: key, nonce: Array(bytes[5..<29]), authenticating: magic)
+    }
+
+    private func decode(_ content: [UInt8], _ bytes: [UInt8]) -> Guard {
         var reader = ByteReader(content)
         do {
             let instance = Array(try reader.slice(try reader.count("instance", atMost: 64)))
@@ -104,7 +120,7 @@ public struct GuardWriter: Sendable {
                         operation: try reader.identifier()))
             }
             var cardVersion = CardVersion.zero
-            if magic == Self.magic { cardVersion = try reader.bounded64() }
+            if bytes.starts(with: Self.magic) { cardVersion = try reader.bounded64() }
             try reader.finish()
             return Guard(
                 isReadable: true, isOfThisDatabase: instance == self.instance, heads: heads,
@@ -113,8 +129,6 @@ public struct GuardWriter: Sendable {
             return Guard(isReadable: false)
         }
     }
-
-    private func digest(_ bytes: [UInt8]) -> Digest { ParleySealing.digest(.rowContent, bytes) }
 }
 
 /// What a guard file says.
@@ -138,7 +152,7 @@ extension SQLiteStore {
     ) throws(HomeError) {
         guardedCardVersion = max(guardedCardVersion, cardVersion)
         switch rejoin {
-        case nil: return try guardWriter.write(heads, cardVersion: guardedCardVersion)
+        case nil: return try replaceGuard(heads)
         case .guardMissing, .guardDamaged, .anotherInstance: return
         case .behind: break
         }
@@ -147,8 +161,7 @@ extension SQLiteStore {
         where highest[head.log].map({ $0.sequence < head.sequence }) ?? true {
             highest[head.log] = head
         }
-        try guardWriter.write(
-            highest.values.sorted { $0.log < $1.log }, cardVersion: guardedCardVersion)
+        try replaceGuard(highest.values.sorted { $0.log < $1.log })
     }
 
     /// Replaces the guard with what the database holds of this device: the heads of its logs, and the
@@ -165,7 +178,7 @@ extension SQLiteStore {
 
     /// The heads that the guard remembers; empty where it is missing or cannot be read.
     public func readGuard() throws(HomeError) -> [GuardedHead] {
-        try guardWriter.read()?.heads ?? []
+        try guardFile.read(openedBy: guardKeys())?.heads ?? []
     }
 
     /// The last operation of every log that a device writes here, ascending by log.
@@ -183,13 +196,20 @@ extension SQLiteStore {
 
     /// The node has its own operations back: it may write again, once the guard is written anew.
     public func rejoined(heads: [GuardedHead]) throws(HomeError) {
-        try guardWriter.write(heads, cardVersion: guardedCardVersion)
+        try replaceGuard(heads)
         rejoin = nil
+    }
+
+    private func replaceGuard(_ heads: [GuardedHead]) throws(HomeError) {
+        guard let key = try guardKeys().first else {
+            throw HomeError(.databaseDamaged, path: home.database, detail: "the guard has no key")
+        }
+        try guardFile.write(heads, cardVersion: guardedCardVersion, under: key)
     }
 
     /// Compares the database with the guard.
     func compareWithGuard() throws(HomeError) {
-        let known = try guardWriter.read()
+        let known = try guardFile.read(openedBy: guardKeys())
         guardedCardVersion = known?.cardVersion ?? .zero
         guard let found = known else {
             if nextOperation > 1 { rejoin = .guardMissing }

@@ -168,15 +168,49 @@ extension HomeError {
 }
 
 extension SQLiteStore {
-    /// Opens the home by this from now on. Data is not touched.
+    /// Opens the home by this from now on, so that nothing that opened it before opens anything of it
+    /// once ``renewVaultKey()`` is done. The index of words is empty afterwards, under another key, and
+    /// the guard has another key as well; the operations are not touched.
+    ///
+    /// The order makes every place safe to be cut off at: the new keys of index and guard are in the
+    /// vault before the lock changes, and from the write that changes it the vault is to be sealed anew,
+    /// which the next start finishes.
     ///
     /// - Parameter unlock: for ``Unlock/passphrase(_:)`` the key file is removed.
     public func protect(with unlock: Unlock) throws(HomeError) {
-        try keystoreFile.write(vault.keystore, unlock)
+        // A renewal that was cut off is finished first: a third key has no place.
+        if vault.keystore.previousVaultKey != nil, try !renewVaultKey() {
+            throw HomeError(.other, path: home.database, detail: "another program reads it")
+        }
+        try drawKeysAtRest()
+        let next = vault.keystore.advanced(using: random)
+        try keystoreFile.write(next, unlock)
+        vault.use(next)
         switch unlock {
         case .keyFile: isProtectedByPassphrase = false
         case .passphrase: isProtectedByPassphrase = true
         }
+    }
+
+    /// Draws the keys of the index of words and of the guard anew.
+    private func drawKeysAtRest() throws(HomeError) {
+        try settleGuardKey()
+        let former = try guardKeys().first
+        do throws(StoreError) {
+            try begin(.full)
+            do throws(StoreError) {
+                // In one transaction with the key: an index never has rows of another one.
+                try resetWordIndex(isOff: try wordIndexState().isOff)
+                try drawGuardKey(former: former)
+            } catch {
+                rollback()
+                throw error
+            }
+            try commit()
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+        try finishGuardKey()
     }
 
     /// Seals every key again under a new key of the vault and forgets the old one, so that old

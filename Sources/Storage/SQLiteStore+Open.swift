@@ -11,7 +11,7 @@ struct OpenedHome {
     let keystore: Keystore
     let keystoreFile: KeystoreFile
     let random: RandomSource
-    let guardWriter: GuardWriter
+    let guardFile: GuardFile
     let isProtectedByPassphrase: Bool
     /// Why it is only read, or nil.
     var bar: WriteBar?
@@ -55,6 +55,7 @@ extension SQLiteStore {
         let store = try open(home, lock, file, keystore, unlock)
         try store.compareWithGuard()
         if keystore.previousVaultKey != nil { try store.renewVaultKey() }
+        try store.settleGuardKey()
         return store
     }
 
@@ -99,8 +100,7 @@ extension SQLiteStore {
             OpenedHome(
                 home: home, lock: lock, connection: connection, keystore: keystore,
                 keystoreFile: file, random: file.random,
-                guardWriter: GuardWriter(
-                    home: home, master: keystore.master, instance: instance),
+                guardFile: GuardFile(home: home, instance: instance),
                 isProtectedByPassphrase: isProtected, bar: bar, isRescue: isRescue))
     }
 

@@ -36,6 +36,8 @@ public final class SQLiteStore: TransactionalStore {
     var hits: (all: Statement?, below: Statement?) = (nil, nil)
     /// Whether a merge of the whole index of words was begun.
     var isMerging = false
+    /// The key of the index of words, once something of it was used.
+    var heldWordKey: WordKey?
     var nextOperation: Int64 = 1
     var nextValue: Int64 = 1
     var nextEvent: Int64 = 1
@@ -44,8 +46,8 @@ public final class SQLiteStore: TransactionalStore {
 
     let random: RandomSource
     let keystoreFile: KeystoreFile
-    /// Writes the guard for this database; may be used from any thread.
-    public let guardWriter: GuardWriter
+    /// Reads and writes the guard of this database.
+    let guardFile: GuardFile
     private let lock: AnyObject
     /// Whether rows that do not open are passed over, and which they were.
     let isRescue: Bool
@@ -69,7 +71,7 @@ public final class SQLiteStore: TransactionalStore {
         isRescue = opened.isRescue
         lock = opened.lock
         connection = opened.connection
-        guardWriter = opened.guardWriter
+        guardFile = opened.guardFile
         keystoreFile = opened.keystoreFile
         random = opened.random
         statements = try Statements(connection)
@@ -147,6 +149,7 @@ public final class SQLiteStore: TransactionalStore {
         tallies.forget()
         actors.rolledBack()
         vault.rolledBack()
+        heldWordKey = nil
         nextOperation = nextOperationBefore
         nextValue = nextValueBefore
         nextEvent = nextEventBefore

@@ -111,8 +111,8 @@ final class Vault {
         try read(.named, locator(0, Array(name.utf8)))
     }
 
-    /// Keeps a secret under this name, in place of the one before.
-    func setSecret(_ secret: Secret, _ name: String) throws(StoreError) {
+    /// Keeps a secret under this name, in place of the one before; nil drops it.
+    func setSecret(_ secret: Secret?, _ name: String) throws(StoreError) {
         try set(secret, .named, locator(0, Array(name.utf8)))
     }
 

@@ -59,7 +59,7 @@ struct WordIndexTests {
         try SaidTexts.with((0..<50).map { "zucchini number\($0)" }) { store, home, _ in
             try follow(store)
             let term = try #require(Terms.ofText("number7").last)
-            let hash = store.hash(term)
+            let hash = try store.requireWordKey().hash(term)
             #expect(try hits(store, "number7") == [8])
             try store.eraseText(8)
             #expect(try hits(store, "number7").isEmpty)
@@ -69,7 +69,7 @@ struct WordIndexTests {
             #expect(try hits(store, "zucchini").count == 49)
             #expect(try !raw(store, home, hash))
             let other = try #require(Terms.ofText("number8").last)
-            #expect(try raw(store, home, store.hash(other)))
+            #expect(try raw(store, home, store.requireWordKey().hash(other)))
             try expectSound(store)
         }
     }
@@ -90,7 +90,7 @@ struct WordIndexTests {
             try SaidTexts.with(["zucchini tomorrow", "zucchini"]) { store, home, _ in
                 try follow(store)
                 let term = try #require(Terms.ofText("zucchini").last)
-                hashes.append(store.hash(term))
+                hashes.append(try store.requireWordKey().hash(term))
                 for name in try FileManager.default.contentsOfDirectory(atPath: home.path) {
                     let data = try Data(contentsOf: URL(filePath: home.path + "/" + name))
                     for word in ["zucchin", "zuc", "tomor"] {
@@ -109,7 +109,7 @@ struct WordIndexTests {
             try expectSound(store)
             let statement = try store.connection.prepare(
                 "INSERT INTO word (word, rowid, terms) VALUES ('delete', 2, ?1)")
-            statement.bind(1, text: store.hashed(Terms.ofText("two fish")))
+            statement.bind(1, text: try store.requireWordKey().hashed(Terms.ofText("two fish")))
             try statement.run("test")
             #expect(try store.isMissingFromWords(OperationNumber(2)))
             #expect(try !store.isMissingFromWords(OperationNumber(1)))

@@ -7,7 +7,8 @@ struct PassphraseCommand: AsyncParsableCommand {
         abstract: "protect the keys by a passphrase, change it, or remove it",
         discussion: """
             Without a passphrase the keys lie in a file that only you can read. Stop the \
-            node first: its keys are written anew. A wrong passphrase changes nothing.
+            node first: its keys are written anew, and the index of words is made under another \
+            one. A wrong passphrase changes nothing; cut off, the rest is done by `parley run`.
 
             Example:
               parley passphrase set
@@ -108,7 +109,13 @@ extension PassphraseCommand {
             }
             var settings = NodeSettings(home: home)
             if wanted { settings.passphrase = try place.currentPassphrase() }
-            try Node.setPassphrase(settings, to: choose)
+            let line = ProgressLine()
+            try Node.setPassphrase(settings, to: choose) { done, all in
+                line.show { _ in
+                    "the keys are new; indexing words again: \(done) of \(all) operations"
+                }
+            }
+            line.end()
         }
     }
 }

@@ -39,7 +39,8 @@ extension Node {
         var stats = SearchStats(indexes: [
             SearchStats.Index(
                 name: "words", state: state.isOff ? "off" : "on",
-                indexed: state.isOff ? 0 : Int(state.through), held: held, byteCount: byteCount,
+                indexed: state.isOff || !state.isCurrent ? 0 : Int(state.through), held: held,
+                byteCount: byteCount,
                 memoryByteCount: memory.places)
         ])
         let models = try await read { try $0.store.models() }

@@ -168,7 +168,8 @@ actor SearchDesk {
             return ["The index of words is off: nothing is found by words."]
         }
         if isDone { return [] }
-        let part = Int(100 * Double(state.0.through) / Double(max(1, state.1)))
+        let through = state.0.isCurrent ? state.0.through : 0
+        let part = Int(100 * Double(through) / Double(max(1, state.1)))
         return ["\(part) % of what is held is indexed; the rest follows."]
     }
 

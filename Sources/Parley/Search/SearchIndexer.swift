@@ -113,8 +113,10 @@ actor SearchIndexer {
                 (try views.store.wordIndexState(), try views.store.pendingTexts(limit: count))
             }
             if state.isOff { return true }
-            if await running.bar != nil { return pending.isEmpty(after: state.through) }
-            if state.version != Terms.version {
+            if await running.bar != nil {
+                return state.isCurrent && pending.isEmpty(after: state.through)
+            }
+            if !state.isCurrent {
                 try await running.transact { store throws(StoreError) in
                     try store.resetWordIndex(isOff: false)
                 }

@@ -11,11 +11,12 @@ extension SQLiteStore {
         _ narrowing: [[Term]], excluding: [Term], below: Int64? = nil, limit: Int
     ) throws(StoreError) -> [Int64] {
         let groups = narrowing.filter { !$0.isEmpty }
-        guard !groups.isEmpty else { return [] }
-        var match = groups.map { "(" + $0.map { hash($0) }.joined(separator: " OR ") + ")" }
+        guard !groups.isEmpty, let key = try wordKey() else { return [] }
+        var match = groups.map { "(" + $0.map { key.hash($0) }.joined(separator: " OR ") + ")" }
             .joined(separator: " AND ")
         if !excluding.isEmpty {
-            match = "(\(match)) NOT (" + excluding.map { hash($0) }.joined(separator: " OR ") + ")"
+            let others = excluding.map { key.hash($0) }.joined(separator: " OR ")
+            match = "(\(match)) NOT (\(others))"
         }
         let statement = try hitStatement(hasBound: below != nil)
         statement.bind(1, text: match)
@@ -36,11 +37,12 @@ extension SQLiteStore {
 
     /// In how many texts each term stands; 0 where in none.
     public func textCounts(of terms: [Term]) throws(StoreError) -> [Int] {
+        guard let key = try wordKey() else { return terms.map { _ in 0 } }
         var counts: [Int] = []
         let statement = try connection.prepare(
             "SELECT count(*) FROM word WHERE word MATCH ?1")
         for term in terms {
-            statement.bind(1, text: hash(term))
+            statement.bind(1, text: key.hash(term))
             counts.append(try statement.step("counting") ? Int(statement.integer(0)) : 0)
             statement.reset()
         }

@@ -1,6 +1,6 @@
 public import ParleyConversation
 public import ParleyLedger
-import ParleySealing
+import ParleyNodeCore
 import ParleyWire
 public import ParleyWords
 
@@ -14,6 +14,9 @@ public struct WordIndexState: Equatable, Sendable {
     public var through: Int64
     /// Whether something was taken out whose hashes may still lie in a page.
     public var needsPurge: Bool
+
+    /// Whether it is one of today, or off: any other is made anew before it is asked.
+    public var isCurrent: Bool { isOff || version == Terms.version }
 }
 
 /// A text that is to be looked for, by its operation.
@@ -65,9 +68,12 @@ extension SQLiteStore {
         guard try statement.step("reading the index") else {
             throw Self.damaged("reading the index")
         }
-        return WordIndexState(
+        var state = WordIndexState(
             version: statement.integer(0), isOff: statement.integer(1) != 0,
             through: statement.integer(2), needsPurge: statement.integer(3) != 0)
+        // Without a key nothing is found in it: it is made anew, as one of another version is.
+        if !state.isOff, try wordKey() == nil { state.version = 0 }
+        return state
     }
 
     private func set(_ state: WordIndexState) throws(StoreError) {
@@ -139,11 +145,12 @@ extension SQLiteStore {
         // removal.
         guard state.through == pending.from else { return }
         let statements = try searchStatements()
+        let key = try requireWordKey()
         for (text, terms) in zip(pending.texts, terms) where try hasText(text.number) {
             let number = text.number.rawValue
             if number <= pending.from, try !isLate(text.number) { continue }
             statements.insertWords.bind(1, text.number.rawValue)
-            statements.insertWords.bind(2, text: hashed(terms))
+            statements.insertWords.bind(2, text: key.hashed(terms))
             try statements.insertWords.run("storing hashes of words")
         }
         for number in pending.late {
@@ -152,6 +159,27 @@ extension SQLiteStore {
         guard state.through < pending.through else { return }
         state.through = pending.through
         try set(state)
+    }
+
+    /// Indexes the next operations, of at most so many, in a transaction of its own.
+    ///
+    /// - Returns: whether more may be to be done.
+    public func followWords(limit: Int) throws(StoreError) -> Bool {
+        let state = try wordIndexState()
+        guard !state.isOff, state.isCurrent else { return false }
+        let pending = try pendingTexts(limit: limit)
+        guard !pending.isEmpty(after: state.through) else { return false }
+        try begin(.normal)
+        do throws(StoreError) {
+            try index(
+                pending,
+                terms: pending.texts.map { Terms.ofText($0.text.text, author: $0.text.author) })
+        } catch {
+            rollback()
+            throw error
+        }
+        try commit()
+        return true
     }
 
     func forgetLate(_ number: Int64, _ model: Int64) throws(StoreError) {
@@ -168,14 +196,15 @@ extension SQLiteStore {
         return try statement.step("looking for texts") && statement.integer(0) != 0
     }
 
-    /// Begins the index anew, or turns it off: every hash goes.
+    /// Begins the index anew under another key, or turns it off: every hash goes.
     public func resetWordIndex(isOff: Bool) throws(StoreError) {
-        writes()
+        erases()
         let statements = try searchStatements()
         try statements.clearWords.run("clearing the index")
         try set(
             WordIndexState(version: Terms.version, isOff: isOff, through: 0, needsPurge: false))
         try connection.execute("DELETE FROM lateText WHERE model = 0", "clearing the index")
+        try renewWordKey(isOff: isOff)
     }
 
     // MARK: Forgetting
@@ -200,7 +229,8 @@ extension SQLiteStore {
         guard try !isLate(stored.number) else { return }
         statements.deleteWords.bind(1, stored.number.rawValue)
         statements.deleteWords.bind(
-            2, text: hashed(Terms.ofText(text.text, author: text.author)))
+            2,
+            text: try requireWordKey().hashed(Terms.ofText(text.text, author: text.author)))
         try statements.deleteWords.run("dropping hashes of words")
         state.needsPurge = true
         try set(state)
@@ -260,28 +290,4 @@ extension SQLiteStore {
         statement.bind(2, value)
         try statement.run("merging the index")
     }
-
-    // MARK: Hashes
-
-    /// The terms as they are stored: each 40 bits of a hash keyed with what never leaves the
-    /// keystore, in 8 letters.
-    func hashed(_ terms: [Term]) -> String {
-        var text = ""
-        text.reserveCapacity(terms.count * 9)
-        for term in terms {
-            if !text.isEmpty { text.append(" ") }
-            text += hash(term)
-        }
-        return text
-    }
-
-    /// A term as it is stored.
-    public func hash(_ term: Term) -> String {
-        let hash = vault.locator(3, term.bytes).prefix(5).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return String(
-            decoding: (0..<8).map { Self.letters[Int(hash >> (35 - 5 * $0)) & 31] },
-            as: UTF8.self)
-    }
-
-    static let letters = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 }

@@ -37,7 +37,7 @@ extension SQLiteStore {
     /// Whether an operation has a text that the index passed, and is not found by all its words.
     public func isMissingFromWords(_ number: OperationNumber) throws(StoreError) -> Bool {
         let state = try wordIndexState()
-        guard !state.isOff, number.rawValue <= state.through, try hasText(number),
+        guard !state.isOff, state.isCurrent, number.rawValue <= state.through, try hasText(number),
             try !isLate(number), let text = try operation(number)?.searchableText
         else { return false }
         let terms = Terms.ofText(text.text, author: text.author)

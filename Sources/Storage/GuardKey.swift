@@ -1,0 +1,77 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+
+/// The key of the guard: random, in the vault, and another one whenever the lock of the keystore
+/// changes, so that no copy of former keys opens the guard of today.
+///
+/// A database that was set back to before such a change does not have today's key: it finds a guard
+/// that it cannot open, and takes its past back from others before it writes.
+extension SQLiteStore {
+    private static let guardKeyName = "guard key"
+    /// Lies in the vault from when another key was drawn until the guard is sealed under that.
+    private static let formerGuardKeyName = "former guard key"
+
+    /// What may open the guard, the key that it is sealed under from now on first.
+    func guardKeys() throws(HomeError) -> [Secret] {
+        do throws(StoreError) {
+            guard let key = try vault.secret(Self.guardKeyName) else { return [originalGuardKey] }
+            guard let former = try vault.secret(Self.formerGuardKeyName) else { return [key] }
+            return [key, former]
+        } catch {
+            // A key that does not open opens nothing: then the guard tells nothing.
+            guard error.code != .corrupt else { return [] }
+            throw HomeError(error, path: home.database)
+        }
+    }
+
+    /// What guards were sealed under until their key became one of the vault.
+    private var originalGuardKey: Secret { deriveSecret(key: vault.keystore.master, .guardFile) }
+
+    /// Draws a key where there is none, and finishes a change of it that was cut off.
+    func settleGuardKey() throws(HomeError) {
+        let keys = try guardKeys()
+        guard keys.count < 2 else { return try finishGuardKey() }
+        if let key = keys.first, key != originalGuardKey { return }
+        do throws(StoreError) {
+            try begin(.full)
+            do throws(StoreError) {
+                try drawGuardKey(former: keys.first)
+            } catch {
+                rollback()
+                throw error
+            }
+            try commit()
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+        try finishGuardKey()
+    }
+
+    /// Draws another key, in a transaction; ``finishGuardKey()`` is due after its commit.
+    func drawGuardKey(former: Secret?) throws(StoreError) {
+        writes()
+        try vault.setSecret(former, Self.formerGuardKeyName)
+        try vault.setSecret(random.secret(), Self.guardKeyName)
+    }
+
+    /// Seals the guard under the key that was drawn, and lets the former one go. It may be cut off
+    /// anywhere: as long as the former key is there, it is done again at the next start.
+    func finishGuardKey() throws(HomeError) {
+        let keys = try guardKeys()
+        guard keys.count == 2 else { return }
+        try guardFile.reseal(from: keys[1], to: keys[0])
+        do throws(StoreError) {
+            try begin(.full)
+            do throws(StoreError) {
+                try vault.setSecret(nil, Self.formerGuardKeyName)
+            } catch {
+                rollback()
+                throw error
+            }
+            try commit()
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+    }
+}
