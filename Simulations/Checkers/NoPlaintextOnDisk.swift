@@ -22,7 +22,7 @@ final class NoPlaintextOnDisk: Checker {
         case .edit(_, let text): add(text)
         case .createGroup(let name, _): add(name)
         case .rename(_, let name), .renameDevice(_, let name): add(name)
-        case .importMessages(_, _, let rows, _): for row in rows { add(row.message.text) }
+        case .importMessages(_, _, let rows, _, _): for row in rows { add(row.message.text) }
         case .setProfile(let name, _): add(name ?? "")
         case .acceptInvite(_, let alias), .requestContact(_, let alias): add(alias)
         case .addDevice(let request): add(request.name)

@@ -41,9 +41,9 @@ extension Trace {
             .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
             addMeeting(command)
         case .addDevice, .revokeDevice, .renameDevice, .chooseRelays: addDevices(command)
-        case .importMessages(let space, let hash, let rows, let line):
+        case .importMessages(let space, let hash, let rows, let line, let beginnings):
             add(14, space)
-            add(hash.bytes)
+            for name in [hash] + beginnings { add(name.bytes) }
             add(UInt64(bitPattern: Int64(line)))
             for row in rows {
                 add(UInt64(bitPattern: Int64(row.line)))

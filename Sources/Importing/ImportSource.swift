@@ -15,11 +15,14 @@ public struct ImportSource: Equatable, Sendable {
     public let name: String
     /// The day of its first line.
     public let day: CalendarDay
-    /// Everything that stands in it.
+    /// Everything that stands in it, without a byte order mark.
     public let bytes: [UInt8]
-    /// A hash of the bytes in hex: with a line's number it says whether that line is in already,
-    /// whatever the file is called now. Source: `Protocol/02-encoding.md`, "Hashes".
+    /// A hash of all bytes in hex: what older versions named a file by, and still may have noted.
+    /// Source: `Protocol/02-encoding.md`, "Hashes".
     public let fileHash: String
+
+    /// What some editors put before the first letter of a text; it is none.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The file with this name and content.
     public init(name: String, bytes: [UInt8]) throws(Rejection) {
@@ -29,7 +32,9 @@ public struct ImportSource: Equatable, Sendable {
         let hash: Digest = digest(.file, bytes)
         self.name = name
         self.day = day
-        self.bytes = bytes
+        self.bytes =
+            bytes.starts(with: Self.byteOrderMark)
+            ? Array(bytes.dropFirst(Self.byteOrderMark.count)) : bytes
         fileHash = hash.description
     }
 
@@ -38,6 +43,9 @@ public struct ImportSource: Equatable, Sendable {
         let ends = bytes.count { $0 == 0x0A }
         return bytes.isEmpty || bytes.last == 0x0A ? ends : ends + 1
     }
+
+    /// The line that may still be written on, for nothing ends it; 0 where there is none.
+    var openLine: Int { bytes.isEmpty || bytes.last == 0x0A ? 0 : lineCount }
 
     /// Whether any line of it says something that becomes a message.
     public var hasMessages: Bool {

@@ -83,13 +83,19 @@ public struct Importer: Sendable {
     private func run(
         _ source: ImportSource, _ summary: inout ImportSummary, _ progress: inout ImportProgress
     ) async throws {
-        let done = try await node.importedLineCount(
-            conversation: conversation, fileHash: source.fileHash)
+        let done = try await doneCount(of: source)
         var log = IRCLog(day: source.day)
+        var names = LineNames(day: source.day)
         var rows: [ImportBatch.Row] = []
         var byteCount = 0
         let before = (lines: summary.lineCount, repaired: summary.repairedLineCount)
         for line in source.lines {
+            // A line that nothing ends may still grow: what is above it is noted by itself.
+            if log.lineCount + 1 == source.openLine, log.lineCount > done {
+                try await store(rows, through: names, &summary)
+                (rows, byteCount) = ([], 0)
+            }
+            names.add(line)
             switch log.read(line) {
             case .message(let row) where row.line <= done: summary.known += 1
             case .message(let row):
@@ -103,28 +109,53 @@ public struct Importer: Sendable {
             let isFull =
                 rows.count == Self.batchRowCountMax || byteCount >= Self.batchByteCountMax
             guard isFull else { continue }
-            try await store(rows, through: log.lineCount, of: source, &summary)
+            try await store(rows, through: names, &summary)
             (rows, byteCount) = ([], 0)
             progress.linesRead = summary.lineCount
             report(progress)
             summary.isStopped = Task.isCancelled
             if summary.isStopped { return }
         }
-        if log.lineCount > done {
-            try await store(rows, through: log.lineCount, of: source, &summary)
-        }
+        if log.lineCount > done { try await store(rows, through: names, &summary) }
         progress.linesRead = summary.lineCount
         report(progress)
     }
 
+    /// How many lines of a file are in, of whatever file that began with them.
+    private func doneCount(of source: ImportSource) async throws -> Int {
+        var names = LineNames(day: source.day)
+        for line in source.lines { names.add(line) }
+        if try await isIn(names) { return names.lineCount }
+        // The longest beginning that is known tells how far a file with it got.
+        for (power, beginning) in names.beginnings.enumerated().reversed() {
+            let end = try await noted(beginning)
+            guard end > 0 else { continue }
+            // The last line may have been cut short when it was read.
+            for count in [end, end - 1] where count < names.lineCount {
+                let part = LineNames(day: source.day, source.lines.prefix(count))
+                if try await isIn(part) { return count }
+            }
+            return 1 << power
+        }
+        return try await noted(source.fileHash)
+    }
+
+    private func isIn(_ names: LineNames) async throws -> Bool {
+        guard names.lineCount > 0 else { return false }
+        return try await noted(names.name) >= names.lineCount
+    }
+
+    private func noted(_ name: String) async throws -> Int {
+        try await node.importedLineCount(conversation: conversation, fileHash: name)
+    }
+
     private func store(
-        _ rows: [ImportBatch.Row], through line: Int, of source: ImportSource,
-        _ summary: inout ImportSummary
+        _ rows: [ImportBatch.Row], through names: LineNames, _ summary: inout ImportSummary
     ) async throws {
         let result = try await node.importMessages(
             ImportBatch(
-                conversation: conversation, fileHash: source.fileHash, throughLine: line,
-                rows: rows))
+                conversation: conversation, fileHash: names.name, throughLine: names.lineCount,
+                rows: rows, beginnings: names.beginnings))
         summary.stored += result.stored
         summary.known += result.known
     }

@@ -182,6 +182,7 @@ extension NodeClient: NodeService {
             [
                 "conversation": batch.conversation, "fileHash": batch.fileHash,
                 "throughLine": batch.throughLine, "rows": batch.rows,
+                "beginnings": batch.beginnings,
             ])
     }
 

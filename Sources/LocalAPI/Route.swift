@@ -180,11 +180,14 @@ struct Route: Sendable {
                 try await node.noteRecoveryCode(
                     root: a("root"), backupKey: a("backupKey"), signature: a("signature"))
             },
-            Route("import", ["conversation", "fileHash", "throughLine", "rows"]) { node, a in
+            Route(
+                "import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]
+            ) { node, a in
                 try await node.importMessages(
                     ImportBatch(
                         conversation: a("conversation"), fileHash: a("fileHash"),
-                        throughLine: a("throughLine"), rows: a("rows")))
+                        throughLine: a("throughLine"), rows: a("rows"),
+                        beginnings: a.optional("beginnings") ?? []))
             },
             Route("importedLineCount", ["conversation", "fileHash"]) { node, a in
                 try await node.importedLineCount(

@@ -73,8 +73,11 @@ public enum Command: Sendable {
     /// Uses relays for the person's devices, or uses them no more. Tickets are this device's, for the
     /// first of them.
     case chooseRelays([RelayChoice], tickets: [[UInt8]] = [])
-    /// Brings in messages from elsewhere, and notes how far the file is in.
-    case importMessages(SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int)
+    /// Brings in messages from elsewhere, and notes how far the file is in: under its own name, and
+    /// under those of its beginnings where it was not as far.
+    case importMessages(
+        SpaceID, fileHash: Digest, rows: [ImportedRow], throughLine: Int,
+        beginnings: [Digest] = [])
     /// Calls everybody in a conversation, sending this. Answered by ``CommandReply/call(_:)``.
     case call(SpaceID, MediaState)
     /// Does something about a call, or tells what the program for sound and pictures says of it.
@@ -257,7 +260,7 @@ extension Command {
         case .addMember(let space, _, _), .removeMember(let space, _), .setRole(let space, _, _),
             .leave(let space), .changeSettings(let space, _),
             .createGroupInvite(let space, _, _, _, _), .endGroupInvite(let space, _),
-            .importMessages(let space, _, _, _):
+            .importMessages(let space, _, _, _, _):
             space
         default: nil
         }

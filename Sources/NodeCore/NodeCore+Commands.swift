@@ -135,9 +135,10 @@ extension NodeCore {
             return try equip(command, at: now, store, &random, &effects)
         case .chooseRelays(let choices, let tickets):
             return try choose(choices, tickets: tickets, at: now, store, &random, &effects)
-        case .importMessages(let space, let hash, let rows, let throughLine):
+        case .importMessages(let space, let hash, let rows, let throughLine, let beginnings):
             return try importRows(
-                rows, through: throughLine, of: hash, to: space, at: now, store, &random, &effects)
+                rows, through: throughLine, of: [hash] + beginnings, to: space, at: now, store,
+                &random, &effects)
         case .setPrivacy, .setCallServer, .removeCallServer:
             return try prefer(command, at: now, store, &random, &effects)
         case .call, .act, .types, .setPresence:

@@ -36,7 +36,7 @@ extension NodeCore {
     }
 
     mutating func importRows(
-        _ rows: [ImportedRow], through throughLine: Int, of hash: Digest, to id: SpaceID,
+        _ rows: [ImportedRow], through throughLine: Int, of names: [Digest], to id: SpaceID,
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
@@ -45,13 +45,15 @@ extension NodeCore {
         for row in rows {
             if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }
-        let known = try ImportProgress.line(of: hash, in: id, store)
+        let known = names.isEmpty ? 0 : try ImportProgress.line(of: names[0], in: id, store)
         let new = rows.filter { $0.line > known }
         if !new.isEmpty {
             _ = try write(
                 new.map { $0.message.draft() }, in: space, at: now, store, &random, &effects)
         }
-        if throughLine > known { try ImportProgress.set(throughLine, of: hash, in: id, store) }
+        for name in names where try ImportProgress.line(of: name, in: id, store) < throughLine {
+            try ImportProgress.set(throughLine, of: name, in: id, store)
+        }
         effects.append(.commitFully)
         return .success(.imported(stored: new.count, known: rows.count - new.count))
     }

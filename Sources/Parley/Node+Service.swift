@@ -146,6 +146,10 @@ extension Node: NodeService {
     public func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
         let space = try await space(batch.conversation)
         let hash = try Self.hash(batch.fileHash)
+        guard batch.beginnings.count <= 64 else {
+            throw NodeError("bad-hash", "A file has at most 64 beginnings.")
+        }
+        let beginnings = try batch.beginnings.map(Self.hash)
         var rows: [ImportedRow] = []
         rows.reserveCapacity(batch.rows.count)
         for row in batch.rows {
@@ -157,7 +161,9 @@ extension Node: NodeService {
                 ImportedRow(line: row.line, message: TextMessage(text: row.text, origin: origin)))
         }
         let reply = try await running.perform(
-            .importMessages(space, fileHash: hash, rows: rows, throughLine: batch.throughLine))
+            .importMessages(
+                space, fileHash: hash, rows: rows, throughLine: batch.throughLine,
+                beginnings: beginnings))
         guard case .imported(let stored, let known) = reply else {
             return ImportResult(stored: 0, known: 0)
         }

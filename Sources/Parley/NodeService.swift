@@ -309,18 +309,25 @@ public struct ImportBatch: Codable, Equatable, Sendable {
     }
     /// Where to.
     public var conversation: String
-    /// A hash of the file's bytes, in hex.
+    /// What names the file up to ``throughLine``, as 64 hex digits.
     public var fileHash: String
     /// Up to which line the file is in once this is stored.
     public var throughLine: Int
     /// Ascending by line.
     public var rows: [Row]
+    /// What names its first lines, as ``fileHash`` does: a file that begins so is known by them, however
+    /// it goes on.
+    public var beginnings: [String]
     /// A batch with these fields.
-    public init(conversation: String, fileHash: String, throughLine: Int, rows: [Row]) {
+    public init(
+        conversation: String, fileHash: String, throughLine: Int, rows: [Row],
+        beginnings: [String] = []
+    ) {
         self.conversation = conversation
         self.fileHash = fileHash
         self.throughLine = throughLine
         self.rows = rows
+        self.beginnings = beginnings
     }
 }
 

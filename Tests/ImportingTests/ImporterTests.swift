@@ -44,10 +44,94 @@ struct ImporterTests {
         let node = FakeNode()
         let importer = Importer(node: node, conversation: "home")
         _ = try await importer.run([try Self.source("2004-12-25.log", lines: 10)])
-        let summary = try await importer.run([try Self.source("2004-12-26-copy.log", lines: 10)])
+        let summary = try await importer.run([try Self.source("2004-12-25-copy.log", lines: 10)])
         #expect(summary.stored == 0)
         #expect(summary.known == 10)
         #expect(node.state.withLock { $0.batches.count } == 1)
+    }
+
+    private static func log(_ lines: [String], _ name: String = "2004-12-25.log") throws
+        -> ImportSource
+    {
+        try ImportSource(name: name, bytes: Array(lines.joined(separator: "\n").utf8))
+    }
+
+    private static func said(_ range: Range<Int>) -> [String] {
+        range.map { "[10:00] <a> \($0)" }
+    }
+
+    @Test(
+        "of a log that has grown brings in what is new", arguments: [1, 2, 3, 7, 8, 9, 300, 4_100])
+    func grown(count: Int) async throws {
+        let node = FakeNode()
+        let importer = Importer(node: node, conversation: "home")
+        for end in [count, count + 1, count + 100] {
+            _ = try await importer.run([try Self.log(Self.said(0..<end) + [""])])
+        }
+        let texts = node.state.withLock { $0.batches.flatMap(\.rows).map(\.text) }
+        #expect(texts == (0..<count + 100).map { "\($0)" })
+        // Once more, as it was before: all of that is in.
+        let before = try await importer.run([try Self.log(Self.said(0..<count) + [""])])
+        #expect(before.stored == 0 && before.known == count)
+    }
+
+    @Test("of a log whose last line was cut short brings that line in anew, and no other")
+    func cutShort() async throws {
+        let node = FakeNode()
+        let importer = Importer(node: node, conversation: "home")
+        _ = try await importer.run([try Self.log(Self.said(0..<300) + ["[10:01] <a> go"])])
+        let grown = Self.said(0..<300) + ["[10:01] <a> good night", "[10:02] <b> night", ""]
+        let summary = try await importer.run([try Self.log(grown)])
+        #expect(summary.stored == 2 && summary.known == 300)
+        // One that was whole, and had no end, is in.
+        _ = try await importer.run([try Self.log(["[11:00] <a> hi"])])
+        let whole = try await importer.run([try Self.log(["[11:00] <a> hi", "[11:01] <b> hi", ""])])
+        #expect(whole.stored == 1 && whole.known == 1)
+    }
+
+    @Test("of two logs that only begin alike leaves nothing of either out")
+    func alike() async throws {
+        let node = FakeNode()
+        let importer = Importer(node: node, conversation: "home")
+        _ = try await importer.run([try Self.log(Self.said(0..<100) + [""])])
+        let other = try await importer.run([
+            try Self.log(Self.said(0..<40) + Self.said(500..<560) + [""], "2004-12-25 b.log")
+        ])
+        #expect(other.stored >= 60 && other.stored + other.known == 100)
+    }
+
+    @Test("of the same words on another day brings them in")
+    func otherDay() async throws {
+        let node = FakeNode()
+        let importer = Importer(node: node, conversation: "home")
+        let summary = try await importer.run([
+            try Self.log(["[09:00] <bot> good morning", ""], "2021-03-01.log"),
+            try Self.log(["[09:00] <bot> good morning", ""], "2021-03-02.log"),
+        ])
+        #expect(summary.stored == 2 && summary.known == 0)
+    }
+
+    @Test("knows what an older version noted by the whole file")
+    func older() async throws {
+        let node = FakeNode()
+        let source = try Self.log(Self.said(0..<10))
+        node.state.withLock { $0.imported[source.fileHash] = 10 }
+        let summary = try await Importer(node: node, conversation: "home").run([source])
+        #expect(summary.stored == 0 && summary.known == 10)
+    }
+
+    @Test("reads the first message behind a byte order mark, and knows the log without it")
+    func byteOrderMark() async throws {
+        let node = FakeNode()
+        let importer = Importer(node: node, conversation: "home")
+        let plain = Array("[09:00] <a> one\r\n[09:01] <a> two\r\n".utf8)
+        let marked = try ImportSource(name: "2021-03-01.log", bytes: [0xEF, 0xBB, 0xBF] + plain)
+        let first = try await importer.run([marked])
+        #expect(first.stored == 2 && first.skipped.count == 0)
+        let again = try await importer.run([
+            try ImportSource(name: "2021-03-01.log", bytes: plain)
+        ])
+        #expect(again.stored == 0 && again.known == 2)
     }
 
     @Test("that is stopped goes on where it was, and doubles nothing")

@@ -309,7 +309,9 @@ final class FakeNode: NodeService {
         try known(batch.conversation)
         let (fresh, count) = state.withLock { state in
             let done = state.imported[batch.fileHash, default: 0]
-            state.imported[batch.fileHash] = max(done, batch.throughLine)
+            for name in [batch.fileHash] + batch.beginnings {
+                state.imported[name] = max(state.imported[name, default: 0], batch.throughLine)
+            }
             state.batches.append(batch)
             return (batch.rows.count { $0.line > done }, state.batches.count)
         }

@@ -2,6 +2,33 @@ import Foundation
 import Parley
 import Testing
 
+@Suite("Logs that are brought in again", .timeLimit(.minutes(2)))
+struct ImportAgainTests {
+    @Test("grow, repeat on another day, and begin with a byte order mark")
+    func again() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        #expect(try await Program.run("init", "--name", "ann", "--home", home).status == 0)
+        func bring(_ name: String, _ text: String) async throws -> String {
+            let file = folder.path + "/" + name
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            return try await Program.run(
+                "import", "irc", file, "--into", "old", "--json", "--home", home
+            ).output
+        }
+        func lines(_ count: Int) -> String {
+            (0..<count).map { "[10:00] <a> line \($0)\n" }.joined()
+        }
+        #expect(try await bring("2021-03-01.log", lines(300)).contains(#""stored":300"#))
+        let grown = try await bring("2021-03-01.log", lines(400))
+        #expect(grown.contains(#""stored":100"#) && grown.contains(#""known":300"#), "\(grown)")
+        let next = try await bring("2021-03-02.log", lines(400))
+        #expect(next.contains(#""stored":400"#), "\(next)")
+        let marked = try await bring("2021-03-03.log", "\u{FEFF}[09:00] <bot> good morning\n")
+        #expect(marked.contains(#""stored":1"#), "\(marked)")
+    }
+}
+
 /// Somebody brings in words under other names: who it was is seen beside them.
 @Suite("Imported words", .timeLimit(.minutes(3)))
 struct ImportProcessTests {
