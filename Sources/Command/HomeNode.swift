@@ -80,9 +80,10 @@ enum HomeNode {
 
     /// Mends a home that no node has open.
     static func repair(
-        home: String, passphrase: @Sendable () throws -> [UInt8]?
+        home: String, passphrase: @Sendable () throws -> [UInt8]?,
+        progress: (_ meaning: String, _ count: Int) -> Void
     ) async throws -> DoctorReport {
-        try await unlocked(home, passphrase) { try await Node.repair($0) }
+        try await unlocked(home, passphrase) { try await Node.repair($0, progress: progress) }
     }
 
     private static func node(

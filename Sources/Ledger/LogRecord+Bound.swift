@@ -101,6 +101,21 @@ extension LogRecord {
         return log
     }
 
+    /// The record once nothing is stored any more but what lies in these spans, which it has.
+    public func keeping(
+        _ spans: [Span], _ store: some LogStore
+    ) throws(StoreError) -> LogRecord {
+        var log = self
+        log.spans = spans
+        log.order.settledEnd = min(
+            order.settledEnd, log.wholeThrough.map { $0 + 1 } ?? log.base)
+        if log.end < end, log.end > 0 {
+            log.order.tip =
+                try store.header(at: log.end - 1, in: number)?.stand ?? log.order.floor ?? Stand()
+        }
+        return log
+    }
+
     /// The log's beginning for a newcomer. What is held below stays, and is missing to nobody.
     ///
     /// - Parameter stand: where the operation right below stands.

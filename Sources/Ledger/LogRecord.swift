@@ -95,7 +95,8 @@ public struct LogPoint: Equatable, Sendable {
 /// A log as the store keeps it: who writes it, and which part of it is held.
 ///
 /// Held is at most two spans: one that grows, and above it the newest part that was fetched first
-/// after a long absence. No third is opened until the gap is closed.
+/// after a long absence. No third is opened until the gap is closed. A repair of a damaged store may leave
+/// more; the newest gap is closed first.
 public struct LogRecord: Equatable, Sendable {
     /// Its row here.
     public let number: LogNumber

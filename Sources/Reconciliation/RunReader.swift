@@ -81,7 +81,14 @@ public enum RunReader {
             span.last >= range.lowerBound
         else { return nil }
         let lowest = max(range.lowerBound, span.first)
-        let highest = min(range.upperBound, span.last)
+        var highest = min(range.upperBound, span.last)
+        if highest < range.upperBound, span.last < log.spans.last?.last ?? 0 {
+            // A repair may leave a hole above what no signature reaches yet.
+            guard let head = try store.heads(in: log.number, lowest...highest).last else {
+                return nil
+            }
+            highest = head.sequence
+        }
         let count = min(UInt64(blockOperationCount), highest - lowest + 1, max(1, limit))
         let first = highest - (count - 1)
         let stored = try store.operations(in: log.number, first...highest, limit: Int(count))

@@ -198,10 +198,17 @@ extension SQLiteStore {
             }
             var log = LogRecord(
                 number: LogNumber(number), space: SpaceNumber(row.integer(1)), id: id,
-                device: device, lane: lane, spans: try Span.list(row.array(4)),
+                device: device, lane: lane,
                 coveredEnd: UInt64(bitPattern: row.integer(6)),
                 controlCoveredEnd: UInt64(bitPattern: row.integer(7)))
-            if !row.isNull(5) { log.order = try LogOrder(bytes: row.array(5)) }
+            do {
+                log.spans = try Span.list(row.array(4))
+                if !row.isNull(5) { log.order = try LogOrder(bytes: row.array(5)) }
+            } catch {
+                // Both follow from the operations, which a rescue looks at anyway.
+                guard isRescue else { throw error }
+                log.spans = []
+            }
             log.floor = row.isNull(8) ? nil : try LogPoint(bytes: row.array(8))
             log.limit = row.isNull(9) ? nil : try LogPoint(bytes: row.array(9))
             return log
@@ -271,10 +278,13 @@ extension Span {
         var reader = ByteReader(bytes)
         var spans: [Span] = []
         while reader.remaining > 0 {
-            spans.append(
-                Span(
-                    first: try reader.number(), last: try reader.number(),
-                    anchor: try reader.identifier(), tip: try reader.identifier()))
+            let span = Span(
+                first: try reader.number(), last: try reader.number(),
+                anchor: try reader.identifier(), tip: try reader.identifier())
+            guard span.first <= span.last, span.last < Limits.placeMax,
+                spans.last.map({ $0.last < span.first }) ?? true
+            else { throw .forbidden(field: "spans") }
+            spans.append(span)
         }
         return spans
     }

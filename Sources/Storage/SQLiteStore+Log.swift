@@ -178,17 +178,24 @@ extension SQLiteStore {
         defer { statement.reset() }
         var found: [ForkEvidence] = []
         while try statement.step("reading evidence") {
-            let bytes = try unseal(
-                statement.bytes(1), .forkEvidence, row: statement.integer(0))
-            // Evidence of this length was kept before it could convince anybody else.
-            if bytes.count == Self.oldEvidenceByteCount { continue }
-            // A frame that does not decode is damage, whatever is wrong with it.
-            guard case .fork(let proof)? = try? Frame.decode(bytes) else {
-                throw Self.damaged("reading evidence")
+            try passingOver("fork", statement.integer(0)) { () throws(StoreError) in
+                if let proof = try Self.evidence(statement, self) { found.append(proof) }
             }
-            found.append(ForkEvidence(stored: proof))
         }
         return found.sorted { $0.log < $1.log }
+    }
+
+    /// The evidence of a row; nil where it was kept before it could convince anybody else.
+    private static func evidence(
+        _ row: Statement, _ store: SQLiteStore
+    ) throws(StoreError) -> ForkEvidence? {
+        let bytes = try store.unseal(row.bytes(1), .forkEvidence, row: row.integer(0))
+        guard bytes.count != oldEvidenceByteCount else { return nil }
+        // A frame that does not decode is damage, whatever is wrong with it.
+        guard case .fork(let proof)? = try? Frame.decode(bytes) else {
+            throw damaged("reading evidence")
+        }
+        return ForkEvidence(stored: proof)
     }
 
     private static let oldEvidenceByteCount = 176

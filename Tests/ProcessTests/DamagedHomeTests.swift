@@ -177,6 +177,73 @@ struct DamagedHomeTests {
         #expect(try await Program.run("doctor", "--home", home).status == 0)
     }
 
+    @Test("with a page that numbers a row falsely has every message back by a repair")
+    func falseNumber() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let texts = (1...600).map { "message \($0)" }
+        try await made(home, texts: texts)
+        let file = home + "/database"
+        let pages = try leaves(file, of: "operation")
+        var bytes = [UInt8](try bytes(file))
+        let base = (pages[pages.count / 3] - 1) * 4096
+        // The cell's length, then the row's number, of two bytes here: the first of them.
+        let cell = base + (Int(bytes[base + 12]) << 8 | Int(bytes[base + 13]))
+        let number = cell + (bytes[cell] < 0x80 ? 1 : 2)
+        try #require(bytes[number] >= 0x80 && bytes[number + 1] < 0x80)
+        bytes[number] = 0xff
+        try write(Data(bytes), file)
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.status == 0, "\(repair.output)")
+        #expect(!repair.output.contains("lost in"), "\(repair.output)")
+        let node = try await Node.open(NodeSettings(home: home))
+        #expect(try await self.texts(node, "notes") == texts)
+        #expect(try await node.status().readOnlyReason == nil)
+        await node.shutdown()
+    }
+
+    /// Takes a row out of the middle of the longest log.
+    private func takeOne(_ file: String) throws {
+        let middle = try SQLiteShell.run(
+            file,
+            """
+            SELECT number FROM operation WHERE log = (SELECT log FROM operation GROUP BY log
+            ORDER BY count(*) DESC LIMIT 1) ORDER BY sequence LIMIT 1 OFFSET 250
+            """)
+        _ = try SQLiteShell.run(file, "DELETE FROM operation WHERE number = \(middle)")
+    }
+
+    @Test("that lacks a message has it back from a contact, in the hole that it left")
+    func hole() async throws {
+        let texts = (1...600).map { "message \($0)" }
+        let pair = try await SetBackPair(written: ["the last"], after: texts)
+        try takeOne(pair.home + "/database")
+        let repair = try await Program.run("doctor", "--repair", "--json", "--home", pair.home)
+        // The one behind it follows on what nobody can say any more.
+        #expect(repair.output.contains(#""operationCount":2"#), "\(repair.output)")
+        let ann = try await Node.open(pair.settings)
+        try await ann.start(listen: ["127.0.0.1:0"])
+        try await pair.isWhole(ann, texts + ["the last"])
+    }
+
+    @Test("that lacks a message which nobody else has keeps what lies on both sides of it")
+    func holeAlone() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let texts = (1...600).map { "message \($0)" }
+        try await made(home, texts: texts)
+        try takeOne(home + "/database")
+        let repair = try await Program.run("doctor", "--repair", "--home", home)
+        #expect(repair.output.contains("2 operations"), "\(repair.output)")
+        let node = try await Node.open(NodeSettings(home: home))
+        let left = try await self.texts(node, "notes").compactMap(\.self)
+        // Above a hole an operation stands by its clock alone: within a millisecond the order is open.
+        #expect(left.count == texts.count - 2 && Set(left).isSubset(of: texts))
+        #expect(left.contains("message 1") && left.contains("message 600"))
+        #expect(try await node.status().readOnlyReason != nil)
+        await node.shutdown()
+    }
+
     @Test("that nobody else has is told to be lost, and promises nobody")
     func alone() async throws {
         let folder = try TemporaryFolder()

@@ -13,8 +13,8 @@ struct Doctor: AsyncParsableCommand {
             damaged nothing more is written.
 
             With --repair, while the node does not run, it saves what can be read into a new database, \
-            and makes anew what follows from the log. The old database is kept beside it. What is \
-            lost comes back from your other devices and contacts when the node runs.
+            and makes anew what follows from the log. The old database is kept beside it. Of a log \
+            that lacks something all else is kept. What is lost comes back from your other devices and contacts when the node runs.
 
             Exits with 1 where something is wrong, or still is after a repair.
 
@@ -40,6 +40,8 @@ struct Doctor: AsyncParsableCommand {
 
     private func mended() async throws -> DoctorReport {
         let place = place
+        let line = ProgressLine()
+        defer { line.end() }
         return try await World.reach(
             place.path,
             running: { client in
@@ -48,7 +50,12 @@ struct Doctor: AsyncParsableCommand {
                     "running", "A node runs in \(place.path).",
                     hint: "stop it (Ctrl-C where it runs), then: parley doctor --repair")
             },
-            home: { try await HomeNode.repair(home: $0, passphrase: place.passphrase) })
+            home: { home in
+                try await HomeNode.repair(home: home, passphrase: place.passphrase) {
+                    meaning, count in
+                    line.show { _ in "saving rows about \(meaning): \(count)" }
+                }
+            })
     }
 
     /// Why a node does not open whose files can be looked at all the same.

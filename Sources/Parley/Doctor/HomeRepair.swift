@@ -8,8 +8,8 @@ import ParleyWire
 
 /// Saves what can be read of a damaged database into a new one.
 ///
-/// Of each log the part is kept that can be read, follows and is signed, and of what hangs on lane 0
-/// only what has all of lane 0 that it names. Everything that follows from operations is made anew.
+/// Of each log the parts are kept that can be read, follow and are signed: others fill the holes between
+/// them. Lane 0 has none, and of what hangs on it only that is kept of which all it names there is. Everything that follows from operations is made anew.
 /// Where something of this device's own may be missing, the database gets another name: then the node
 /// takes its own past back from others before it writes.
 struct HomeRepair {
@@ -25,19 +25,24 @@ struct HomeRepair {
     /// Repairs a home that no process has open.
     ///
     /// - Returns: what was lost and mended.
-    static func run(_ home: Home, _ unlock: Unlock) throws -> DoctorReport {
+    static func run(
+        _ home: Home, _ unlock: Unlock, _ progress: RescueProgress
+    ) throws -> DoctorReport {
         // The store is let go of before its file takes the place of the old one.
-        var report = try rescued(home, unlock)
+        var report = try rescued(home, unlock, progress)
         let old = try home.takeRescued()
         report.mended.insert(
             "What can be read was saved into a new database; the old one is kept as \(old).", at: 0)
         return report
     }
 
-    private static func rescued(_ home: Home, _ unlock: Unlock) throws -> DoctorReport {
+    private static func rescued(
+        _ home: Home, _ unlock: Unlock, _ progress: RescueProgress
+    ) throws -> DoctorReport {
         let (store, rescue): (SQLiteStore, RescueReport)
         do throws(HomeError) {
-            (store, rescue) = try SQLiteStore.rescue(home: home, unlock: unlock)
+            (store, rescue) = try SQLiteStore.rescue(
+                home: home, unlock: unlock, progress: progress)
         } catch {
             guard error.code == .databaseDamaged else { throw error }
             throw NodeError.unreadable(home, error)
@@ -60,7 +65,8 @@ struct HomeRepair {
             try store.transact(.full) {
                 let held = try store.logs(in: space.number)
                 for log in held {
-                    if let end = SoundPart(log, in: store).end { try cut(log, from: end) }
+                    let sound = SoundPart(log, in: store)
+                    if !sound.isWhole { try keep(sound, of: log) }
                 }
                 try closeControl(of: space)
                 if try beginning(of: space) == nil {
@@ -108,10 +114,17 @@ struct HomeRepair {
         return loss
     }
 
-    private mutating func cut(_ log: LogRecord, from point: LogPoint) throws {
-        lost[log.number, default: 0] += log.heldCount - log.below(point).heldCount
+    private mutating func keep(_ sound: SoundPart, of log: LogRecord) throws {
+        lost[log.number, default: 0] += sound.lostCount
         if log.device == identity.device { isOwnLost = true }
-        try store.cutOff(log.number, from: point)
+        try store.keepOnly(sound.spans, withoutHeads: sound.falseHeads, of: log.number)
+    }
+
+    private mutating func cut(_ log: LogRecord, from point: LogPoint) throws {
+        let kept = log.below(point)
+        lost[log.number, default: 0] += log.heldCount - kept.heldCount
+        if log.device == identity.device { isOwnLost = true }
+        try store.keepOnly(kept.spans, of: log.number)
     }
 
     // MARK: Lane 0
@@ -159,13 +172,13 @@ struct HomeRepair {
     /// The last place below which a signature vouches for all.
     private func signedEnd(of log: LogRecord, below place: UInt64) throws -> LogPoint {
         for span in log.spans.reversed() where span.first < place {
-            let heads = try store.heads(in: log.number, span.first...(place - 1))
+            let heads = try store.heads(
+                in: log.number, span.first...min(span.last, place - 1))
             if let head = heads.last,
                 let stored = try store.header(at: head.sequence, in: log.number)
             {
                 return LogPoint(sequence: head.sequence + 1, anchor: stored.id)
             }
-            return LogPoint(sequence: span.first, anchor: span.anchor)
         }
         return LogPoint(sequence: 0, anchor: OperationID(reinterpreting: log.id))
     }

@@ -52,11 +52,15 @@ extension Node {
 
     /// Mends what can be mended of a home that no process has open: saves what can be read of a damaged
     /// database into a new one, folds views anew, makes the indexes anew. What was there before is kept.
-    public static func repair(_ settings: NodeSettings) async throws -> DoctorReport {
+    ///
+    /// - Parameter progress: hears how many rows of what were found; called for each.
+    public static func repair(
+        _ settings: NodeSettings, progress: (_ meaning: String, _ count: Int) -> Void = { _, _ in }
+    ) async throws -> DoctorReport {
         var report = DoctorReport(checks: [])
         if try await needsRescue(settings) {
             let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
-            report = try explaining { try HomeRepair.run(Home(settings.home), unlock) }
+            report = try explaining { try HomeRepair.run(Home(settings.home), unlock, progress) }
         }
         let node = try await open(settings)
         do {

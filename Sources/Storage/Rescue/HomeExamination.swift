@@ -46,15 +46,15 @@ extension Home {
             }
             return "every page"
         }
-        for (table, meaning) in SQLiteStore.readableTables {
-            look("Every row about \(meaning) can be read.") {
+        for table in RescueTable.all {
+            look("Every row about \(table.meaning) can be read.") {
                 let (rows, gaps) = try SQLiteStore.explaining(self) {
                     try reader().count(of: table)
                 }
                 guard gaps == 0 else {
                     throw HomeError(
                         .databaseDamaged, path: database,
-                        detail: "table \(table): \(rows) rows, and at least \(gaps) gaps")
+                        detail: "table \(table.name): \(rows) rows, and at least \(gaps) gaps")
                 }
                 return "\(rows) rows"
             }
@@ -81,10 +81,9 @@ extension Connection {
     }
 
     /// How many rows of a table can be read, and how often some cannot.
-    fileprivate func count(of table: String) throws(StoreError) -> (rows: Int, gaps: Int) {
+    fileprivate func count(of table: RescueTable) throws(StoreError) -> (rows: Int, gaps: Int) {
         var count = 0
-        var walk = RowWalk(
-            self, "SELECT number FROM \(table) WHERE number >= ?1 ORDER BY number")
+        var walk = RowWalk(self, table)
         try walk.run { _ in count += 1 }
         return (count, walk.gapCount)
     }

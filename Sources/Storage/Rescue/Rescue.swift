@@ -16,29 +16,13 @@ public struct RescueReport: Sendable {
     public var mayLackOwn = false
 }
 
+/// Hears how many rows of what were found; called for each.
+public typealias RescueProgress = (_ meaning: String, _ count: Int) -> Void
+
 /// Takes a damaged database apart: every row that can still be read goes into a new one beside it,
 /// under the number that it had, for it is sealed to that. What follows from other rows is left out,
 /// and made anew by the caller. Nothing of the old database is changed.
 extension SQLiteStore {
-    /// The rows that are taken along; the first column is the key.
-    private static let tables: [(name: String, columns: String, meaning: String)] = [
-        ("space", "number, kind, definition", "which conversations there are"),
-        (
-            "log",
-            "number, space, lane, definition, spans, standing, coveredEnd, controlCoveredEnd, "
-                + "floor, bound", "who wrote what"
-        ),
-        ("operation", "number, log, sequence, id, head, tail, stand, witness", "messages"),
-        ("fork", "number, locator, evidence", "proofs of forks"),
-        ("vault", "number, purpose, space, locator, generation, content", "keys"),
-        ("value", "number, list, locator, content", "notes of the node"),
-    ]
-
-    /// The same by name, with what they tell.
-    static var readableTables: [(name: String, meaning: String)] {
-        tables.map { ($0.name, $0.meaning) }
-    }
-
     /// How many rows of keys and notes no key opens.
     public func strangeRowCount() throws(StoreError) -> Int {
         try vault.strangeRows().count + strangeValues().count
@@ -49,7 +33,8 @@ extension SQLiteStore {
     ///
     /// - Throws: where the keys do not open, or nothing at all can be read.
     public static func rescue(
-        home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom()
+        home: Home, unlock: Unlock, random: any RandomNumberGenerator = SystemRandom(),
+        progress: RescueProgress = { _, _ in }
     ) throws(HomeError) -> (store: SQLiteStore, report: RescueReport) {
         let lock = try home.disk.lock(home)
         let file = KeystoreFile(home: home, random: RandomSource(random))
@@ -64,8 +49,10 @@ extension SQLiteStore {
             let target = try openDatabase(home.rescued, of: home)
             try target.execute("BEGIN IMMEDIATE", "beginning to rescue")
             try copyName(source, target)
-            for table in tables { try copy(table, source, target, &report) }
-            try copyHeads(source, target, &report)
+            for table in RescueTable.all {
+                try copy(table, source, target, &report, progress)
+            }
+            try copyHeads(source, target, &report, progress)
             try target.execute("COMMIT", "keeping what was rescued")
             let store = try assemble(
                 home, lock, target, file, keystore, unlock, isRescue: true)
@@ -74,7 +61,8 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens what is damaged; where SQLite cannot tell its tables apart any more, a copy of it.
+    /// Opens what is damaged; where SQLite cannot tell its tables apart any more, or finds them
+    /// elsewhere than in any other home, a copy of it.
     private static func damaged(
         _ old: String, of home: Home, _ report: inout RescueReport
     ) throws -> Connection {
@@ -85,14 +73,19 @@ extension SQLiteStore {
             _ = try source.prepare("SELECT name FROM sqlite_schema")
             return source
         }
+        // Another disk than the machine's has no copies.
+        guard home.disk.fileSystem == nil else { return try open(old, home.disk.fileSystem) }
+        let transplant = SchemaTransplant(home)
         do throws(StoreError) {
-            return try open(old, home.disk.fileSystem)
+            let source = try open(old, nil)
+            if try transplant.fits(source, byteCount: home.disk.byteCount(old) ?? 0) {
+                return source
+            }
         } catch {
-            // Another disk than the machine's has no copies.
-            guard error.code == .corrupt, home.disk.fileSystem == nil else { throw error }
-            report.losses.append("The list of the tables could not be read, and was made anew")
-            return try open(SchemaTransplant(home).make(of: old), nil)
+            guard error.concernsRow else { throw error }
         }
+        report.losses.append("The list of the tables could not be read, and was made anew")
+        return try open(transplant.make(of: old), nil)
     }
 
     private static func copyName(
@@ -123,48 +116,59 @@ extension SQLiteStore {
     }
 
     private static func copy(
-        _ table: (name: String, columns: String, meaning: String), _ source: Connection,
-        _ target: Connection, _ report: inout RescueReport
+        _ table: RescueTable, _ source: Connection, _ target: Connection,
+        _ report: inout RescueReport, _ progress: RescueProgress
     ) throws(StoreError) {
-        let marks = table.columns.split(separator: ",").map { _ in "?" }.joined(separator: ", ")
-        let insert = try target.prepare(
-            "INSERT OR IGNORE INTO \(table.name) (\(table.columns)) VALUES (\(marks))")
-        // Where this node stopped reading at a relay: it reads anew what it may have lost.
-        let isCursor = { (row: Statement) in
-            table.name == "value" && row.integer(1) == Int64(ValueTable.cursor.rawValue)
+        var copy = try RowCopy(table, source, target)
+        var walk = RowWalk(source, table)
+        var count = 0
+        try walk.run { found throws(StoreError) in
+            count += 1
+            progress(table.meaning, count)
+            // Where this node stopped reading at a relay: it reads anew what it may have lost.
+            let isCursor =
+                table.name == "value"
+                && found.row.integer(1) == Int64(ValueTable.cursor.rawValue)
+            if !isCursor { try copy.keep(found) }
         }
-        var walk = RowWalk(
-            source,
-            "SELECT \(table.columns) FROM \(table.name) WHERE number >= ?1 ORDER BY number")
-        try walk.run { row throws(StoreError) in
-            if isCursor(row) { return }
-            insert.take(row)
-            try insert.run("keeping what can be read")
-        }
-        guard walk.gapCount > 0 else { return }
+        guard walk.gapCount + copy.brokenCount > 0 else { return }
         report.losses.append("\(table.name): some of \(table.meaning) cannot be read")
         if table.name != "operation" { report.mayLackOwn = true }
     }
 
+    /// Looks for the signature of every operation that was saved, each by its own place.
     private static func copyHeads(
-        _ source: Connection, _ target: Connection, _ report: inout RescueReport
+        _ source: Connection, _ target: Connection, _ report: inout RescueReport,
+        _ progress: RescueProgress
     ) throws(StoreError) {
-        let logs = try target.prepare("SELECT DISTINCT log FROM operation ORDER BY log")
+        let places = try target.prepare(
+            "SELECT log, sequence FROM operation ORDER BY log, sequence")
         let insert = try target.prepare(
-            "INSERT OR IGNORE INTO head (sequence, log, signature) VALUES (?, ?, ?)")
-        var gapCount = 0
-        while try logs.step("looking for signatures") {
-            var walk = RowWalk(
-                source,
-                """
-                SELECT sequence, log, signature FROM head
-                WHERE log = \(logs.integer(0)) AND sequence >= ?1 ORDER BY sequence
-                """)
-            try walk.run { row throws(StoreError) in
-                insert.take(row)
-                try insert.run("keeping signatures")
+            "INSERT OR IGNORE INTO head (log, sequence, signature) VALUES (?, ?, ?)")
+        // A table that cannot be asked holds nothing that can be read.
+        let head = try? source.prepare(
+            "SELECT log, sequence, signature FROM head WHERE log = ? AND sequence = ?")
+        var gapCount = head == nil ? 1 : 0
+        var count = 0
+        while try places.step("looking for signatures") {
+            guard let head else { break }
+            count += 1
+            progress("signatures", count)
+            for column in 0..<Int32(2) { head.bind(column + 1, column, of: places) }
+            defer { head.reset() }
+            // What cannot be read is a gap.
+            guard let isThere = try? head.step("looking for signatures") else {
+                gapCount += 1
+                continue
             }
-            gapCount += walk.gapCount
+            guard isThere else { continue }
+            do throws(StoreError) {
+                insert.take(head)
+                try insert.run("keeping signatures")
+            } catch {
+                guard error.concernsRow else { throw error }
+                gapCount += 1
+            }
         }
         if gapCount > 0 { report.losses.append("head: some signatures cannot be read") }
     }
@@ -175,10 +179,10 @@ extension SQLiteStore {
             strangeRows.append(StrangeRow(table: "vault", number: purpose))
         }
         strangeRows += try strangeValues().map { StrangeRow(table: "value", number: $0) }
-        for (table, _, meaning) in Self.tables {
-            let count = strangeRows.count { $0.table == table }
+        for table in RescueTable.all {
+            let count = strangeRows.count { $0.table == table.name }
             if count == 0 { continue }
-            report.losses.append("\(table): \(count) rows do not open (\(meaning))")
+            report.losses.append("\(table.name): \(count) rows do not open (\(table.meaning))")
             report.mayLackOwn = true
         }
         try begin(.full)
@@ -190,24 +194,52 @@ extension SQLiteStore {
             try connection.execute(
                 "DELETE FROM \(table) WHERE log NOT IN (SELECT number FROM log)",
                 "dropping what belongs to nothing")
-            if connection.changeCount > 0 { report.mayLackOwn = true }
+            guard connection.changeCount > 0 else { continue }
+            report.mayLackOwn = true
+            guard table == "operation" else { continue }
+            report.losses.append(
+                "operation: \(connection.changeCount) messages are of logs of which nothing else is left"
+            )
         }
         try commit()
     }
 
-    /// Forgets a log from a point on, without a look at what is forgotten: it may not open.
-    public func cutOff(_ log: LogNumber, from point: LogPoint) throws(StoreError) {
+    /// Keeps of a log what lies in these spans, without a look at what is forgotten: it may not open.
+    ///
+    /// - Parameter falseHeads: places within them whose signature does not hold.
+    public func keepOnly(
+        _ spans: [Span], withoutHeads falseHeads: [UInt64] = [], of log: LogNumber
+    ) throws(StoreError) {
         writes()
         guard let record = records.log(log) else { return }
-        for row in try views(in: log, point.sequence...UInt64.max) {
-            try removeView(at: row.first, in: log)
+        var next = Int64.min
+        for span in spans {
+            try forget(log, next, Int64(clamping: span.first) - 1)
+            next = Int64(clamping: span.last) + 1
         }
-        for statement in [statements.deleteOperationsFrom, statements.deleteHeadsFrom] {
-            statement.bind(1, log.rawValue)
-            statement.bind(2, Int64(clamping: point.sequence))
-            try statement.run("dropping the end of a log")
+        try forget(log, next, Int64.max)
+        let head = try connection.prepare("DELETE FROM head WHERE log = ? AND sequence = ?")
+        for place in falseHeads {
+            head.bind(1, log.rawValue)
+            head.bind(2, Int64(clamping: place))
+            try head.run("dropping a signature that does not hold")
         }
-        records.update(try record.dropped(from: point, self))
+        records.update(try record.keeping(spans, self))
+    }
+
+    private func forget(
+        _ log: LogNumber, _ first: Int64, _ last: Int64
+    ) throws(StoreError) {
+        guard first <= last else { return }
+        for (table, column) in [("operation", "sequence"), ("head", "sequence"), ("view", "first")]
+        {
+            let statement = try connection.prepare(
+                "DELETE FROM \(table) WHERE log = ? AND \(column) BETWEEN ? AND ?")
+            for (index, value) in [log.rawValue, first, last].enumerated() {
+                statement.bind(Int32(index + 1), value)
+            }
+            try statement.run("dropping a part of a log")
+        }
     }
 
     /// Gives the database another name, so that it counts as one that the guard does not know: the node
@@ -263,7 +295,7 @@ extension Home {
 
 extension Statement {
     /// Binds all columns of another statement's row.
-    fileprivate func take(_ row: Statement) {
+    func take(_ row: Statement) {
         for column in 0..<row.columnCount { bind(column + 1, column, of: row) }
     }
 }

@@ -1,90 +1,208 @@
 import ParleyLedger
 
-/// Walks the rows of a table in the order of a key, and steps over what a damaged page has taken: rows
-/// behind it are found again by looking for higher and higher keys.
+/// Finds every row of a damaged table that SQLite can still read, and the number that it has.
+///
+/// Nothing that a page says is believed alone. A number that does not follow on the one before is
+/// held against the index of the table, and against what SQLite finds under it. Then every number of which
+/// no row was seen is looked up by itself. All of it is bounded, whatever leads where.
 struct RowWalk {
-    private let source: Connection
-    private let sql: String
+    /// A row that was found.
+    struct Found {
+        let row: Statement
+        /// What it is numbered, whatever its page says.
+        let number: Int64
+        /// Whether that is certain. One that is not gives way to one that is.
+        let isSure: Bool
+    }
+
+    /// How the rows from a number on end.
+    private enum End {
+        /// There are no more.
+        case ended
+        /// It cannot go on; this is the lowest number that was not seen.
+        case broken(next: Int64)
+    }
+
+    /// Rows in a row that were all seen before: a page leads back. One page holds fewer.
+    private static let repeatedCountMax = 1_000
+    /// How many numbers of one hole are looked up: what a damaged page far up in a large tree hides. Of a
+    /// larger hole, which a false number tears open, both edges are.
+    private static let holeSizeMax: Int64 = 1 << 24
+    private static let edgeSize: Int64 = 1 << 12
+    /// How many numbers are looked up in all: a few minutes.
+    private static let lookUpCountMax = 1 << 26
+    /// How many more numbers than rows were found an index may tell.
+    private static let indexExcessMax = 1 << 24
+
+    private let rows: Statement?
+    private let row: Statement?
+    private let index: PlaceIndex?
+    private var seen = NumberSet()
+    private var leftLookUps = lookUpCountMax
+    private var newCount = 0
     /// How often something could not be read.
     private(set) var gapCount = 0
 
-    /// - Parameter sql: takes a key as its first parameter and returns rows from there on, ascending
-    ///   by it; the key is the first column.
-    init(_ source: Connection, _ sql: String) {
-        (self.source, self.sql) = (source, sql)
+    init(_ source: Connection, _ table: RescueTable) {
+        index = PlaceIndex(table, in: source)
+        // A table that cannot be asked at all is one gap.
+        rows = try? source.prepare("\(table.query) WHERE number >= ? ORDER BY number")
+        // As above.
+        row = try? source.prepare("\(table.query) WHERE number = ?")
     }
 
     /// Shows every row that can be read.
-    mutating func run(_ body: (Statement) throws(StoreError) -> Void) throws(StoreError) {
-        var next: Int64 = 0
-        while let from = try stream(from: next, body) {
-            gapCount += 1
-            guard let readable = readable(above: from) else { return }
-            next = readable
+    mutating func run(_ body: (Found) throws(StoreError) -> Void) throws(StoreError) {
+        guard rows != nil, row != nil else {
+            gapCount = 1
+            return
         }
+        try followPages(body)
+        try followIndex(body)
+        try lookUpHoles(body)
     }
 
-    /// Shows rows up to the first that cannot be read.
-    ///
-    /// - Returns: the lowest key that it can have; nil where there are no more.
-    private func stream(
-        from first: Int64, _ body: (Statement) throws(StoreError) -> Void
-    ) throws(StoreError) -> Int64? {
-        var next = first
+    // MARK: In the order of the pages
+
+    /// Goes from page to page; behind one that cannot be read, on from higher and higher numbers.
+    private mutating func followPages(
+        _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var start = Int64.min
+        var (base, reach): (Int64, Int64) = (0, 0)
         while true {
-            let statement: Statement
+            let before = newCount
+            guard case .broken(let next) = try stream(from: start, body) else { return }
+            if newCount > before {
+                (base, reach) = (next, 0)
+            } else {
+                if reach == 0 { gapCount += 1 }
+                reach = reach == 0 ? 1 : reach * 2
+            }
+            guard base <= RescueTable.numberMax, reach <= RescueTable.numberMax else { return }
+            start = base + reach
+        }
+    }
+
+    private mutating func stream(
+        from first: Int64, _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) -> End {
+        guard let rows else { return .ended }
+        rows.bind(1, first)
+        defer { rows.reset() }
+        var previous = max(first, 1) - 1
+        var repeatedCount = 0
+        while true {
             do throws(StoreError) {
-                statement = try source.prepare(sql)
-                statement.bind(1, next)
-                guard try statement.step("reading what can be read") else { return nil }
+                guard try rows.step("reading what can be read") else { return .ended }
             } catch {
-                return next
+                return .broken(next: previous + 1)
             }
-            while true {
-                let key = statement.integer(0)
-                // A page that leads back to itself.
-                guard key >= next, key < Int64.max else { return next }
-                try body(statement)
-                next = key + 1
-                do throws(StoreError) {
-                    guard try statement.step("reading what can be read") else { return nil }
-                } catch {
-                    break
+            let number = rows.integer(0)
+            if number == previous + 1, !seen.contains(number) {
+                try show(rows, as: number, body)
+                (previous, repeatedCount) = (number, 0)
+            } else if let placed = try place(rows, after: previous, body) {
+                previous = placed
+                repeatedCount = 0
+            } else {
+                repeatedCount += 1
+                if seen.contains(number) { previous = number }
+                guard repeatedCount < Self.repeatedCountMax else {
+                    let end = seen.range(of: number)?.upperBound ?? previous
+                    return .broken(next: min(end, RescueTable.numberMax) + 1)
                 }
             }
-            // Its neighbours may still be found by their own keys.
-            if !canRead(next) { return next }
         }
     }
 
-    private func canRead(_ key: Int64) -> Bool {
-        do throws(StoreError) {
-            let statement = try source.prepare(sql)
-            statement.bind(1, key)
-            _ = try statement.step("reading what can be read")
-            return true
-        } catch {
-            return false
+    /// Finds out the number of a row that does not follow on the one before.
+    ///
+    /// - Returns: its number; nil where nothing new is known by it.
+    private mutating func place(
+        _ rows: Statement, after previous: Int64, _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) -> Int64? {
+        let number = rows.integer(0)
+        let told = index?.number(of: rows)
+        if let told, told == number || told == previous + 1, !seen.contains(told),
+            isPossible(told)
+        {
+            try show(rows, as: told, body)
+            return told
         }
-    }
-
-    /// A key above which something can be read, or certainly nothing is; nil where none is found.
-    private func readable(above key: Int64) -> Int64? {
-        var step: Int64 = 1
-        var low = key
-        while key <= Int64.max / 2 - step {
-            var high = key + step
-            if canRead(high) {
-                while high - low > 1 {
-                    let middle = low + (high - low) / 2
-                    if canRead(middle) { high = middle } else { low = middle }
-                }
-                return high
-            }
-            low = high
-            guard step < 1 << 61 else { return nil }
-            step *= 2
-        }
+        if seen.contains(number), told == nil || told == number { return nil }
+        if isPossible(number), !seen.contains(number), try lookUp(number, body) { return number }
+        // Neither the index nor SQLite knows a row of this number, and yet there it is.
+        gapCount += 1
+        let guess = told.flatMap { seen.contains($0) || !isPossible($0) ? nil : $0 } ?? number
+        guard isPossible(guess), !seen.contains(guess) else { return nil }
+        try body(Found(row: rows, number: guess, isSure: false))
         return nil
+    }
+
+    private func isPossible(_ number: Int64) -> Bool { 1...RescueTable.numberMax ~= number }
+
+    private mutating func show(
+        _ row: Statement, as number: Int64, _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard seen.insert(number) else { return }
+        newCount += 1
+        try body(Found(row: row, number: number, isSure: true))
+    }
+
+    // MARK: By their numbers
+
+    /// Shows the row that SQLite finds under a number.
+    ///
+    /// - Returns: whether there is one.
+    private mutating func lookUp(
+        _ number: Int64, _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
+        guard let row else { return false }
+        row.bind(1, number)
+        defer { row.reset() }
+        // What cannot be read is what is looked for elsewhere.
+        guard (try? row.step("reading what can be read")) == true, row.integer(0) == number
+        else { return false }
+        try show(row, as: number, body)
+        return true
+    }
+
+    /// Looks up what the index names and no page showed.
+    private mutating func followIndex(
+        _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        guard let index else { return }
+        var lost = NumberSet()
+        _ = try index.eachNumber(atMost: newCount + Self.indexExcessMax) {
+            number throws(StoreError) in
+            guard isPossible(number), !seen.contains(number), !lost.contains(number) else { return }
+            if try !lookUp(number, body) { lost.insert(number) }
+        }
+        if !lost.ranges.isEmpty { gapCount += lost.ranges.count }
+    }
+
+    /// Looks up every number that lies between those of which a row was seen, and some above.
+    private mutating func lookUpHoles(
+        _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let top = min(seen.ranges.last?.upperBound ?? 0, RescueTable.numberMax)
+        for hole in seen.holes + [top + 1...top + Self.edgeSize] {
+            guard hole.upperBound - hole.lowerBound >= Self.holeSizeMax else {
+                try lookUp(hole, body)
+                continue
+            }
+            try lookUp(hole.lowerBound...hole.lowerBound + Self.edgeSize, body)
+            try lookUp(hole.upperBound - Self.edgeSize...hole.upperBound, body)
+        }
+    }
+
+    private mutating func lookUp(
+        _ numbers: ClosedRange<Int64>, _ body: (Found) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        for number in numbers where leftLookUps > 0 {
+            leftLookUps -= 1
+            _ = try lookUp(number, body)
+        }
     }
 }

@@ -34,6 +34,39 @@ struct SchemaTransplant {
         }
     }
 
+    /// Whether a database says of what is rescued that it lies where it lies in every home, and of
+    /// itself that it is as long as its file.
+    func fits(_ source: Connection, byteCount: Int) throws(StoreError) -> Bool {
+        let length = try source.prepare("PRAGMA page_count")
+        guard try length.step("reading how long the database is"),
+            Int(length.integer(0)) >= byteCount / Self.pageByteCount
+        else { return false }
+        length.reset()
+        let sound: [String]
+        do {
+            sound = try Self.list(SQLiteStore.openDatabase(Self.model(in: home), of: home))
+        } catch {
+            throw StoreError(.inputOutput, attempt: "making a list of tables", detail: "\(error)")
+        }
+        return try Self.list(source) == sound
+    }
+
+    /// What a database says of the tables that are rescued.
+    private static func list(_ database: Connection) throws(StoreError) -> [String] {
+        let names = (RescueTable.all.map(\.name) + ["head"]).map { "'\($0)'" }
+        let statement = try database.prepare(
+            """
+            SELECT type || ' ' || name || ' ' || rootpage || ' ' || coalesce(sql, '')
+            FROM sqlite_schema WHERE tbl_name IN (\(names.joined(separator: ", "))) ORDER BY name
+            """)
+        defer { statement.reset() }
+        var list: [String] = []
+        while try statement.step("reading the list of the tables") {
+            list.append(statement.text(0))
+        }
+        return list
+    }
+
     /// Makes the copy.
     func make(of old: String) throws -> String {
         try Self.discard(in: home)
@@ -115,6 +148,9 @@ struct SchemaTransplant {
             log.count > headerByteCount
         else { return }
         let salt = log[16..<24]
+        // A damaged number would make the copy as long as it says.
+        let pageCountMax =
+            ((home.disk.byteCount(old) ?? 0) + log.count) / Self.pageByteCount + 1
         var waiting: [(page: Int, start: Int)] = []
         var start = headerByteCount
         while start + frameHeader + Self.pageByteCount <= log.count {
@@ -122,7 +158,7 @@ struct SchemaTransplant {
             guard log[start + 8..<start + 16].elementsEqual(salt) else { return }
             waiting.append((Int(log.uint32(at: start)), start + frameHeader))
             if log.uint32(at: start + 4) > 0 {
-                for (page, content) in waiting where page > 0 {
+                for (page, content) in waiting where 1...pageCountMax ~= page {
                     try write(
                         Array(log[content..<content + Self.pageByteCount]), at: page, file)
                 }
