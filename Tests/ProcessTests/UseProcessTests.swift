@@ -19,9 +19,16 @@ struct UseProcessTests {
         let ben = try await NodeProcess(
             home: folder.home("ben"), name: "Ben", port: try FreePort.some())
         let links = try await ann.start().invite(uses: 2, hours: 1).link
+        #expect(try await ann.stop() == 0)
         let apart = try await run(["accept", links, "--alias", "my Ann"], at: ben.home)
         #expect(apart.0 == 0 && apart.1.contains("my Ann") && apart.1.contains("invited"))
         #expect(apart.1.contains("you meet once your node runs: parley run --home \(ben.home)"))
+        // Who can be reached is reached, also by the command alone, and its answer is told.
+        try await ann.start()
+        let alone = try await run(["accept", links, "--alias", "my Ann"], at: ben.home)
+        let line = "  accepted  not verified  not linked"
+        #expect(alone.0 == 0 && alone.1.contains(line), "\(alone)")
+        #expect(alone.1.contains("while your node runs: parley run --home \(ben.home)"))
         try await ben.start()
         let met = try await run(["accept", links, "--alias", "my Ann"], at: ben.home)
         #expect(met.0 == 0)

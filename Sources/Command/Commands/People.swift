@@ -160,12 +160,13 @@ struct Accept: AsyncParsableCommand {
 
     func run() async throws {
         try await World.current.lend(place) { access in
-            // Asked for first: they may have met before the answer is here.
-            let changes = access.isRunning ? try await access.node.changes() : nil
+            // Asked for first: they may have met before the answer is here. A home that is open for this
+            // command alone is waited for as well: what it has reached may have taken the invite.
+            let changes = try await access.node.changes()
             var contact = try await access.node.accept(link: link, alias: alias)
-            if let changes {
-                contact = try await Self.wait(for: contact, on: access.node, following: changes)
-            }
+            contact = try await Self.wait(for: contact, on: access.node, following: changes)
+            // Its links end with the command.
+            contact.isLinked = contact.isLinked && access.isRunning
             if contact.state == "refused" { throw NodeError(refusing: contact) }
             try Output.show(contact, json: output.json, as: Contacts.text([contact]))
             if output.json { return }
@@ -178,7 +179,9 @@ struct Accept: AsyncParsableCommand {
 
     /// What can be done now with somebody who has not answered.
     static func next(_ contact: ContactView, isRunning: Bool) -> String? {
-        guard contact.state == "invited" else { return nil }
+        guard contact.state == "invited" else {
+            return isRunning ? nil : "messages come and go while your node runs: parley run"
+        }
         let name = harmless(contact.name)
         if contact.isWritable {
             return "you can write to them now: parley send \(Advice.quoted(name)) TEXT"
