@@ -86,7 +86,6 @@ private enum Readme {
             .replacing(/ADDRESS(, ADDRESS)*/, with: "ADDRESS")
             .replacing(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2} \d{4}/, with: "DAY")
             .replacing(/\b\d\d:\d\d\b/, with: "TIME")
-            .replacing(/#\d+/, with: "#NUMBER")
             .replacing(/\b[0-9a-f]{64}\b/, with: "DIGEST")
             .replacing(/\b[0-9a-f]{8}\b/, with: "IDENTIFIER")
     }
