@@ -91,8 +91,8 @@ extension NodeError {
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
                 hint: "Run it where it reaches a contact; `parley status` says when it is done. "
-                    + "If nobody has it: `parley backup create FILE`, and `parley recover "
-                    + "--backup FILE` in a new home.")
+                    + "If nobody has it: `parley backup create FILE`, and `parley recover --home FOLDER "
+                    + "--backup FILE`, where FOLDER is a new one.")
         case .awaitsOwn:
             self.init(
                 "waiting",
@@ -105,7 +105,8 @@ extension NodeError {
                 "This device wrote two different histories, as two copies of one home do.",
                 hint:
                     "Nobody takes more from it. Keep it to read, and make a new device: link one, "
-                    + "or `parley recover`.")
+                    + "or `parley backup create FILE`, and `parley recover --home FOLDER --backup "
+                    + "FILE`.")
         default: preconditionFailure("a refusal that is not about what was written before")
         }
     }

@@ -116,7 +116,8 @@ extension Views {
             warnings.append(
                 "Nothing is written until this node has its own past back: \(rejoin.reason). "
                     + "It comes from any contact that is reached; if nobody has it: `parley backup "
-                    + "create FILE`, and `parley recover --backup FILE` in a new home.")
+                    + "create FILE`, and `parley recover --home FOLDER --backup FILE`, where FOLDER is a "
+                    + "new one.")
         }
         warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {

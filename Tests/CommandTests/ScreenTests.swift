@@ -181,6 +181,10 @@ struct ErrorTests {
             #expect(Advice.complete("parley relay run") == "parley relay run")
             #expect(Advice.complete("say parley") == "say parley")
             #expect(Advice.complete("a sparley run") == "a sparley run")
+            #expect(
+                Advice.complete("`parley backup create F`, `parley recover --home N --backup F`")
+                    == "`parley backup create --home /h F`, `parley recover --home N --backup F`")
+            #expect(Advice.complete("a sparley run") == "a sparley run")
         }
         #expect(Advice.quoted("it's") == "'it'\\''s'")
         #expect(Advice.quoted("") == "''")

@@ -60,4 +60,48 @@ struct HintProcessTests {
         #expect(vain.status == 1 && vain.output.contains("Nothing was stored"), "\(vain.output)")
         #expect(try await !node.run("conversations").output.contains("letters"))
     }
+
+    @Test("after a home was set back, what it advises does what it says, as it is printed")
+    func setBack() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("a"), name: "ann", port: 1)
+        #expect(try await node.run("group", "create", "diary").status == 0)
+        #expect(try await node.run("send", "diary", "one").status == 0)
+        let (manager, files) = (FileManager.default, ["database", "database-wal", "database-shm"])
+        let copies = files.map { (from: node.home + "/" + $0, to: folder.home($0)) }
+        for copy in copies where manager.fileExists(atPath: copy.from) {
+            try manager.copyItem(atPath: copy.from, toPath: copy.to)
+        }
+        #expect(try await node.run("send", "diary", "two").status == 0)
+        for copy in copies {
+            if manager.fileExists(atPath: copy.from) { try manager.removeItem(atPath: copy.from) }
+            if manager.fileExists(atPath: copy.to) {
+                try manager.copyItem(atPath: copy.to, toPath: copy.from)
+            }
+        }
+        let refused = try await node.run("send", "diary", "three")
+        #expect(refused.status == 1 && refused.output.contains("fell behind"), "\(refused.output)")
+        let status = try await node.run("status").output
+        func commands(_ text: String) -> [String] {
+            text.matches(of: /`parley ([^`]+)`/).map { String($0.1) }
+        }
+        let advised = commands(refused.output)
+        #expect(advised.map { $0.prefix { $0 != " " } } == ["status", "backup", "recover"])
+        for command in advised.dropFirst() {
+            #expect(commands(status).contains(command), "\(status)")
+        }
+        let code = folder.home("code")
+        try Data(try #require(node.recoveryCode).utf8).write(to: URL(filePath: code))
+        let new = folder.home("new")
+        for command in advised {
+            var words = command.replacing("FILE", with: folder.home("backup"))
+                .replacing("FOLDER", with: new).split(separator: " ").map(String.init)
+            // What a person is asked for.
+            if words[0] == "recover" { words += ["--code-file", code, "--yes"] }
+            let program = try Program(words)
+            #expect(try await program.ended() == 0, "\(words): \(program.output)")
+        }
+        let back = try await Program.run("read", "diary", "--home", new)
+        #expect(back.output.contains("one") && !back.output.contains("two"), "\(back.output)")
+    }
 }

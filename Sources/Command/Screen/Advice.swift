@@ -11,20 +11,25 @@ enum Advice {
     /// The program's name with a blank, as an advised command begins.
     private static let name = "parley "
 
-    /// The text with `--home` behind each command in it.
+    /// The text with `--home` behind each command in it that names none itself.
     static func complete(_ text: String) -> String {
-        guard let home, !text.contains("--home ") else { return text }
+        guard let home else { return text }
         var shown = ""
         var rest = Substring(text)
         while let start = rest.firstRange(of: name) {
             let isWord = rest[..<start.lowerBound].last.map { $0.isLetter || $0 == "-" } != true
             shown += rest[..<start.upperBound]
             rest = rest[start.upperBound...]
-            guard isWord, let end = end(of: rest) else { continue }
+            guard isWord, let end = end(of: rest), !namesHome(rest) else { continue }
             shown += rest[..<end] + " --home " + quoted(home)
             rest = rest[end...]
         }
         return shown + rest
+    }
+
+    /// Whether the command that a text begins with says itself which home it is about.
+    private static func namesHome(_ text: Substring) -> Bool {
+        text.prefix { !"`,;\n".contains($0) }.contains("--home ")
     }
 
     /// Where the words end that name a command; nil where they name none that takes this home.
