@@ -1,9 +1,9 @@
 import Foundation
-import Parley
 import Synchronization
 import Testing
 
 @testable import LocalAPITests
+@testable import Parley
 @testable import parley
 
 @Suite("A screen", .timeLimit(.minutes(3)))
@@ -68,6 +68,49 @@ struct ScreenTests {
         let piped = await Terminal(node: node).run("read", "home", "--keep-unread")
         #expect(!piped.output.contains("\u{1B}"))
         #expect(piped.output.contains("the key hangs at the farm behind the door  (late)"))
+    }
+
+    @Test(
+        "lists on as many lines as it needs, none longer than it is wide, and loses nothing",
+        arguments: ["contacts", "conversations", "doctor"])
+    func narrow(command: String) async {
+        func letters(_ text: String) -> String { String(text.filter { !$0.isWhitespace }) }
+        let node = FakeNode()
+        let piped = await Terminal(node: node).run(command)
+        for width in [30, 40, 56, 80, 200] {
+            let shown = await Terminal(node: node, columnCount: width).run(command)
+            let lines = shown.output.split(separator: "\n").map(String.init)
+            #expect(lines.allSatisfy { columnCount($0) <= width }, "\(width): \(shown.output)")
+            #expect(letters(shown.output) == letters(piped.output), "\(width): \(shown.output)")
+            #expect(shown.status == piped.status)
+        }
+    }
+
+    @Test("wraps what doctor says, and leaves a command that is to be copied on one line")
+    func advice() {
+        var report = DoctorReport(checks: [
+            .init(name: "The guard and the database fit.", isFine: false, detail: "1 log is short")
+        ])
+        let command = "`parley recover --home FOLDER --backup FILE`"
+        report.advice = [
+            "Nobody else has it. Restore a backup: \(command). Without one it is lost."
+        ]
+        report.mended = ["Views were folded anew from what the messages say of them."]
+        var world = World()
+        world.output = Screen(put: { _ in }, isTerminal: true, columnCount: 48)
+        let text = World.$current.withValue(world) { Doctor.text(report) }
+        #expect(
+            text == """
+                ✗  The guard and the database fit. 1 log is
+                   short
+                Views were folded anew from what the messages
+                say of them.
+                Nobody else has it. Restore a backup:
+                `parley recover --home FOLDER --backup FILE`.
+                Without one it is lost.
+                """)
+        #expect(Advice.wrapped(command, to: 20) == [command])
+        #expect(Advice.wrapped("", to: 20) == [""])
     }
 
     @Test("has colours on a terminal alone, and none where NO_COLOR says so")
@@ -180,7 +223,6 @@ struct ErrorTests {
                     == "`parley contact accept --home /h ben`, parley demo; parley-relay:1:")
             #expect(Advice.complete("parley relay run") == "parley relay run")
             #expect(Advice.complete("say parley") == "say parley")
-            #expect(Advice.complete("a sparley run") == "a sparley run")
             #expect(
                 Advice.complete("`parley backup create F`, `parley recover --home N --backup F`")
                     == "`parley backup create --home /h F`, `parley recover --home N --backup F`")

@@ -70,15 +70,25 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
+    /// Checks and their details stand beside each other on a terminal of at least so many columns.
+    private static let columnsMin = 88
+
     static func text(_ report: DoctorReport) -> String {
         var parts: [String] = []
+        let columnCount = World.current.output.columnCount
         if !report.checks.isEmpty {
-            let rows = report.checks.map { [Self.sign($0), $0.name, $0.detail] }
+            // A sentence is wrapped rather than cut where details have no room beside it.
+            let isNarrow = columnCount.map { $0 < Self.columnsMin } ?? false
+            let rows = report.checks.map { check in
+                [Self.sign(check)]
+                    + (isNarrow ? ["\(check.name) \(check.detail)"] : [check.name, check.detail])
+            }
             parts.append(Table(rows, columnsMax: 72).text)
         }
-        for loss in report.losses { parts.append(text(loss)) }
-        for line in report.mended { parts.append(harmless(line)) }
-        for line in report.advice { parts.append(harmless(Advice.complete(line))) }
+        let sentences =
+            report.losses.map(text) + report.mended.map(harmless)
+            + report.advice.map { harmless(Advice.complete($0)) }
+        parts += sentences.flatMap { Advice.wrapped($0, to: columnCount) }
         return parts.joined(separator: "\n")
     }
 

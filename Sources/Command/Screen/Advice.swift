@@ -64,4 +64,30 @@ enum Advice {
         return isPlain && !word.isEmpty
             ? word : "'" + word.replacing("'", with: "'\\''") + "'"
     }
+
+    /// The text in lines of at most so many columns. A command between backticks stays on one line, however
+    /// long that is: what is copied from there is one command.
+    static func wrapped(_ text: String, to count: Int?) -> [String] {
+        // Between backticks blanks are others until the lines are made.
+        let blank: Character = "\u{A0}"
+        var isCommand = false
+        let whole = String(
+            text.map { character in
+                if character == "`" { isCommand.toggle() }
+                return isCommand && character == " " ? blank : character
+            })
+        var lines: [String] = []
+        var line = ""
+        for word in whole.split(separator: " ") {
+            let needed = columnCount(line) + 1 + columnCount(String(word))
+            if let count, needed > count, !line.isEmpty {
+                lines.append(line)
+                line = ""
+            }
+            line += (line.isEmpty ? "" : " ") + word
+        }
+        return (lines + [line]).map { line in
+            String(line.map { $0 == blank ? " " : $0 })
+        }
+    }
 }

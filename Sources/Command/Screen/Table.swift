@@ -1,6 +1,6 @@
 /// Rows whose columns stand below each other. Columns in which nothing stands are left out. On a
-/// terminal long cells are cut, and the last one of a row goes on below itself; in a pipe all of
-/// them are whole.
+/// terminal long cells are cut, the last one of a row goes on below itself, and what has no room beside
+/// the others goes on the next line, set in; in a pipe all of them are whole.
 struct Table {
     private let columnCountMax: Int
     private var rows: [[String]]
@@ -19,22 +19,42 @@ struct Table {
         let count = safe.map(\.count).max() ?? 0
         let widths = (0..<count).map { index in
             let width = safe.map { index < $0.count ? columnCount($0[index]) : 0 }.max() ?? 0
-            return screen.columnCount == nil ? width : min(width, columnCountMax)
+            guard let limit = screen.columnCount else { return width }
+            return min(width, columnCountMax, max(Self.lastColumnsMin, limit - Self.indent.count))
         }
-        return safe.flatMap { cells -> [String] in
-            let filled = cells.indices.filter { widths[$0] > 0 }
-            guard let last = filled.last else { return [""] }
-            let start = filled.dropLast().map { column(cells[$0], widths[$0]) + "  " }.joined()
-            let margin = columnCount(start)
-            let isWhole = last < cells.count - 1
-            let lines = Columns.wrap(
-                isWhole ? Columns.cut(cells[last], to: widths[last]) : cells[last],
-                to: screen.columnCount.map { $0 - margin })
-            return lines.enumerated().map { place, line in
-                Self.trimmed(
-                    (place == 0 ? start : String(repeating: " ", count: margin)) + line)
+        return safe.flatMap { row($0, widths, to: screen.columnCount) }
+    }
+
+    /// How far what has no room on a row's first line is set in.
+    private static let indent = String(repeating: " ", count: 4)
+    /// A cell that is broken begins beside the others only where it has at least so many columns.
+    private static let lastColumnsMin = 20
+
+    /// One row, on as many lines as it needs.
+    private func row(_ cells: [String], _ widths: [Int], to limit: Int?) -> [String] {
+        let filled = cells.indices.filter { widths[$0] > 0 }
+        guard let last = filled.last else { return [""] }
+        var (lines, line, isFresh) = ([String](), "", true)
+        for index in filled {
+            let isWhole = index < cells.count - 1
+            let cell = isWhole ? Columns.cut(cells[index], to: widths[index]) : cells[index]
+            let needed = isWhole ? widths[index] : min(columnCount(cell), Self.lastColumnsMin)
+            if !isFresh, let limit, columnCount(line) + 2 + needed > limit {
+                lines.append(line)
+                (line, isFresh) = (Self.indent, true)
             }
+            if !isFresh { line += "  " }
+            isFresh = false
+            if index < last {
+                line += column(cells[index], widths[index])
+                continue
+            }
+            let margin = columnCount(line)
+            let parts = Columns.wrap(cell, to: limit.map { $0 - margin })
+            lines.append(line + parts[0])
+            lines += parts.dropFirst().map { String(repeating: " ", count: margin) + $0 }
         }
+        return lines.map(Self.trimmed)
     }
 
     var text: String { lines.joined(separator: "\n") }
