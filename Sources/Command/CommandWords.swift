@@ -40,14 +40,35 @@ struct CommandWords {
     /// The commands that the words begin with, from the program's own on.
     var commands: [any ParsableCommand.Type] { Self.commands(of: all[...]).path }
 
+    /// The same, behind `help` where that stands first.
+    var path: [any ParsableCommand.Type] {
+        Self.commands(of: all.first == "help" ? all.dropFirst() : all[...]).path
+    }
+
     /// The first word that should be a command and is none.
     var unknownCommand: String? {
         let isHelp = all.first == "help"
         let (path, rest) = Self.commands(of: isHelp ? all.dropFirst() : all[...])
         guard let word = rest.first, !word.hasPrefix("-"), let last = path.last else { return nil }
+        if helped != nil { return nil }
         // Behind `help` all words are commands; else a command without subcommands has arguments.
         return isHelp || path.count == 1 && last.configuration.defaultSubcommand == nil
             ? word : nil
+    }
+
+    /// What asks for the help that was meant, where a word behind `help` and a command is none itself but
+    /// stands so in an example of its help, as in `help bench search`; nil else.
+    var helped: [String]? {
+        guard all.first == "help" else { return nil }
+        let (path, rest) = Self.commands(of: all.dropFirst())
+        guard path.count > 1, let word = rest.first, !word.hasPrefix("-"), let last = path.last,
+            last.configuration.defaultSubcommand != nil
+        else { return nil }
+        let names = path.map { $0._commandName } + [word]
+        let isShown = last.configuration.discussion.split(separator: "\n").contains { line in
+            line.split(separator: " ").map(String.init).starts(with: names)
+        }
+        return isShown ? names.dropFirst() + ["--help"] : nil
     }
 
     /// The longest start of the words that is a command, and what follows it.

@@ -39,8 +39,10 @@ enum Entry {
     }
 
     private static func execute(_ words: CommandWords) async throws {
-        if words.all.first == "help", let word = words.unknownCommand { throw unknown(word) }
-        var command = try ParleyCommand.parseAsRoot(words.all)
+        if words.all.first == "help", let word = words.unknownCommand {
+            throw unknown(word, in: words)
+        }
+        var command = try ParleyCommand.parseAsRoot(words.helped ?? words.all)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
         } else {
@@ -66,7 +68,7 @@ enum Entry {
             return World.current.output.failure() == nil ? 0 : 1
         }
         if status == .validationFailure {
-            let reason = words.unknownCommand.map(unknown) ?? usage(error)
+            let reason = words.unknownCommand.map { unknown($0, in: words) } ?? usage(error)
             return tell(reason, status: misused, words)
         }
         let reason = NodeError(
@@ -106,11 +108,17 @@ enum Entry {
         return status
     }
 
-    private static func unknown(_ word: String) -> NodeError {
-        NodeError(
-            usageCode, "There is no command “\(word)”.",
-            hint: command(like: word).map { "Was it parley \($0)?" }
-                ?? "parley --help lists them all.")
+    /// A word that is no command, where one of those stands that the words before it take.
+    private static func unknown(_ word: String, in words: CommandWords) -> NodeError {
+        let path = words.path
+        let names = path.map { $0._commandName }.joined(separator: " ")
+        let all = path.last?.configuration.allSubcommands.filter { $0.configuration.shouldDisplay }
+        let near = command(like: word, among: all?.map { $0._commandName } ?? [])
+        return NodeError(
+            usageCode,
+            path.count > 1
+                ? "\(names) has no command “\(word)”." : "There is no command “\(word)”.",
+            hint: near.map { "Was it \(names) \($0)?" } ?? "\(names) --help lists them all.")
     }
 
     /// Words that were taken for a wish for help, and are none.
@@ -137,11 +145,9 @@ enum Entry {
             usageCode, message, hint: hint(for: error) + (isOption ? "; \(behindHyphens)" : ""))
     }
 
-    private static let commands = ParleyCommand.configuration.subcommands.map { $0._commandName }
-
     /// The command that a word was most likely meant to be: with at most two letters of another kind,
     /// too many or missing.
-    private static func command(like word: String) -> String? {
+    private static func command(like word: String, among commands: [String]) -> String? {
         guard word.count <= 20 else { return nil }
         let near = commands.map { (name: $0, distance: distance(Array(word), Array($0))) }
         return near.filter { $0.distance <= 2 }.min { $0.distance < $1.distance }?.name

@@ -56,6 +56,29 @@ struct ArgumentTests {
                 parley: hint: parley --help lists them all.
 
                 """)
+        #expect(
+            await Terminal().run("help", "group", "creat").talk == """
+                parley: error: parley group has no command “creat”.
+                parley: hint: Was it parley group create?
+
+                """)
+        #expect(
+            await Terminal().run("help", "contact", "nosuch").talk == """
+                parley: error: parley contact has no command “nosuch”.
+                parley: hint: parley contact --help lists them all.
+
+                """)
+    }
+
+    @Test("help of what the help shows as a command is that command's help")
+    func helped() async {
+        for word in ["search", "relay", "append"] {
+            let help = await Terminal().run("help", "bench", word)
+            #expect(help.status == 0 && help.talk.isEmpty, "\(help.talk)")
+            #expect(help.output == (await Terminal().run("bench", word, "--help")).output)
+            #expect(help.output.contains("--texts"))
+        }
+        #expect(await Terminal().run("help", "bench", "nonsense").status == 64)
     }
 
     @Test("a home that is asked for a conversation it does not have says what to do")
