@@ -119,7 +119,8 @@ struct Views {
             newest: summary.newestTime,
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
-            isInvited: roster.isInvited(ownPerson))
+            isInvited: roster.isInvited(ownPerson),
+            lacksEarlier: try lacksEarlier(summary.space, roster))
     }
 
     /// What a conversation is called. One whose place another has bears the start of its identifier.
@@ -288,6 +289,8 @@ final class RosterCache {
         var epoch: CurrentEpoch??
         /// Likewise.
         var nameTold: String?
+        /// Likewise.
+        var hasReturned: Bool?
     }
     /// Beyond this many spaces it begins anew.
     private static let countMax = 1024
@@ -313,6 +316,16 @@ final class RosterCache {
         let name = try RosterReader.nameTold(of: space, to: person, in: store)
         kept[space.id]?.nameTold = name
         return name
+    }
+
+    func hasReturned(
+        _ person: PersonID, to space: SpaceRecord, in store: some LogStore
+    ) throws(StoreError) -> Bool {
+        guard let roster = try roster(of: space, in: store) else { return false }
+        if let known = kept[space.id]?.hasReturned { return known }
+        let hasReturned = try RosterReader.hasReturned(person, to: space, roster, in: store)
+        kept[space.id]?.hasReturned = hasReturned
+        return hasReturned
     }
 
     /// Nothing is known of a space any more.

@@ -77,6 +77,11 @@ struct DeviceProcessTests {
 extension ProcessPair {
     /// Links a phone by the two programs that a person would use; returns its home.
     func linkPhone(to owner: NodeProcess) async throws -> String {
+        try await linkedPhone(to: owner).home
+    }
+
+    /// The same, with what the new device said.
+    func linkedPhone(to owner: NodeProcess) async throws -> (home: String, said: String) {
         let link = try Program(["device", "link", "--home", owner.home])
         try await link.says("waiting for")
         let text = try #require(
@@ -90,6 +95,6 @@ extension ProcessPair {
         let again = try await Program.run(
             "device", "accept-link", String(text), "--home", folder.home("thief"))
         #expect(again.status == 1 && again.output.contains("refused"))
-        return home
+        return (home, accepted.output)
     }
 }

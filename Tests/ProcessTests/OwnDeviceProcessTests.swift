@@ -81,4 +81,48 @@ struct OwnDeviceProcessTests {
         #expect(try await ann.presences().people.map(\.presence) == ["offline"])
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("a device that is linked after one went and came back says what it has nothing of")
+    func cameBack() async throws {
+        let pair = try await ProcessPair()
+        let (ann, computer) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        func texts(_ node: NodeClient) async throws -> [String] {
+            try await node.messages(conversation: "log", before: nil, limit: 50).messages
+                .compactMap(\.text)
+        }
+        func write(_ text: String, by node: NodeClient) async throws {
+            _ = try await node.send(conversation: "log", texts: [text], replyTo: nil)
+            try await eventually("both have \(text)", on: [pair.ann, pair.ben]) {
+                let (mine, theirs) = (try await texts(computer), try await texts(ann))
+                return mine.contains(text) && theirs.contains(text)
+            }
+        }
+        try await write("before, of ann", by: ann)
+        try await computer.leave(conversation: "log")
+        try await eventually("ben is out", on: [pair.ann]) {
+            try await ann.conversations().first { $0.name == "log" }?.members == ["ann"]
+        }
+        _ = try await ann.addMember(conversation: "log", person: "ben", role: "member")
+        try await eventually("ben is in again", on: [pair.ben]) {
+            try await computer.conversations().first { $0.name == "log" }?.members.count == 2
+        }
+        try await write("after", by: ann)
+
+        let (home, said) = try await pair.linkedPhone(to: pair.ben)
+        let notice = "notice: what was said in log before you went and came back is not here"
+        #expect(said.contains("everything is here that can be given"), "\(said)")
+        #expect(said.contains(notice), "\(said)")
+        let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let phone = try await process.start()
+        #expect(try await texts(phone) == ["after"])
+        #expect(try await texts(computer) == ["before, of ann", "after"])
+        let listed = try await process.run("conversations").output
+        #expect(listed.contains(notice), "\(listed)")
+        let held = try await pair.ben.run("conversations").output
+        #expect(!held.contains("notice"), "it has what was said: \(held)")
+        #expect(try await ann.conversations().allSatisfy { !$0.lacksEarlier })
+        for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
+    }
 }

@@ -26,11 +26,20 @@ struct Conversations: NodeCommand {
                 "you were added to \(harmless(again.name)) again: parley invitations accept "
                     + "\(again.id.prefix(8)), or parley invitations decline \(again.id.prefix(8))")
         }
+        for one in all where one.lacksEarlier {
+            World.current.say(Self.lackingEarlier(one.name))
+        }
         let requests = try await node.contacts().filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
             World.current.advise("none yet: parley invite, or parley group create")
         }
+    }
+
+    /// That a device has nothing from before its person came back.
+    static func lackingEarlier(_ name: String) -> String {
+        "notice: what was said in \(harmless(name)) before you went and came back is not here: only "
+            + "devices that held it then have it"
     }
 
     static func text(_ conversations: [ConversationView]) -> String {

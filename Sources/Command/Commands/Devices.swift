@@ -205,10 +205,14 @@ struct DeviceAcceptLink: AsyncParsableCommand {
             world.say("this is \(harmless(status.name))'s device \(status.device.prefix(12))")
             let isDone = try await Self.fetch(from: running.node, within: wait)
             let end = try await running.node.status()
+            let lacking = try await running.node.conversations().filter(\.lacksEarlier).map(\.name)
             try Output.show(
                 end, json: output.json,
                 as: "\(end.conversationCount) conversations, \(end.operationCount) operations")
-            world.say(isDone ? "everything is here" : "the rest comes when the node runs")
+            let all =
+                lacking.isEmpty ? "everything is here" : "everything is here that can be given"
+            world.say(isDone ? all : "the rest comes when the node runs")
+            for name in lacking { world.say(Conversations.lackingEarlier(name)) }
         } catch {
             await running.shutdown()
             throw error

@@ -1,0 +1,47 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// What is not here of a group that one went out of and came back into.
+/// Source: `Protocol/08-roster.md`, "Horizons".
+extension Views {
+    /// Whether the person was in a group before, is given nothing of that, and this device holds nothing of
+    /// it either.
+    func lacksEarlier(_ space: SpaceRecord, _ roster: Roster) throws -> Bool {
+        guard space.kind == .group, roster.takesPart(ownPerson),
+            roster.device(core.node.device)?.horizon.places.isEmpty == false
+        else { return false }
+        let isHeld = try store.logs(in: space.number).contains { log in
+            log.spans.contains { $0.first < log.base }
+        }
+        return try !isHeld && rosters.hasReturned(ownPerson, to: space, in: store)
+    }
+}
+
+extension RosterReader {
+    /// Whether a member had taken part before something took them out that holds. Who declined an
+    /// invitation wrote nothing but that they leave.
+    static func hasReturned(
+        _ person: PersonID, to space: SpaceRecord, _ roster: Roster, in store: some LogStore
+    ) throws(StoreError) -> Bool {
+        let graph = try judge(of: space, in: store).graph
+        let expulsions = graph.expulsions(of: person, limit: .max)
+        guard !expulsions.isEmpty else { return false }
+        let own = roster.devicesEver(of: person)
+        var (words, ends) = ([LogTip](), [LogTip]())
+        for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
+            for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max) {
+                let place = LogTip(tag: log.tag, sequence: stored.sequence)
+                if expulsions.contains(stored.id) {
+                    ends.append(place)
+                } else if own.contains(log.device), stored.operation.header.kind != .leave {
+                    words.append(place)
+                }
+            }
+        }
+        return ends.contains { end in words.contains { graph.isInPast($0, of: end) } }
+    }
+}
