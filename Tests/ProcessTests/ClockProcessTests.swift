@@ -152,6 +152,26 @@ struct ClockProcessTests {
         for text in ["who brings the tent?", "and the stove?", "cara does"] {
             #expect(line(text)?.contains("(clock") == false, "\(text)")
         }
+        try await finds(fault, trip)
+    }
+
+    /// A search for a time means the one that messages show, whatever their places are.
+    private func finds(_ fault: Fault, _ trip: Trip) async throws {
+        let shown = try #require(
+            try await trip.nodes.client(trip.nodes.ann).messages(
+                conversation: "trip", before: nil, limit: 100
+            ).messages.first { $0.text == "gladly I" })
+        let format = Date.ISO8601FormatStyle().year().month().day()
+        func day(_ days: Double) -> String {
+            Date(timeIntervalSince1970: Double(shown.time) / 1000 + days * 86_400).formatted(format)
+        }
+        for (words, isFound) in [
+            ("gladly after:\(day(0)) before:\(day(1))", true), ("gladly after:\(day(1))", false),
+            ("gladly before:\(day(0))", false), ("from:ben after:\(day(0))", true),
+        ] {
+            let found = try await trip.nodes.ann.run("search", words)
+            #expect(found.output.contains("I") == isFound, "\(fault), \(words): \(found.output)")
+        }
     }
 
     private func warns(_ fault: Fault, _ trip: Trip) async throws {

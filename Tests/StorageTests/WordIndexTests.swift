@@ -197,6 +197,7 @@ extension Plan {
         Plan(testDescription: "vectors", sql: SearchSQL.embeddingsAfter),
         Plan(testDescription: "the next message", sql: SearchSQL.messagesAfter),
         Plan(testDescription: "messages", sql: SearchSQL.messagesFrom),
+        Plan(testDescription: "dated messages", sql: SearchSQL.datedMessagesFrom),
         Plan(testDescription: "counting vectors", sql: SearchSQL.vectorCount),
         Plan(testDescription: "dropping vectors", sql: SearchSQL.embeddingsDrop),
     ]

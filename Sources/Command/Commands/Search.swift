@@ -14,6 +14,8 @@ struct SearchCommand: AsyncParsableCommand {
             "an exact phrase"  -word  from:NAME  in:CONVERSATION  before:2026-02-01  after:7d \
              has:link  has:reaction  is:reply  is:edited
 
+            before: and after: go by the time that a message shows, even where a clock was wrong.
+
             Example:
               parley search where is the key from:ann
               parley search '"at the farm"' -snow --json

@@ -3,7 +3,8 @@ import ParleySealing
 import ParleyStorage
 import ParleyWire
 
-/// Where every message stands, in memory while searches are made: about 20 bytes a message.
+/// Where every message stands, in memory while searches are made: about 20 bytes a message, and 8
+/// more once somebody asked for a time.
 ///
 /// It may lack what came since it was read, and a message whose text came late; such a message is
 /// judged once it is opened.
@@ -11,21 +12,30 @@ struct PlaceTable: Sendable {
     /// Operations of one block share the newest time among them.
     private static let blockCount = 1024
 
-    /// By operation: when, in Unix milliseconds, 0 where it is no message.
+    /// By operation: what its place goes by, in Unix milliseconds, 0 where it is no message.
     private(set) var times: [UInt64] = []
+    /// By operation: the time that the message shows, which is another one where a clock was wrong;
+    /// empty in a table that is not dated.
+    private var shownTimes: [UInt64] = []
+    /// Whether it knows the times that messages show.
+    let isDated: Bool
     private var spaces: [Int32] = []
     private var tags: [UInt64] = []
     /// The newest message of each block.
     private var newest: [UInt64] = []
 
     /// A table that knows so many operations, and of no message yet where it stands.
-    init(operationCount: Int) { grow(to: operationCount + 1) }
+    init(operationCount: Int, isDated: Bool) {
+        self.isDated = isDated
+        grow(to: operationCount + 1)
+    }
 
     /// Knows so many operations from now on.
     mutating func grow(to count: Int) {
         guard count > times.count else { return }
         let more = count - times.count
         times += repeatElement(0, count: more)
+        if isDated { shownTimes += repeatElement(0, count: more) }
         spaces += repeatElement(0, count: more)
         tags += repeatElement(0, count: more)
         let blocks = (count + Self.blockCount - 1) / Self.blockCount
@@ -37,6 +47,7 @@ struct PlaceTable: Sendable {
         let index = Int(place.operation)
         guard times.indices.contains(index) else { return }
         times[index] = max(1, place.time)
+        if isDated { shownTimes[index] = place.shownTime ?? place.time }
         spaces[index] = Int32(truncatingIfNeeded: place.space.rawValue)
         tags[index] = place.tag.value
         let block = index / Self.blockCount
@@ -46,9 +57,9 @@ struct PlaceTable: Sendable {
     /// Operations that it knows.
     var count: Int { times.count }
     /// Bytes of it.
-    var byteCount: Int { times.count * 20 }
+    var byteCount: Int { times.count * (isDated ? 28 : 20) }
 
-    /// When a message was written; nil for what is none, or is not known here.
+    /// What the place of a message goes by; nil for what is none, or is not known here.
     func time(_ operation: Int64) -> UInt64? {
         let index = Int(operation)
         guard times.indices.contains(index), times[index] > 0 else { return nil }
@@ -64,11 +75,15 @@ struct PlaceTable: Sendable {
     }
 
     /// Whether a message may be what is looked for; nil where that is not known here.
+    ///
+    /// The time that it shows decides, and never its place: who asks for a day means the one they see.
     func passes(_ operation: Int64, _ filter: SearchFilter) -> Bool? {
         let index = Int(operation)
         guard times.indices.contains(index), times[index] > 0 else { return nil }
-        if let before = filter.before, times[index] >= before { return false }
-        if let after = filter.after, times[index] < after { return false }
+        if filter.isAboutTime, isDated {
+            if let before = filter.before, shownTimes[index] >= before { return false }
+            if let after = filter.after, shownTimes[index] < after { return false }
+        }
         if let wanted = filter.spaces, !wanted.contains(SpaceNumber(Int64(spaces[index]))) {
             return false
         }
@@ -94,5 +109,7 @@ struct SearchFilter: Sendable {
     var spaces: Set<SpaceNumber>?
     var authors: Authors?
 
+    /// Whether it asks for a time: then the table of places has to be dated.
+    var isAboutTime: Bool { before != nil || after != nil }
     var isEmpty: Bool { before == nil && after == nil && spaces == nil && authors == nil }
 }

@@ -13,7 +13,7 @@ actor SearchDesk {
     /// indexes them, and where the node does so anyway.
     private static let patience: Duration = .seconds(2), patienceOfNode: Duration = .milliseconds(5)
     /// Messages and operations whose places are read in one turn of the node's actor.
-    private static let placeCount = 8192, newPlaceCount = 256
+    private static let placeCount = 8192, datedPlaceCount = 1024, newPlaceCount = 256
 
     let running: RunningNode
     let indexer: SearchIndexer
@@ -45,8 +45,8 @@ actor SearchDesk {
     func find(_ query: SearchQuery, _ request: SearchRequest) async throws -> SearchReply {
         let start = ContinuousClock.now
         let notes = try await settle()
-        let places = try await table()
         let filter = try await running.read { try $0.filter(of: query) }
+        let places = try await table(isDated: filter.isAboutTime)
         let meant = try await opinions(on: query, filter, places, isTyping: request.isTyping)
         let time = SystemClock.now.wall
         // Where nothing but words counts, those that are shown are enough.
@@ -176,11 +176,17 @@ actor SearchDesk {
     // MARK: What is in memory
 
     /// Where messages stand, with what came since it was last asked.
-    func table() async throws -> PlaceTable {
+    ///
+    /// - Parameter isDated: whether the times that they show are needed as well.
+    func table(isDated: Bool) async throws -> PlaceTable {
         searchCount += 1
         letGoLater(searchCount)
         var table: PlaceTable
-        if let places { table = places } else { table = try await readPlaces() }
+        if let places, places.isDated || !isDated {
+            table = places
+        } else {
+            table = try await readPlaces(isDated: isDated)
+        }
         while true {
             let from = Int64(table.count - 1)
             let more = try await running.read {
@@ -194,16 +200,17 @@ actor SearchDesk {
         return table
     }
 
-    private func readPlaces() async throws -> PlaceTable {
+    private func readPlaces(isDated: Bool) async throws -> PlaceTable {
         var table = PlaceTable(
-            operationCount: try await running.read { $0.store.operationCount })
+            operationCount: try await running.read { $0.store.operationCount }, isDated: isDated)
         var cursor: MessageCursor? = .start
         while let from = cursor {
             let found = try await running.read { views in
                 var places: [MessagePlace] = []
-                let next = try views.store.eachMessagePlace(after: from, limit: Self.placeCount) {
-                    places.append($0)
-                }
+                let next = try views.store.eachMessagePlace(
+                    after: from, limit: isDated ? Self.datedPlaceCount : Self.placeCount,
+                    isDated: isDated
+                ) { places.append($0) }
                 return (places, next)
             }
             for place in found.0 { table.add(place) }

@@ -9,8 +9,11 @@ public struct MessagePlace: Equatable, Sendable {
     public var operation: Int64
     /// The conversation.
     public var space: SpaceNumber
-    /// When, in Unix milliseconds.
+    /// What its place in the conversation goes by, in Unix milliseconds: another time than the one it
+    /// shows where a clock was wrong.
     public var time: UInt64
+    /// The time that it shows, in Unix milliseconds; nil where that was not asked for.
+    public var shownTime: UInt64?
     /// The log that it was written in.
     public var tag: LogTag
 }
@@ -30,11 +33,15 @@ extension SQLiteStore {
     /// Shows messages of all conversations to the closure, at most so many, in no order that
     /// counts.
     ///
+    /// - Parameter isDated: whether the times that they show are asked for, too. These stand in the
+    ///   operations, so that costs a look at each.
     /// - Returns: where to go on; nil where there are no more.
     public func eachMessagePlace(
-        after cursor: MessageCursor, limit: Int, _ body: (MessagePlace) -> Void
+        after cursor: MessageCursor, limit: Int, isDated: Bool = false,
+        _ body: (MessagePlace) -> Void
     ) throws(StoreError) -> MessageCursor? {
-        let statement = try connection.prepare(SearchSQL.messagesFrom)
+        let statement = try connection.prepare(
+            isDated ? SearchSQL.datedMessagesFrom : SearchSQL.messagesFrom)
         statement.bind(1, cursor.space)
         statement.bind(2, cursor.stand)
         statement.bind(3, cursor.tag)
@@ -48,13 +55,28 @@ extension SQLiteStore {
                 space: statement.integer(1), stand: statement.integer(2),
                 tag: statement.integer(3), sequence: statement.integer(4))
             count += 1
-            body(
-                MessagePlace(
-                    operation: statement.integer(0), space: SpaceNumber(last.space),
-                    time: UInt64(bitPattern: last.stand) >> 16,
-                    tag: LogTag(UInt64(ordered: last.tag))))
+            var place = MessagePlace(
+                operation: statement.integer(0), space: SpaceNumber(last.space),
+                time: UInt64(bitPattern: last.stand) >> 16,
+                tag: LogTag(UInt64(ordered: last.tag)))
+            if isDated { place.shownTime = try Self.shownTime(statement, of: place) }
+            body(place)
         }
         return count == limit ? last : nil
+    }
+
+    /// When the message of a row of `SearchSQL.datedMessagesFrom` says that it was written.
+    private static func shownTime(
+        _ row: Statement, of place: MessagePlace
+    ) throws(StoreError) -> UInt64 {
+        let flags = MessageRow.Flags(rawValue: UInt8(truncatingIfNeeded: row.integer(5)))
+        // An imported one stands where its own time puts it.
+        if flags.contains(.imported) { return place.time }
+        // A row that does not read is damage, whatever is wrong with it.
+        guard let header = try? OperationHeader(head: row.array(6)) else {
+            throw damaged("reading messages")
+        }
+        return header.wallClock
     }
 
     /// Where the messages of the next operations stand, of at most so many. One whose text has not
@@ -73,6 +95,8 @@ extension SQLiteStore {
             places.append(
                 MessagePlace(
                     operation: text.number.rawValue, space: log.space, time: order.stand >> 16,
+                    shownTime: text.text.author == nil
+                        ? stored.operation.header.wallClock : order.stand >> 16,
                     tag: order.tag))
         }
         return (pending.through, places)

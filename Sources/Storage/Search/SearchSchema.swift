@@ -81,6 +81,12 @@ enum SearchSQL {
         WHERE (space, stand, tag, sequence) > (?1, ?2, ?3, ?4)
         ORDER BY space, stand, tag, sequence LIMIT ?5
         """
+    static let datedMessagesFrom = """
+        SELECT m.operation, m.space, m.stand, m.tag, m.sequence, m.flags, o.head
+        FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
+        WHERE (m.space, m.stand, m.tag, m.sequence) > (?1, ?2, ?3, ?4)
+        ORDER BY m.space, m.stand, m.tag, m.sequence LIMIT ?5
+        """
     static let messagesAfter = """
         SELECT m.stand, m.tag, m.sequence, o.id
         FROM message AS m CROSS JOIN operation AS o ON o.number = m.operation
