@@ -57,12 +57,25 @@ public enum MembershipHistory {
                 }
             }
         }
-        // Each device of a person may tell of the same: the first word counts.
+        return once(
+            events.sorted {
+                $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order
+            })
+    }
+
+    /// What happened, each thing once. Each device of a person may tell of the same, and each device of
+    /// who made a link lets in who comes by it: the first word counts.
+    private static func once(_ events: [MembershipEvent]) -> [MembershipEvent] {
         var told: Set<DeviceChange> = []
-        return events.sorted {
-            $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order
-        }.filter { event in
-            guard event.holds, let change = DeviceChange(event) else { return true }
+        var come: Set<PersonID> = []
+        return events.filter { event in
+            guard event.holds else { return true }
+            switch event.change {
+            case .joined: return come.insert(event.person).inserted
+            case .removed, .left: come.remove(event.person)
+            case .founded, .added, .becameRole, .addedDevices, .revokedDevice: break
+            }
+            guard let change = DeviceChange(event) else { return true }
             return told.insert(change).inserted
         }
     }

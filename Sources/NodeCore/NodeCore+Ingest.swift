@@ -81,7 +81,7 @@ extension NodeCore {
         }
         guard let space = try store.space(operations.space),
             try mayBring(operations, peer, to: space, at: now, store)
-        else { return try count(.foreignSpace, store) }
+        else { return try turnAway(peer, from: operations.space, store) }
         var ingested = Ingested(at: now)
         ingested.isAhead = peer.isAhead
         guard try mayGrow(space, from: peer.person, on: peer.link, store) else {
@@ -116,6 +116,19 @@ extension NodeCore {
         try wonder(
             about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
             store, &effects)
+    }
+
+    /// Counts what somebody brought who may not, unless they were in the space: what was on its way while
+    /// they were taken out is nobody's fault.
+    private mutating func turnAway(
+        _ peer: Bringer, from id: SpaceID, _ store: some Store
+    ) throws(StoreError) {
+        if let space = try store.space(id),
+            try roster(of: space, store)?.person(of: peer.device) == peer.person
+        {
+            return
+        }
+        try count(.foreignSpace, store)
     }
 
     /// Whether more than lane 0 is taken from a peer. Of who has not accepted it is not: one who goes on

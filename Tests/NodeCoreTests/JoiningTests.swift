@@ -130,4 +130,30 @@ struct JoiningTests {
         world.run(for: 5_000)
         try ben.perform(command)
     }
+
+    @Test("are told once of who came, however many devices of the maker let them in")
+    func twoSponsors() throws {
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 30_000)
+        let link = try link(uses: 5)
+        world.run(for: 5_000)
+        // Each lets the guest in without knowing of the other.
+        world.partition([ann, cara], [phone, ben])
+        try ben.perform(.joinGroup(link))
+        world.run(for: 60_000)
+        world.partition([ann, ben], [phone, cara])
+        world.run(for: 60_000)
+        world.heal()
+        world.run(for: 400_000)
+        let space = try #require(try ann.observed { try ann.store.space(trip) })
+        let events = try ann.observed { try MembershipHistory.events(of: space, in: ann.store) }
+        #expect(events.filter { $0.change == .joined }.map(\.person) == [ben.person])
+        // Who goes and comes again has come twice.
+        try ben.perform(.leave(space.id))
+        world.run(for: 20_000)
+        try ben.perform(.joinGroup(try self.link(uses: 1)))
+        world.run(for: 60_000)
+        let more = try ann.observed { try MembershipHistory.events(of: space, in: ann.store) }
+        #expect(more.filter { $0.change == .joined && $0.holds }.count == 2)
+    }
 }

@@ -55,7 +55,8 @@ struct Status: NodeCommand {
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
         table.add("waiting", counted(status.pendingCount, "message"))
         for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
-            table.add("refused", "\(code): \(count)")
+            let meaning = NodeStatus.meaning(ofRefusal: code).map { ", \($0)" } ?? ""
+            table.add("refused", "\(code): \(count)\(meaning)")
         }
         for device in status.forkedDevices { table.add("two-faced", device) }
         for name in status.requests {

@@ -1,0 +1,45 @@
+import ParleyNodeCore
+
+extension NodeStatus {
+    /// What a code in ``refusals`` means, for who reads the count; nil for codes of connections, which say
+    /// it themselves.
+    public static func meaning(ofRefusal code: String) -> String? {
+        Refusal(rawValue: code)?.meaning
+    }
+}
+
+extension Refusal {
+    /// What was refused, in a few words. Most of it an honest node sends as well, now and then.
+    fileprivate var meaning: String {
+        switch self {
+        case .malformedFrame: "bytes that are no message of this protocol"
+        case .frameOutOfOrder: "something that was not its turn"
+        case .overCredit: "more at once than was asked for"
+        case .unprovenOperations: "something whose signature does not hold"
+        case .unsignedOperations: "something that nobody signed"
+        case .unconnectedOperations:
+            "something that does not join what is here; it is asked for again"
+        case .forkedLog: "a device wrote two histories"
+        case .collidingLog: "a log whose short name another one has"
+        case .foreignOperations:
+            "something by a device that is not in the conversation, or of which nothing was heard yet"
+        case .foreignSpace:
+            "a conversation from somebody who is not in it, or may not bring it here"
+        case .invitation: "an invitation beyond what may wait for an answer"
+        case .stranger: "a call by somebody who is no contact"
+        case .invite: "an invite that was used up, over or not proven"
+        case .ownInvite: "an invite that you took and that did not hold there"
+        case .request: "a request to be a contact, beyond what may wait for an answer"
+        case .card: "a card that does not hold"
+        case .identity: "a list of devices that does not fit what is known"
+        case .revokedDevice: "a device that its person has revoked"
+        case .emptyClaim: "a claim to hold more of your own past, without proof"
+        case .envelope: "something on a relay that nothing here opens"
+        case .relay: "a relay did not do what was asked"
+        case .ticket: "a ticket for a relay that was spent before"
+        case .tooManyFrames: "more work than anybody honest asks for"
+        case .foreignSignal: "a signal of a device that is not in the conversation"
+        case .tooManySignals: "more signals than calls need"
+        }
+    }
+}
