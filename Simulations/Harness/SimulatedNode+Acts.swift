@@ -157,6 +157,7 @@ extension CommandRefusal {
         case .unchanged: "it is so already"
         case .tooLong(let count, let limit): "\(count) bytes are more than \(limit)"
         case .empty: "there is nothing in it"
+        case .noEmoji: "a reaction is one emoji"
         case .deleted: "the message was deleted"
         case .ownInvite: "the invite is its own"
         case .expired: "the invite has expired"

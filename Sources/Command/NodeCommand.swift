@@ -51,6 +51,7 @@ enum Check {
         }
     }
 
+    /// What may be an emoji; the node decides whether it is one.
     static func emoji(_ emoji: String) throws {
         guard !emoji.allSatisfy(\.isWhitespace) else {
             throw ValidationError("a reaction needs an emoji")

@@ -204,6 +204,8 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case hiddenMark(Unicode.Scalar)
     /// A name looks like the start of an identifier.
     case identifierAsName
+    /// It is not one emoji.
+    case noEmoji
     /// The message was deleted.
     case deleted
     /// The invite is one's own.

@@ -185,7 +185,8 @@ extension NodeCore {
             return try change(number, byAuthor: nil, at: now, store, &random, &effects) {
                 reaction.draft(to: $0)
             } unless: {
-                Self.refusal(emoji: reaction.emoji)
+                // What an earlier program let through can be taken back.
+                reaction.isOn ? Self.refusal(emoji: reaction.emoji) : nil
             }
         default: preconditionFailure("a command that changes no message")
         }

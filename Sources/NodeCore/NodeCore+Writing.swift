@@ -132,7 +132,7 @@ extension NodeCore {
         guard emoji.utf8.count <= Limits.emojiByteCountMax else {
             return .tooLong(byteCount: emoji.utf8.count, limit: Limits.emojiByteCountMax)
         }
-        return nil
+        return Reaction.isEmoji(emoji) ? nil : .noEmoji
     }
 }
 

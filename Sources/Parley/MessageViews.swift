@@ -1,9 +1,13 @@
+import ParleyConversation
+
 /// A message.
 public struct MessageView: Codable, Equatable, Sendable {
     /// An emoji and who reacted with it.
     public struct Reaction: Codable, Equatable, Sendable {
-        /// The emoji.
+        /// The emoji; what others sent may be any short text.
         public var emoji: String
+        /// Whether it is one.
+        public var isEmoji: Bool { ParleyConversation.Reaction.isEmoji(emoji) }
         /// Their names; of very many not all.
         public var names: [String]
         /// How many they are.

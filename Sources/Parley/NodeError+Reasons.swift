@@ -44,7 +44,7 @@ extension NodeError {
             self.init(
                 "too-many-tickets", "At most \(limit) tickets are kept for a relay.",
                 hint: "One ticket, every 30 days, is enough for a device.")
-        case .unknownMessage, .tooLong, .empty, .hiddenMark, .identifierAsName, .deleted,
+        case .unknownMessage, .tooLong, .empty, .noEmoji, .hiddenMark, .identifierAsName, .deleted,
             .impossibleTime:
             self.init(writing: refusal)
         case .rejoining, .awaitsOwn, .ownFork:
@@ -66,6 +66,10 @@ extension NodeError {
                 hint: "Nothing was sent. Split it, or shorten it.")
         case .empty:
             self.init("empty", "There is nothing in it.")
+        case .noEmoji:
+            self.init(
+                "no-emoji", "A reaction is one emoji.",
+                hint: "Such as 👍 or ❤️; `parley reply` answers in words.")
         case .identifierAsName:
             self.init(
                 "identifier-as-name", "That name looks like an identifier.",

@@ -236,4 +236,22 @@ struct FeatureTests {
         try cast.ann.write(Draft(kind: .text, lane: .content, payload: [0xff]))
         #expect(try cast.ann.replica.digest() == before)
     }
+
+    @Test("a reaction is one emoji, of what Unicode calls so, and whatever else comes is kept")
+    func emoji() throws {
+        for text in [
+            "👍", "👍🏽", "❤️", "❤", "👩‍🚒", "👨‍👩‍👧‍👦", "🇩🇪", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "1️⃣", "#️⃣", "☺️", "©️",
+            "🏳️‍🌈",
+        ] { #expect(Reaction.isEmoji(text), "\(text)") }
+        for text in [
+            "", "a", "abc", "1", "#", "👍👍", "👍 ", "👍a", "\u{202E}", "\u{202E}👍", "🇩", "é",
+            "日", "👍\u{301}", "👍\u{200D}", "\u{200D}", "\u{FE0F}", "🏴\u{E0068}\u{E0069}",
+            "👍\u{E0061}\u{E007F}", "that is a long sentence", "\n",
+        ] { #expect(!Reaction.isEmoji(text), "\(text.unicodeScalars.map(\.value))") }
+        let message = try cast.ann.say("lunch?")
+        try cast.meet()
+        try cast.ben.write(Reaction(emoji: "abc", isOn: true).draft(to: message))
+        try cast.meet()
+        #expect(try cast.dan.replica.messages().first?.reactions.map(\.emoji) == ["abc"])
+    }
 }

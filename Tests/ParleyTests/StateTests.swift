@@ -81,7 +81,7 @@ struct StateTests {
         let page = try await ann.messages(conversation: "ben", before: nil, limit: 1)
         let hers = try #require(page.messages.last)
         let liked = try await ann.react(
-            message: MessageReference(hers.number), emoji: "+", on: true)
+            message: MessageReference(hers.number), emoji: "➕", on: true)
         #expect(liked.state == nil && liked.waiting.map(\.change) == ["reaction"])
         let outbox = try await ann.outbox()
         #expect(outbox.map(\.changeCount) == [3] && outbox.map(\.savedCount) == [0])
@@ -166,8 +166,9 @@ struct StateTests {
                 message: MessageReference(sent[0].number), text: "\(place)" + text.dropLast(2))
         }
         for place in 0..<70 {
+            let emoji = try #require(Unicode.Scalar(UInt32(0x1F400 + place)))
             _ = try await ann.react(
-                message: MessageReference(sent[0].number), emoji: "e\(place)", on: true)
+                message: MessageReference(sent[0].number), emoji: String(emoji), on: true)
         }
         var (before, count): (String?, Int) = (nil, 0)
         repeat {

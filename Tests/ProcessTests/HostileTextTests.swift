@@ -66,6 +66,23 @@ struct HostileTextTests {
         #expect(try await follower.ended() == 1)
         withExtendedLifetime(untaken) {}
     }
+
+    @Test("a reaction is one emoji, and who says another text is told so")
+    func reactions() async throws {
+        let pair = try await ProcessPair()
+        let ann = try #require(await pair.ann.client)
+        let sent = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        let number = "\(try #require(sent.first).number)"
+        for text in ["abc", "\u{202E}", "👍👍", "a sentence is no reaction"] {
+            let refused = try await pair.ann.run("react", number, text)
+            #expect(refused.status == 1, "\(refused.output)")
+            #expect(refused.output.contains("A reaction is one emoji"), "\(refused.output)")
+            #expect(refused.output.contains("parley reply"), "\(refused.output)")
+        }
+        let done = try await pair.ann.run("react", number, "👩‍🚒")
+        #expect(done.status == 0 && done.output.contains("👩‍🚒 ann"), "\(done.output)")
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
 }
 
 extension Program {

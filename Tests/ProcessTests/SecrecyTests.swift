@@ -184,7 +184,7 @@ struct SecrecyTests {
         case reply = "marzipan-reply-text"
         case imported = "chrysanthemum-imported"
         case author = "NickOfTheImported"
-        case emoji = "🦩🦚"
+        case emoji = "🦩\u{200D}🦚"
         case passphrase = "correct-horse-battery-canary"
     }
 

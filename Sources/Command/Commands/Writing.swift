@@ -81,7 +81,7 @@ struct React: NodeCommand {
         commandName: "react",
         abstract: "add an emoji to a message",
         discussion: """
-            --remove takes yours back.
+            A reaction is one emoji. --remove takes yours back.
 
             Example:
               parley react 12 👍

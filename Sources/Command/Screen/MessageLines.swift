@@ -160,7 +160,9 @@ struct MessageLines {
     private func reactions(_ message: MessageView) -> String {
         message.reactions.map { reaction in
             let more = reaction.count - reaction.names.count
-            return harmless(reaction.emoji) + " " + harmless(reaction.names.joined(separator: ", "))
+            // Others can send any text for one: it is shown as a text, which no one takes for a picture.
+            let emoji = reaction.isEmoji ? reaction.emoji : "“\(harmless(reaction.emoji))”"
+            return emoji + " " + harmless(reaction.names.joined(separator: ", "))
                 + (more > 0 ? " and \(more) more" : "")
         }.joined(separator: "  ")
     }

@@ -17,7 +17,7 @@ extension EntryField {
 
 /// The payload of a reaction.
 public struct Reaction: Equatable, Sendable {
-    /// The emoji, or any short text.
+    /// The emoji. What others sent may be any short text: see ``isEmoji(_:)``.
     public var emoji: String
     /// Whether it is added or taken back.
     public var isOn: Bool
