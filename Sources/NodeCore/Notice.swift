@@ -10,7 +10,8 @@ public struct Notice: Equatable, Sendable {
     public enum Kind: UInt8, Sendable {
         /// Devices of a verified person came or were revoked.
         case devicesChanged = 1
-        /// A device signed two things that contradict each other: its key may be in two hands.
+        /// A device, or the recovery code, signed two things that contradict each other: its key may be
+        /// in two hands.
         case compromised = 2
     }
 
@@ -20,7 +21,8 @@ public struct Notice: Equatable, Sendable {
     public var kind: Kind
     /// When it was noticed, in Unix milliseconds.
     public var time: UInt64
-    /// Devices that came, ascending; of a compromised person those with two histories.
+    /// Devices that came, ascending; of a compromised person those with two histories,
+    /// where the root key stands for the recovery code.
     public var added: [DeviceID]
     /// Devices that were revoked, ascending.
     public var revoked: [DeviceID]

@@ -29,7 +29,7 @@ extension Node {
         guard SystemClock.now.wall < offer.expires else {
             throw NodeError(
                 "expired", "That text is over: it is good for five minutes.",
-                hint: "Make a new one there: parley device link. Are both clocks right?")
+                hint: "Make a new one there: “parley device link”. Are both clocks right?")
         }
         var random = SystemRandom()
         let key = DeviceSigningKey.generate(using: &random)

@@ -105,7 +105,7 @@ extension Node {
             throw NodeError(
                 "bad-card", "That is no card, or part of it is missing.", not: card,
                 prefix: "parley:c1:",
-                hint: "It begins with `parley:c1:`; they see theirs with `parley contact card`.")
+                hint: "It begins with `parley:c1:`; they see theirs with “parley contact card”.")
         }
         _ = try await running.perform(.requestContact(card: bytes, alias: alias ?? ""))
         return try await read { try $0.contact(view: person) }

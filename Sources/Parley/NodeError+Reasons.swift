@@ -319,6 +319,6 @@ extension NodeError {
 
     private static let newDevice =
         "Keep the folder: if the right file is found, put it back there. Else make a new device in "
-        + "another folder: by what `parley device link` shows on another device of yours, or by "
+        + "another folder: by what “parley device link” shows on another device of yours, or by "
         + "`parley recover --home FOLDER` with the recovery code, and a backup or a contact's invite."
 }

@@ -131,12 +131,12 @@ enum DeviceCall {
         case .otherDevice, .notCertified, .badIdentity, .malformedHello:
             return NodeError(
                 "other-device", "What answered there is not the device that made this text.",
-                hint: "Make a new text on it: parley device link")
+                hint: "Make a new text on it: “parley device link”")
         default:
             return NodeError(
                 "link-refused",
                 "The other device refused: the text was used, is over, or is wrong.",
-                hint: "Make a new one there: parley device link")
+                hint: "Make a new one there: “parley device link”")
         }
     }
 }

@@ -128,10 +128,40 @@ extension Views {
             return "\(name), whom you verified, \(parts.joined(separator: ", and ")). "
                 + "If you know of it, `parley contact verify \(notice.person.short) --equal` ends this notice."
         case .compromised:
-            return "A device of \(name), \(devices(notice.added)), contradicts itself: its key may "
-                + "be in two hands."
+            let code = try root(of: notice.person)
+            let known = notice.added.filter { $0 != code }
+            var sentences: [String] = []
+            if known.count < notice.added.count { sentences.append(try codeInTwoHands(notice)) }
+            if !known.isEmpty {
+                sentences.append(
+                    "A device of \(name), \(devices(known)), contradicts itself: its key may be in "
+                        + "two hands.")
+            }
+            return sentences.joined(separator: " ")
         }
     }
+
+    /// The key that the recovery code of a person makes, which is none of their devices.
+    private func root(of person: PersonID) throws -> DeviceID? {
+        if person == ownPerson { return core.node.log.root }
+        return try store.value(.card, person.bytes) == nil ? nil : identity(of: person).root
+    }
+
+    private func codeInTwoHands(_ notice: Notice) throws -> String {
+        if notice.person == ownPerson { return Self.ownCodeInTwoHands }
+        let name = try name(of: notice.person)
+        return "The recovery code of \(name) was used twice, neither time knowing of the other: it "
+            + "may be in two hands. Ask \(name) by another way whether both was them. If it was not, "
+            + "somebody can always make devices in that name: `parley contact block "
+            + "\(notice.person.short)` keeps them away, and \(name) needs a new identity."
+    }
+
+    /// The same for the person whose code it is.
+    private static let ownCodeInTwoHands =
+        "Your recovery code was used twice, neither time knowing of the other, as when an old backup "
+        + "was restored again. If both was you, `parley device list` shows what you have. If not, "
+        + "somebody has your code and can always make devices in your name: begin anew with `parley "
+        + "init --home FOLDER`, and tell your contacts."
 
     /// What a person should read of a change to a contact, or nil: that they ask, or what happened
     /// to their devices a moment ago.
@@ -238,7 +268,7 @@ extension Views {
         } catch {
             throw NodeError(
                 "bad-code", "That is no code for verifying, or part of it is missing.",
-                hint: "It begins with `parley:v1:`; theirs shows it with `parley contact verify`.")
+                hint: "It begins with `parley:v1:`; theirs shows it with “parley contact verify”.")
         }
         guard shown != expected else { return }
         if shown == VerificationCode(from: own, to: try identity(of: person)) {

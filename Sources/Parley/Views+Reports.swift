@@ -37,7 +37,7 @@ extension Views {
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
             pendingCount: try pendingCount(spaces),
-            recoveryCheckTime: try NodeKeys.recoveryCheckTime(in: store),
+            recoveryCheckTime: try recoveryCheckTime(),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
             forkedDevices: try forkedDevices(), warnings: try warnings(failure),
@@ -129,7 +129,7 @@ extension Views {
             warnings.append(
                 "Backups wait: this device has no key for them that your recovery code has signed. "
                     + "`parley recovery check` asks for the code, once.")
-        } else if try NodeKeys.recoveryCheckTime(in: store) == nil {
+        } else if try recoveryCheckTime() == nil {
             warnings.append(
                 "The recovery code was never asked back: `parley recovery check` shows whether "
                     + "it is written down right.")

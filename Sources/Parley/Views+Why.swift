@@ -23,7 +23,9 @@ extension Views {
     func why(_ argument: String, in conversation: String?) throws -> ExplanationView {
         let spaces = try conversation.map { [try self.conversation($0)] } ?? groups()
         switch try subject(argument) {
-        case .message(let number): return try why(message: number)
+        case .message(let number):
+            if conversation != nil, let space = spaces.first { try require(number, in: space) }
+            return try why(message: number)
         case .person(let person): return try why(person: person, in: spaces)
         case .device(let device): return try why(device: device, in: spaces)
         case .conversation(let space): return try why(conversation: space)
@@ -78,6 +80,18 @@ extension Views {
             devices.formUnion(try roster(of: space)?.everyDevice ?? [])
         }
         return devices.sorted()
+    }
+
+    /// Refuses a message that stands in another conversation than the one that was named.
+    private func require(_ number: OperationNumber, in space: SpaceRecord) throws {
+        guard let stored = try store.operation(number), let log = try store.log(stored.log),
+            log.space != space.number, let other = try store.space(log.space), other.kind != .own
+        else { return }
+        throw NodeError(
+            "other-conversation",
+            "#\(number.rawValue) is not in “\(try view(of: space).name)”: it is in “"
+                + "\(try view(of: other).name)”.",
+            hint: "`parley why \(number.rawValue)` explains it.")
     }
 
     private func groups() throws -> [SpaceRecord] {

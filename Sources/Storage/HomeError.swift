@@ -106,7 +106,7 @@ public struct HomeError: Error, Equatable, Sendable, CustomStringConvertible {
 
     private static let newDevice =
         "keep the folder: if the file is found, put it back there. Else make a new device in another "
-        + "folder: by what `parley device link` shows on another device of yours, or by `parley "
+        + "folder: by what “parley device link” shows on another device of yours, or by `parley "
         + "recover --home FOLDER` with the recovery code, and a backup or a contact's invite"
 
     private var said: String { detail.isEmpty ? "" : " (\(detail))" }

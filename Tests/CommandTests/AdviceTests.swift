@@ -13,7 +13,8 @@ struct AdvisedCommand: CustomTestStringConvertible {
     let isWhole: Bool
     var testDescription: String { "parley \(words.joined(separator: " ")) (\(path))" }
 
-    /// Every one of them: between backticks, or where a text begins.
+    /// Every one of them: between backticks or, where it is typed elsewhere, in quotation marks, or where
+    /// a text begins.
     static let all: [AdvisedCommand] = {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Sources").standardized
@@ -32,6 +33,9 @@ struct AdvisedCommand: CustomTestStringConvertible {
             return text.matches(of: /`parley ([a-z][^`]*)`/).map {
                 found($0.output.1, isWhole: true)
             }
+                + text.matches(of: /“parley ([a-z][^”]*)”/).map {
+                    found($0.output.1, isWhole: true)
+                }
                 + text.matches(of: /"parley ([a-z][^"]*)"/).map {
                     found($0.output.1, isWhole: false)
                 }
@@ -63,5 +67,31 @@ struct AdviceTests {
     func found() {
         #expect(AdvisedCommand.all.count > 60)
         #expect(AdvisedCommand.all.contains { $0.words == ["init", "--name", "YOURNAME"] })
+    }
+
+    @Test("is about the home that was named, unless it names one or is to be followed elsewhere")
+    func homes() {
+        let texts = [
+            (
+                "say `parley status`, or parley run",
+                "say `parley status --home h`, or parley run --home h"
+            ),
+            (
+                "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`",
+                "`parley backup create --home h FILE`, and `parley recover --home FOLDER --backup FILE`"
+            ),
+            (
+                "there: “parley device link”. Or parley run",
+                "there: “parley device link”. Or parley run --home h"
+            ),
+            (
+                "parley recover --home FOLDER, then parley run",
+                "parley recover --home FOLDER, then parley run --home h"
+            ),
+        ]
+        for (text, completed) in texts {
+            #expect(Advice.$home.withValue("h") { Advice.complete(text) } == completed)
+            #expect(Advice.complete(text) == text)
+        }
     }
 }

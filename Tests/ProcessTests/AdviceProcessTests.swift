@@ -142,6 +142,11 @@ struct AdviceProcessTests {
         let accepted = try Program(accept)
         #expect(try await accepted.ended() == 0, "\(accepted.output)")
         #expect(try await link.ended() == 0)
+        // What is to be done on the other device is not said of this home.
+        let used = try await Program.run(
+            "device", "accept-link", text, "--home", folder.home("tablet"))
+        #expect(used.status == 1 && used.output.contains("there: “parley device link”"))
+        #expect(!used.output.contains("link --home"), "\(used.output)")
         #expect(try await ann.stop() == 0)
     }
 }

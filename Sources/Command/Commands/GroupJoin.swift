@@ -35,7 +35,7 @@ struct GroupJoin: NodeCommand {
         try Output.show(joins, json: output.json, as: Self.text(joins))
         if joins.isEmpty, !output.json { World.current.say("you wait for none") }
         for join in joins where join.isRefused {
-            World.current.say("notice: " + harmless(join.fate))
+            World.current.advise("notice: " + harmless(join.fate))
         }
     }
 

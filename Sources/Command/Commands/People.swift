@@ -244,7 +244,7 @@ struct Contacts: NodeCommand {
         if contacts.isEmpty { World.current.advise("nobody yet: parley invite") }
         for contact in contacts {
             if contact.state == "pending" { World.current.advise(Self.request(contact)) }
-            for notice in contact.notices { World.current.say("notice: " + harmless(notice)) }
+            for notice in contact.notices { World.current.advise("notice: " + harmless(notice)) }
         }
         Self.warn(contacts.map { ($0.name, $0.person, $0.resembles) })
     }

@@ -72,7 +72,7 @@ struct Run: AsyncParsableCommand {
                     for await change in changes where change.kind == "clocks" {
                         // It is empty once there is nothing to warn of any more.
                         guard let notice = change.notice, !notice.isEmpty else { continue }
-                        World.current.say("warning: \(notice)")
+                        World.current.advise("warning: " + harmless(notice))
                     }
                 }
                 for await _ in stop { break }

@@ -21,7 +21,8 @@ struct Why: NodeCommand {
     var subject: String
     @Option(
         name: .customLong("in"),
-        help: ArgumentHelp("only this conversation", valueName: "conversation"))
+        help: ArgumentHelp(
+            "only this conversation; a message must be in it", valueName: "conversation"))
     var conversation: String?
 
     func validate() throws {
@@ -39,7 +40,8 @@ struct Why: NodeCommand {
         var table = Table(columnsMax: 64)
         for fact in explanation.facts {
             table.add(
-                "  " + fact.about, fact.what, fact.source, fact.since.map(clock.moment) ?? "")
+                "  " + fact.about, Advice.complete(fact.what), fact.source,
+                fact.since.map(clock.moment) ?? "")
         }
         return ([harmless(explanation.title)] + table.lines).joined(separator: "\n")
     }

@@ -11,16 +11,20 @@ enum Advice {
     /// The program's name with a blank, as an advised command begins.
     private static let name = "parley "
 
-    /// The text with `--home` behind each command in it that names none itself.
+    /// The text with `--home` behind each command in it that names none.
+    ///
+    /// What stands in “these” is typed elsewhere: on another device, or by another person. Whatever
+    /// home that is, it is not this one.
     static func complete(_ text: String) -> String {
         guard let home else { return text }
         var shown = ""
         var rest = Substring(text)
         while let start = rest.firstRange(of: name) {
-            let isWord = rest[..<start.lowerBound].last.map { $0.isLetter || $0 == "-" } != true
+            let before = rest[..<start.lowerBound].last
+            let isHere = before.map { $0.isLetter || $0 == "-" || $0 == "“" } != true
             shown += rest[..<start.upperBound]
             rest = rest[start.upperBound...]
-            guard isWord, let end = end(of: rest), !namesHome(rest) else { continue }
+            guard isHere, let end = end(of: rest), !namesHome(rest) else { continue }
             shown += rest[..<end] + " --home " + quoted(home)
             rest = rest[end...]
         }
