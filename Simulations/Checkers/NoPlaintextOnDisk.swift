@@ -24,14 +24,16 @@ final class NoPlaintextOnDisk: Checker {
         case .rename(_, let name), .renameDevice(_, let name): add(name)
         case .importMessages(_, _, let rows, _, _): for row in rows { add(row.message.text) }
         case .setProfile(let name, _): add(name ?? "")
-        case .acceptInvite(_, let alias), .requestContact(_, let alias): add(alias)
+        case .acceptInvite(_, let alias), .requestContact(_, let alias),
+            .setAlias(_, let alias):
+            add(alias)
         case .addDevice(let request): add(request.name)
         case .joinGroup(let link): add(link.name)
         case .delete, .react, .markRead, .mute, .createInvite, .markVerified, .revokeInvite,
             .createGroupInvite, .endGroupInvite, .answerContact, .revokeDevice, .addMember,
             .removeMember, .setRole, .leave, .changeSettings, .chooseRelays, .call, .act, .types,
             .setPresence, .setPrivacy, .acceptInvitation, .declineInvitation, .setAdditionPolicy,
-            .deleteConversation, .removeCallServer:
+            .deleteConversation, .removeCallServer, .noteRecoveryCheck:
             break
         case .setCallServer(let server): add(server.address)
         }

@@ -57,7 +57,7 @@ extension Trace {
         case .deleteConversation(let space): add(33, space)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
-            .removeCallServer:
+            .removeCallServer, .noteRecoveryCheck, .setAlias:
             add("\(command)")
         }
     }

@@ -26,37 +26,56 @@ extension Overview {
     /// How many messages of others the person has not read.
     ///
     /// Counted by log, not by position: a late message stays unread wherever it is shown.
+    ///
+    /// - Parameter ownSpace: where it is noted how far conversations were read that the person is out
+    ///   of, who writes no receipts there any more.
     public static func unreadCount(
-        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
+        in store: some MergeStore
     ) throws(StoreError) -> Int {
-        let unread = try UnreadPlaces(of: space, roster, ownPerson, in: store)
-        var count = 0
-        for (log, gaps) in unread.gaps {
-            for gap in gaps { count += try store.messageCount(in: log, gap.closed) }
+        let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
+        guard unread.end == nil else {
+            var count = 0
+            try unread.each(of: space, in: store) { _ in count += 1 }
+            return count
         }
-        return count
+        return try unread.count(in: store)
     }
 
     /// Where the oldest message of others stands that the person has not read; nil where there is
     /// none.
     public static func firstUnread(
-        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, in store: some MergeStore
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, ownSpace: SpaceNumber? = nil,
+        in store: some MergeStore
     ) throws(StoreError) -> OrderKey? {
-        let unread = try UnreadPlaces(of: space, roster, ownPerson, in: store)
-        var left = try unreadCount(
-            of: space, roster: roster, ownPerson: ownPerson, in: store)
-        var before: OrderKey?
+        let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
         var first: OrderKey?
-        while left > 0 {
-            let rows = try store.messages(in: space.number, before: before, limit: 500)
-            guard let last = rows.last else { break }
-            for row in rows where !row.flags.contains(.deleted) && unread.contains(row.order) {
-                first = row.order
-                left -= 1
-            }
-            before = last.order
-        }
+        try unread.each(of: space, in: store) { first = $0.order }
         return first
+    }
+
+    /// Up to where a conversation that the person is out of is read once these messages were shown: all
+    /// that stands there or above. It moves past nothing that nobody saw; nil where it does not move.
+    public static func readOutside(
+        reading shown: ShownMessages, in space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        ownSpace: SpaceNumber, _ store: some MergeStore
+    ) throws(StoreError) -> UInt64? {
+        let unread = try UnreadPlaces(of: space, roster, ownPerson, ownSpace, in: store)
+        let messages = Set(shown.messages)
+        var end: UInt64?
+        var isSeen = false
+        // The newest come first: what was not shown takes back what stands below it.
+        try unread.each(of: space, in: store) { row in
+            if messages.contains(row.operation) {
+                end = end ?? row.order.stand
+                isSeen = true
+            } else {
+                isSeen = false
+                end = row.order.stand - min(1, row.order.stand)
+            }
+        }
+        // The first that is not read was not among them.
+        return isSeen ? end : nil
     }
 
     /// What a receipt must say so that these messages, as they were shown, count as read; nothing of
@@ -133,11 +152,15 @@ extension Overview {
 
 /// The places of others' logs of content that the person has not read.
 private struct UnreadPlaces {
-    private(set) var gaps: [(log: LogNumber, gaps: [Range<UInt64>])] = []
+    private var gaps: [(log: LogNumber, gaps: [Range<UInt64>])] = []
     private var byTag: [LogTag: [Range<UInt64>]] = [:]
+    /// Up to where everything counts as read, since the person is out and read so far; nil where places
+    /// alone count.
+    private(set) var end: UInt64?
 
     init(
-        of space: SpaceRecord, _ roster: Roster, _ ownPerson: PersonID, in store: some MergeStore
+        of space: SpaceRecord, _ roster: Roster, _ ownPerson: PersonID, _ ownSpace: SpaceNumber?,
+        in store: some MergeStore
     ) throws(StoreError) {
         let own = roster.everyDevice(of: ownPerson)
         for log in try store.logs(in: space.number) where log.lane == .content && log.end > 0 {
@@ -150,9 +173,40 @@ private struct UnreadPlaces {
             self.gaps.append((log.number, gaps))
             byTag[log.tag] = gaps
         }
+        // Who is in again writes receipts again, and they alone count.
+        guard !gaps.isEmpty, let ownSpace, roster.member(ownPerson) == nil else { return }
+        end = try Overview.number(
+            .readOutside, about: space.id.bytes, ownSpace: ownSpace, in: store)
     }
 
-    func contains(_ order: OrderKey) -> Bool {
+    /// How many messages stand at these places.
+    func count(in store: some MergeStore) throws(StoreError) -> Int {
+        var count = 0
+        for (log, gaps) in gaps {
+            for gap in gaps { count += try store.messageCount(in: log, gap.closed) }
+        }
+        return count
+    }
+
+    /// Shows each message that is not read, the newest first.
+    func each(
+        of space: SpaceRecord, in store: some MergeStore, _ body: (MessageRow) -> Void
+    ) throws(StoreError) {
+        var left = try count(in: store)
+        var before: OrderKey?
+        while left > 0 {
+            let rows = try store.messages(in: space.number, before: before, limit: 500)
+            guard let last = rows.last else { return }
+            for row in rows where !row.flags.contains(.deleted) && contains(row.order) {
+                left -= 1
+                if let end, row.order.stand <= end { return }
+                body(row)
+            }
+            before = last.order
+        }
+    }
+
+    private func contains(_ order: OrderKey) -> Bool {
         byTag[order.tag]?.contains { $0.contains(order.sequence) } ?? false
     }
 }

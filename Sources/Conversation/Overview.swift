@@ -34,7 +34,7 @@ public enum Overview {
         return ConversationSummary(
             space: space, name: try name(of: space.number, in: store), members: roster.members,
             unreadCount: try unreadCount(
-                of: space, roster: roster, ownPerson: ownPerson, in: store),
+                of: space, roster: roster, ownPerson: ownPerson, ownSpace: ownSpace, in: store),
             isMuted: try ownSpace.map { own throws(StoreError) in
                 try isMuted(space.id, ownSpace: own, in: store)
             } ?? false, newest: newest?.order,

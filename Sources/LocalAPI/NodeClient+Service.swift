@@ -39,6 +39,11 @@ extension NodeClient: NodeService {
         try await call("decide", ["person": person, "decision": decision])
     }
 
+    /// See `NodeService.setAlias(person:alias:)`.
+    public func setAlias(person: String, alias: String?) async throws -> ContactView {
+        try await call("setAlias", ["person": person, "alias": alias])
+    }
+
     /// See `NodeService.contacts()`.
     public func contacts() async throws -> [ContactView] { try await call("contacts") }
 

@@ -39,6 +39,9 @@ struct Route: Sendable {
             Route("decide", ["person", "decision"]) { node, a in
                 try await node.decide(about: a("person"), a("decision"))
             },
+            Route("setAlias", ["person", "alias?"]) { node, a in
+                try await node.setAlias(person: a("person"), alias: a.optional("alias"))
+            },
             Route("contacts") { node, _ in try await node.contacts() },
             Route("conversations") { node, _ in try await node.conversations() },
             Route("conversation", ["conversation"]) { node, a in

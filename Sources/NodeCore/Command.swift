@@ -63,6 +63,8 @@ public enum Command: Sendable {
     case answerContact(PersonID, ContactAnswer)
     /// Notes that safety numbers were compared.
     case markVerified(PersonID)
+    /// Calls a person so; by the name on their card where it is empty.
+    case setAlias(PersonID, String)
     /// Makes a device that asked for it one of the person's. The shell has checked that it knows
     /// the secret of a link.
     case addDevice(DeviceRequest)
@@ -94,6 +96,8 @@ public enum Command: Sendable {
     case setCallServer(TurnServer)
     /// Uses the server with this address no more.
     case removeCallServer(String)
+    /// Notes that the recovery code was asked back, in Unix milliseconds.
+    case noteRecoveryCheck(at: UInt64)
 }
 
 /// What is done about a call, by the person or by the program for sound and pictures.
@@ -200,12 +204,12 @@ public enum CommandRefusal: Error, Equatable, Sendable {
     case tooLong(byteCount: Int, limit: Int)
     /// There is nothing in it.
     case empty
+    /// It is not one emoji.
+    case noEmoji
     /// A name holds a mark that nobody sees.
     case hiddenMark(Unicode.Scalar)
     /// A name looks like the start of an identifier.
     case identifierAsName
-    /// It is not one emoji.
-    case noEmoji
     /// The message was deleted.
     case deleted
     /// The invite is one's own.
@@ -279,7 +283,7 @@ extension Command {
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer:
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias:
             false
         }
     }

@@ -129,7 +129,7 @@ extension NodeCore {
         case .mute(let space, let isOn):
             return try mute(space, isOn, at: now, store, &random, &effects)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
-            .markVerified, .createGroupInvite, .endGroupInvite, .joinGroup:
+            .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup:
             return try meet(command, at: now, store, &random, &effects)
         case .addDevice, .revokeDevice, .renameDevice:
             return try equip(command, at: now, store, &random, &effects)
@@ -139,7 +139,7 @@ extension NodeCore {
             return try importRows(
                 rows, through: throughLine, of: [hash] + beginnings, to: space, at: now, store,
                 &random, &effects)
-        case .setPrivacy, .setCallServer, .removeCallServer:
+        case .setPrivacy, .setCallServer, .removeCallServer, .noteRecoveryCheck:
             return try prefer(command, at: now, store, &random, &effects)
         case .call, .act, .types, .setPresence:
             return try signal(command, at: now, store, &random, &effects)
@@ -228,9 +228,11 @@ extension NodeCore {
         case .answerContact(let person, let answer):
             return try self.answer(person, answer, at: now, store, &random, &effects)
         case .acceptInvite(let invite, let alias):
-            return try accept(invite, alias, at: now, store, &effects)
+            return try accept(invite, alias, at: now, store, &random, &effects)
         case .markVerified(let person):
             return try markVerified(person, at: now, store, &random, &effects)
+        case .setAlias(let person, let alias):
+            return try setAlias(alias, of: person, at: now, store, &random, &effects)
         case .createGroupInvite(let space, let secret, let role, let uses, let expires):
             return try openGroupInvite(
                 secret, role: role, uses: uses, until: expires, to: space, at: now, store,

@@ -98,11 +98,24 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store), let roster = try roster(of: space, store)
         else { return .failure(.unknownConversation) }
-        guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         func unreadCount() throws(StoreError) -> Int {
             try Overview.unreadCount(
-                of: space, roster: roster, ownPerson: identity.person, in: store)
+                of: space, roster: roster, ownPerson: identity.person, ownSpace: ownSpace?.number,
+                in: store)
         }
+        if let ownSpace, roster.member(identity.person) == nil {
+            let before = try unreadCount()
+            guard
+                let end = try Overview.readOutside(
+                    reading: shown, in: space, roster: roster, ownPerson: identity.person,
+                    ownSpace: ownSpace.number, store)
+            else { return .success(.count(0)) }
+            try keep(
+                Preference(.readOutside, about: space.id.bytes, number: end), at: now, store,
+                &random, &effects)
+            return .success(.count(before - min(before, try unreadCount())))
+        }
+        guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         let progress = try Overview.progress(
             reading: shown, in: space, roster: roster, by: identity.device, store)
         guard !progress.isEmpty else { return .success(.count(0)) }

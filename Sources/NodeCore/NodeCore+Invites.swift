@@ -160,13 +160,17 @@ extension NodeCore {
     /// Takes an invite of somebody else: the two meet as soon as one reaches the other.
     mutating func accept(
         _ invite: Invite, _ alias: String, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard invite.person != identity.person else { return .failure(.ownInvite) }
         guard now.wall < invite.expires else { return .failure(.expired) }
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
         if try contact(invite.person, store)?.isBlocked == true { return .failure(.blocked) }
-        if try isAccepted(invite.person, store) { return .success(.done) }
+        if try isAccepted(invite.person, store) {
+            return try alias.isEmpty
+                ? .success(.done)
+                : setAlias(alias, of: invite.person, at: now, store, &random, &effects)
+        }
         try store.setValue(
             PendingInvite(invite: invite, alias: alias).bytes, .introduction,
             invite.person.bytes)

@@ -256,16 +256,22 @@ extension NodeCore {
             try contact(card.person, store)
             ?? Contact(person: card.person, root: root, state: .none)
         if contact.isBlocked { return .failure(.blocked) }
+        if !alias.isEmpty { contact.alias = alias }
         switch contact.state {
-        case .accepted, .requested: return .success(.done)
+        case .accepted, .requested:
+            return try alias.isEmpty
+                ? .success(.done)
+                : setAlias(alias, of: card.person, at: now, store, &random, &effects)
         case .pending:
+            if !alias.isEmpty {
+                _ = try setAlias(alias, of: card.person, at: now, store, &random, &effects)
+            }
             return try answer(card.person, .accept, at: now, store, &random, &effects)
         case .none, .declined: break
         }
         try keep(card, at: now, store, &effects)
         contact.state = .requested
         contact.card = card.encoded
-        if !alias.isEmpty { contact.alias = alias }
         _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
         try forgetRequests(of: card.person, store)
         // They may be away: what asks them waits for them where they read.
@@ -314,7 +320,7 @@ extension NodeCore {
     }
 
     /// What is noted of a person, or what can be noted of somebody whose card is known.
-    private func noted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Contact? {
+    func noted(_ person: PersonID, _ store: some Store) throws(StoreError) -> Contact? {
         guard person != identity.person else { return nil }
         if let contact = try contact(person, store) { return contact }
         guard let bytes = try store.value(.card, person.bytes),

@@ -101,6 +101,11 @@ extension NodeCore {
         case .removeCallServer(let address):
             let said = Preference(.callServer, about: Array(address.utf8), [])
             try keep(said, at: now, store, &random, &effects)
+        case .noteRecoveryCheck(let time):
+            let known = try Overview.number(.recoveryCheck, ownSpace: ownSpace.number, in: store)
+            guard time > known ?? 0 else { break }
+            try keep(
+                Preference(.recoveryCheck, number: time), at: now, store, &random, &effects)
         default: preconditionFailure("a command that is about no preference")
         }
         return .success(.done)

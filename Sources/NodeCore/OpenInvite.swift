@@ -134,7 +134,7 @@ public struct OpenInvite: Equatable, Sendable {
 /// An invite of somebody else that this node has taken and that was not answered yet.
 struct PendingInvite {
     let invite: Invite
-    let alias: String
+    var alias: String
     /// Whether the card of who invites is known: it lay on the relay, or they showed it.
     var hasCard = false
     /// Whether who invites did not take it: it is used up, revoked or over. It is kept to be told.

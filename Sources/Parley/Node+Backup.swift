@@ -228,13 +228,16 @@ extension Node {
                 "bad-code", "Your recovery code did not sign that key for backups.",
                 hint: "`parley recovery check` asks for the code itself.")
         }
+        let finding: BackupKeyFinding
         do {
-            return try await running.write {
+            finding = try await running.write {
                 try NodeKeys.noteRecoveryCheck(backup, at: SystemClock.now.wall, in: $0)
             }
         } catch let error as StoreError {
             throw NodeError(error)
         }
+        await tellRecoveryCheck()
+        return finding
     }
 
     /// What a recovery code shows of itself, in hex: all that

@@ -127,6 +127,13 @@ extension Node {
         return try await read { try $0.contact(view: id) }
     }
 
+    /// Calls a person so; by the name on their card where it is nil.
+    public func setAlias(person: String, alias: String?) async throws -> ContactView {
+        let id = try await read { try $0.person(person) }
+        _ = try await running.perform(.setAlias(id, alias ?? ""))
+        return try await read { try $0.contact(view: id) }
+    }
+
     /// Everyone known, by name.
     public func contacts() async throws -> [ContactView] { try await read { try $0.contacts() } }
 

@@ -113,6 +113,7 @@ public final class Node: Sendable {
         let node = try explaining { try assemble(openStore(settings), settings) }
         await node.begin()
         await node.takeOverFormerSettings()
+        await node.tellRecoveryCheck()
         return node
     }
 

@@ -24,6 +24,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func requestContact(card: String, alias: String?) async throws -> ContactView
     /// Accepts, declines, blocks or unblocks a person.
     func decide(about person: String, _ decision: ContactDecision) async throws -> ContactView
+    /// Calls a person so; by the name on their card where it is nil.
+    func setAlias(person: String, alias: String?) async throws -> ContactView
     /// Everyone known, by name.
     func contacts() async throws -> [ContactView]
     /// All conversations, newest first.

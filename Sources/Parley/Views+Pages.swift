@@ -18,7 +18,8 @@ extension Views {
     func unreadPage(of space: SpaceRecord, limit: Int) throws -> MessagePage {
         guard let roster = try roster(of: space),
             let first = try Overview.firstUnread(
-                of: space, roster: roster, ownPerson: ownPerson, in: store)
+                of: space, roster: roster, ownPerson: ownPerson,
+                ownSpace: core.ownSpace?.number, in: store)
         else { return try page(of: space, before: OrderKey?.none, limit: limit) }
         let end = try store.messageOrder(after: first, in: space.number, count: limit)
         // Where not so many follow, the page begins above, where they end.

@@ -134,6 +134,10 @@ final class FakeNode: NodeService {
         return try await accept(link: "", alias: person)
     }
 
+    func setAlias(person: String, alias: String?) async throws -> ContactView {
+        try await accept(link: "", alias: alias ?? person)
+    }
+
     func accept(link: String, alias: String?) async throws -> ContactView {
         ContactView(
             person: "cc", name: alias ?? "ben", state: "invited", isVerified: false,

@@ -254,4 +254,37 @@ struct PeopleTests {
             }
         }
     }
+
+    /// An invite of this node's for one.
+    private func openInvite(_ node: SimulatedNode, _ number: UInt8) throws -> Invite {
+        let secret = [UInt8](repeating: number, count: Invite.secretByteCount)
+        try node.perform(.createInvite(secret: secret, expires: World.epoch + 3_600_000))
+        return try #require(try node.invite(with: secret))
+    }
+
+    @Test("an alias is kept of who is a contact already, of who is asked, and can be changed")
+    func aliases() throws {
+        try world.introduce(ann, ben)
+        world.run(for: 5_000)
+        let invite = try openInvite(ann, 1)
+        try ben.perform(.acceptInvite(invite, alias: "Annie"))
+        #expect(try ben.noted(ann)?.alias == "Annie")
+        try ben.perform(.acceptInvite(try openInvite(ann, 2), alias: ""))
+        #expect(try ben.noted(ann)?.alias == "Annie", "none was said")
+        try ben.perform(.requestContact(card: try ann.card(), alias: "Anna"))
+        #expect(try ben.noted(ann)?.alias == "Anna")
+        try ben.perform(.setAlias(ann.person, ""))
+        #expect(try ben.noted(ann)?.alias == "")
+        #expect(throws: WorldError.self) { try ben.perform(.setAlias(ann.person, "a\u{202E}b")) }
+        // Of whom an invite was taken, and who has not answered.
+        let cara = try world.addNode("cara")
+        world.partition([cara], [ann, ben])
+        #expect(throws: WorldError.self) { try ben.perform(.setAlias(cara.person, "C")) }
+        try ben.perform(.acceptInvite(try openInvite(cara, 3), alias: "C"))
+        try ben.perform(.setAlias(cara.person, "Cara of the mill"))
+        world.heal()
+        world.run(for: 400_000)
+        #expect(try ben.state(of: cara) == .accepted)
+        #expect(try ben.noted(cara)?.alias == "Cara of the mill")
+    }
 }

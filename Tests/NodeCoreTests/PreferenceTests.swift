@@ -206,4 +206,15 @@ struct PreferenceTests {
         world.run(for: 30_000)
         #expect(try phone.preference(1) == [77])
     }
+
+    @Test("the recovery code was asked back on all devices, and the last time counts")
+    func recoveryCheck() throws {
+        let desk = try Desk(seed: 906)
+        try desk.perform(.noteRecoveryCheck(at: 7_000), desk.laptop)
+        desk.world.run(for: 30_000)
+        #expect(try desk.phone.preference(5) == [0, 0, 0, 0, 0, 0, 0x1B, 0x58])
+        try desk.perform(.noteRecoveryCheck(at: 6_000), desk.phone)
+        desk.world.run(for: 30_000)
+        #expect(try desk.laptop.preference(5) == [0, 0, 0, 0, 0, 0, 0x1B, 0x58])
+    }
 }

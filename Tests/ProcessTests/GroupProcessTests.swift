@@ -223,4 +223,30 @@ struct GroupProcessTests {
         }
         try await all.end()
     }
+
+    @Test("what was left is read to its end, and a message is explained where it stands")
+    func leftUnread() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "trip", saying: "who brings the tent?")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        _ = try await ann.send(conversation: "trip", texts: ["and the stove?"], replyTo: nil)
+        try await eventually("ben has two new ones", on: [all.ben]) {
+            try await ben.conversation("trip").unread == 2
+        }
+        #expect(try await all.ben.run("group", "leave", "trip").status == 0)
+        #expect(try await all.ben.run("conversations").output.contains("2 new"))
+        let page = try await all.ben.run("read", "trip")
+        #expect(page.output.contains("the tent") && page.output.contains("the stove"))
+        let list = try await all.ben.run("conversations")
+        #expect(!list.output.contains("new") && list.output.contains("trip"), "\(list.output)")
+
+        let number = try #require(
+            try await ben.messages(conversation: "trip", before: nil, limit: 1).messages.first
+        ).number
+        let lost = try await all.ben.run("why", "\(number)", "--in", "ann")
+        #expect(lost.status == 1, "\(lost.output)")
+        #expect(lost.output.contains("#\(number) is not in “ann”: it is in “trip”"))
+        #expect(try await all.ben.run("why", "\(number)", "--in", "trip").status == 0)
+        try await all.end()
+    }
 }

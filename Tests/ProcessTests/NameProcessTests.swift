@@ -184,4 +184,25 @@ struct NameProcessTests {
         #expect(missing.status == 1)
         try await nodes.end()
     }
+
+    @Test("a person is called what one likes, also when they are a contact already")
+    func aliases() async throws {
+        let nodes = try await Neighbours()
+        try await nodes.meet(nodes.ann, nodes.ben, named: "ben")
+        func names() async throws -> [String] {
+            try await nodes.client(nodes.ann).contacts().map(\.name)
+        }
+        let link = try await nodes.client(nodes.ben).invite(hours: 1).link
+        #expect(try await nodes.ann.run("accept", link, "--alias", "Benny").status == 0)
+        #expect(try await names() == ["Benny"])
+        let other = try await nodes.ann.run("contact", "alias", "Benny", "Ben of the mill")
+        #expect(other.status == 0 && other.output.contains("Ben of the mill"), "\(other.output)")
+        #expect(try await nodes.ann.run("read", "Ben of the mill").status == 0)
+        #expect(try await nodes.ann.run("contact", "alias", "Ben of the mill").status == 0)
+        #expect(try await names() == ["ben"])
+        let unknown = try await nodes.ann.run("contact", "alias", "nobody", "x")
+        #expect(unknown.status == 1 && unknown.output.contains("nobody"), "\(unknown.output)")
+        #expect(try await nodes.ann.run("contact", "alias", "ben", " ").status == 64)
+        try await nodes.end()
+    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Parley
 import ParleyLocalAPI
 import Testing
@@ -124,5 +125,60 @@ struct OwnDeviceProcessTests {
         #expect(!held.contains("notice"), "it has what was said: \(held)")
         #expect(try await ann.conversations().allSatisfy { !$0.lacksEarlier })
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
+    }
+
+    /// Once each device of who had made the link had a line of its own for who came by it.
+    @Test("who comes by a link comes once, and a paper that was compared on one was on both")
+    func once() async throws {
+        let pair = try await ProcessPair()
+        let ann = try #require(await pair.ann.client)
+        try await ann.markVerified(person: "ben")
+        let home = try await pair.linkPhone(to: pair.ben)
+        let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let own = try await phone.start()
+        try await eventually("ann hears of it", on: [pair.ann]) {
+            try await !ann.status().notices.isEmpty
+        }
+        let verify = "parley contact verify --home \(pair.ann.home) "
+        for words in [["contacts"], ["why", "ben"]] {
+            let command = try Program(words + ["--home", pair.ann.home])
+            #expect(try await command.ended() == 0)
+            #expect(command.output.contains(verify), "\(words): \(command.output)")
+        }
+
+        let reminder = "never asked back"
+        #expect(try await phone.run("status").output.contains(reminder))
+        let file = pair.folder.path + "/code"
+        try Data(try #require(pair.ben.recoveryCode).utf8).write(to: URL(filePath: file))
+        #expect(
+            try await pair.ben.run("recovery", "check", "--code-file", file).status == 0)
+        try await eventually("the other one knows", on: [phone]) {
+            try await own.status().recoveryCheckTime != nil
+        }
+        for node in [phone, pair.ben] {
+            #expect(try await !node.run("status").output.contains(reminder))
+        }
+
+        let ben = try #require(await pair.ben.client)
+        _ = try await ben.newConversation(name: "open", members: [])
+        try await eventually("both devices are in", on: [phone]) {
+            try await own.conversations().contains { $0.name == "open" }
+        }
+        let link = try await ben.inviteToGroup(
+            conversation: "open", role: "member", uses: 5, hours: 1)
+        _ = try await ann.joinGroup(link: link.link)
+        try await eventually("ann is in, for all", on: [pair.ann, pair.ben, phone]) {
+            for node in [ann, ben, own] {
+                guard try await node.conversations().contains(where: { $0.name == "open" }),
+                    try await node.group("open").members.count == 2
+                else { return false }
+            }
+            return true
+        }
+        for node in [pair.ann, pair.ben, phone] {
+            let page = try await node.run("read", "open")
+            #expect(page.output.components(separatedBy: "came by a link").count == 2)
+        }
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
 }

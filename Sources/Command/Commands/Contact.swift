@@ -14,7 +14,7 @@ struct ContactCommand: AsyncParsableCommand {
             """,
         subcommands: [
             CardCommand.self, ContactRequest.self, ContactAccept.self, ContactDecline.self,
-            ContactBlock.self, ContactUnblock.self, ContactVerify.self,
+            ContactBlock.self, ContactUnblock.self, ContactVerify.self, ContactAlias.self,
         ])
 }
 
@@ -161,6 +161,37 @@ struct ContactUnblock: DecidingCommand {
             """)
 
     @OptionGroup var options: PersonOptions
+}
+
+struct ContactAlias: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alias",
+        abstract: "say what you call a person",
+        discussion: """
+            It holds on all of your devices, and nobody else sees it. Without a name they are called \
+            what their card says again.
+
+            Example:
+              parley contact alias ben "Ben from work"
+            """)
+
+    @OptionGroup var options: PersonOptions
+    @Argument(help: "what you call them; none: the name on their card")
+    var alias: String?
+
+    var place: HomeOptions { options.place }
+
+    func validate() throws {
+        if let alias { try Check.name(alias, "an alias") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let contact = try await node.setAlias(person: options.person, alias: alias)
+        try Output.show(contact, json: options.output.json, as: Contacts.text([contact]))
+        if !options.output.json {
+            Contacts.warn([(contact.name, contact.person, contact.resembles)])
+        }
+    }
 }
 
 struct ContactVerify: NodeCommand {

@@ -135,7 +135,8 @@ struct Accept: AsyncParsableCommand {
             The two nodes meet as soon as one can reach the other. Where the link names a relay you \
             can write at once: the first messages wait there for who invited you. Where somebody else \
             has used the invite you hear of it once both nodes meet. --alias is what \
-            you call the person; nobody else sees it.
+            you call the person, also one whom you know already; nobody else sees it. `parley contact \
+            alias` changes it.
 
             Example:
               parley accept "$(cat invite.txt)" --alias Ben

@@ -26,9 +26,15 @@ public struct PreferenceKey: RawRepresentable, Hashable, Sendable {
     public static let callServer = PreferenceKey(rawValue: 2)
     /// That a conversation was deleted; about its space.
     public static let deleted = PreferenceKey(rawValue: 3)
+    /// How far a conversation was read that the person is out of; about its space.
+    public static let readOutside = PreferenceKey(rawValue: 4)
+    /// When the recovery code was asked back.
+    public static let recoveryCheck = PreferenceKey(rawValue: 5)
 
     /// Those that this device knows.
-    public static let all: [PreferenceKey] = [.presence, .callServer, .deleted]
+    public static let all: [PreferenceKey] = [
+        .presence, .callServer, .deleted, .readOutside, .recoveryCheck,
+    ]
 }
 
 /// The payload that says what holds for the person: one kind for all that they can set, so that a
@@ -85,8 +91,13 @@ extension Preference: OwnNote {
         [UInt8(key.rawValue >> 8), UInt8(truncatingIfNeeded: key.rawValue)] + topic
     }
 
-    func changes(_ context: MergeContext, in store: some MergeStore) -> [ViewChange] {
-        [.preference(key)]
+    func changes(
+        _ context: MergeContext, in store: some MergeStore
+    ) throws(StoreError) -> [ViewChange] {
+        guard key == .readOutside, let id = SpaceID(topic), let space = try store.space(id) else {
+            return [.preference(key)]
+        }
+        return [.preference(key), .conversation(space.number)]
     }
 }
 
@@ -97,8 +108,9 @@ extension Overview {
         in store: some MergeStore
     ) throws(StoreError) -> [UInt8]? {
         let element = try store.locator(Preference.subject(key, topic))
-        let entries = try store.entries(about: .space, in: ownSpace, field: .preference)
-        for entry in entries where entry.element == element && entry.isOn {
+        let entries = try store.entries(
+            about: .space, in: ownSpace, field: .preference, element: element)
+        for entry in entries where entry.isOn {
             let payload = try store.operation(entry.operation)?.operation.payload
             guard let said = payload.flatMap(Preference.init), said.key == key,
                 said.topic == topic
@@ -115,5 +127,27 @@ extension Overview {
         try notes(Preference.self, ownSpace: ownSpace, in: store).filter {
             $0.key == key && $0.isOn
         }
+    }
+}
+
+extension Preference {
+    /// One number under a key.
+    public init(_ key: PreferenceKey, about topic: [UInt8] = [], number: UInt64) {
+        var writer = ByteWriter(capacity: 8)
+        writer.uint64(number)
+        self.init(key, about: topic, writer.bytes)
+    }
+}
+
+extension Overview {
+    /// The number that the person said about one topic; nil where nothing holds, or no number.
+    public static func number(
+        _ key: PreferenceKey, about topic: [UInt8] = [], ownSpace: SpaceNumber,
+        in store: some MergeStore
+    ) throws(StoreError) -> UInt64? {
+        guard let value = try preference(key, about: topic, ownSpace: ownSpace, in: store),
+            value.count == 8
+        else { return nil }
+        return value.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -1,0 +1,32 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyWire
+
+/// What a person calls others. Nobody else sees it.
+extension NodeCore {
+    /// Calls a person so from now on, on all own devices; by the name on their card where it is empty.
+    ///
+    /// Of somebody whose invite was taken and who has not answered nothing is noted yet: it stands with
+    /// the invite, and becomes the contact's once they meet.
+    mutating func setAlias(
+        _ alias: String, of person: PersonID, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+        if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
+        var isWaiting = false
+        if var pending = try store.value(.introduction, person.bytes).flatMap(PendingInvite.init) {
+            pending.alias = alias
+            try store.setValue(pending.bytes, .introduction, person.bytes)
+            effects.append(.commitFully)
+            effects.append(.changed([.contact(person)]))
+            isWaiting = true
+        }
+        guard let ownSpace, var contact = try noted(person, store) else {
+            return isWaiting ? .success(.done) : .failure(.unknownPerson)
+        }
+        guard contact.alias != alias else { return .success(.done) }
+        contact.alias = alias
+        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        return .success(.done)
+    }
+}
