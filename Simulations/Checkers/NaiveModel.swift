@@ -249,7 +249,7 @@ struct NaiveModel: Equatable {
     }
 
     /// Messages of others that this person has not said to have read, on any of these devices.
-    func unreadCount(of person: PersonID, with devices: [DeviceID]) -> Int {
+    func unread(of person: PersonID, with devices: [DeviceID]) -> [Line] {
         lines.filter { line in
             let isRead = devices.contains { device in
                 let key = Progress(
@@ -257,7 +257,7 @@ struct NaiveModel: Equatable {
                 return progress[key]?.contains(line.place.sequence) ?? false
             }
             return line.author != person && !line.isDeleted && !isRead
-        }.count
+        }
     }
 
     /// What a person has read counts with whichever device they had; what a device has, while it is in.

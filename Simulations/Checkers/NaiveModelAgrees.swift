@@ -65,13 +65,9 @@ final class NaiveModelAgrees: Checker {
         guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }
-        let person = node.identity.person
-        let unread = try Overview.unreadCount(
-            of: space, roster: roster, ownPerson: person, in: node.store)
-        let known = model.unreadCount(of: person, with: roster.everyDevice(of: person))
         // What somebody who is out has read is told to nobody any more, the model included.
-        guard !roster.contains(node.identity.device) || unread == known else {
-            throw violation("\(node.name) counts \(unread) unread, the model \(known)")
+        if roster.contains(node.identity.device) {
+            try lookAtUnread(model, in: space, roster, of: node)
         }
         if space.kind == .own { try lookAtOwn(space, model, of: node) }
     }
@@ -87,6 +83,25 @@ final class NaiveModelAgrees: Checker {
             gaps[log.tag] = log.gap?.lowerBound
         }
         return gaps
+    }
+
+    /// How much is unread, and where somebody begins who reads on.
+    private func lookAtUnread(
+        _ model: NaiveModel, in space: SpaceRecord, _ roster: Roster, of node: SimulatedNode
+    ) throws {
+        let person = node.identity.person
+        let count = try Overview.unreadCount(
+            of: space, roster: roster, ownPerson: person, in: node.store)
+        let known = model.unread(of: person, with: roster.everyDevice(of: person))
+        guard count == known.count else {
+            throw violation("\(node.name) counts \(count) unread, the model \(known.count)")
+        }
+        let first = try Overview.firstUnread(
+            of: space, roster: roster, ownPerson: person, in: node.store)
+        guard first == known.first?.order else {
+            throw violation(
+                "\(node.name) has somebody read on at another message than the model")
+        }
     }
 
     private func lookAtErased(
