@@ -8,7 +8,8 @@ import ParleyWire
 /// I17: a message that is shown as delivered is held by a device of another person, and one that is
 /// shown as read by a device of somebody who says that they have read it. What is meant is what is
 /// shown: of a message that was edited the last edit, of one that was deleted the deletion, and the very
-/// operation, not another at its place.
+/// operation, not another at its place. An own edit, deletion or reaction counts as delivered where no
+/// sign says that it waits, and where what waits in a conversation is counted without it.
 ///
 /// What a device held once counts for ever, though it may have lost it since with an old copy of its
 /// disk: it is looked at each virtual minute. Where somebody lies, an acknowledgement proves nothing.
@@ -62,9 +63,110 @@ final class DeliveredIsHeld: Checker {
                         try lookForReader(of: place, node, space, world)
                     }
                 }
+                try lookAtChanges(of: messages, node, space, world)
+                try lookAtCount(node, space, world)
             }
         }
     }
+
+    // MARK: What waits
+
+    /// Own changes that show no sign of waiting are held.
+    private func lookAtChanges(
+        of messages: [Message], _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
+    ) throws {
+        guard let roster = try node.roster(of: space), hasOthers(roster, node) else { return }
+        for message in messages {
+            let object = EntryObject.operation(message.reference.tag, message.reference.sequence)
+            let own = try node.store.entries(about: object, in: space.number, field: nil).filter {
+                try node.store.log($0.order.tag, in: space.number).flatMap {
+                    roster.person(of: $0.device)
+                } == node.identity.person
+            }
+            for subject in WaitingChange.Subject.allCases
+            where !message.waiting.contains(where: { $0.subject == subject }) {
+                for change in Self.shown(subject, of: message, among: own) {
+                    let place = Place(
+                        space: space.id, tag: change.order.tag, sequence: change.order.sequence)
+                    guard try isHeld(place, node, world) == false else { continue }
+                    throw violation(
+                        "\(node.name) shows no sign that its \(subject.rawValue) waits, and nobody"
+                            + " else has it")
+                }
+            }
+        }
+    }
+
+    /// The changes that a message shows: of edits the last one, and none of what was taken back.
+    private static func shown(
+        _ subject: WaitingChange.Subject, of message: Message, among own: [Entry]
+    ) -> [Entry] {
+        let isDeleted = message.flags.contains(.deleted)
+        guard isDeleted == (subject == .deletion) else { return [] }
+        let field: UInt16 =
+            switch subject {
+            case .edit: 1
+            case .deletion: 2
+            case .reaction: 3
+            }
+        let changes = own.filter { $0.field.rawValue == field }
+        switch subject {
+        case .edit: return changes.max { $0.order < $1.order }.map { [$0] } ?? []
+        // One deletion is enough, whichever came there.
+        case .deletion: return changes.count > 1 ? [] : changes
+        case .reaction: return changes
+        }
+    }
+
+    /// No fewer changes are counted as waiting than nobody else has.
+    private func lookAtCount(
+        _ node: SimulatedNode, _ space: SpaceRecord, _ world: World
+    ) throws {
+        guard let roster = try node.roster(of: space), hasOthers(roster, node) else { return }
+        let counts = try Overview.waitingCounts(
+            of: space, roster: roster, ownPerson: node.identity.person, in: node.store)
+        var unheld = 0
+        for log in try node.store.logs(in: space.number)
+        where log.lane == .content && roster.person(of: log.device) == node.identity.person {
+            let end = log.agreed.end
+            let first = max(log.base, end - min(end, UInt64(Self.messageCountMax)))
+            guard first < end else { continue }
+            for stored in try node.store.operations(
+                in: log.number, first...(end - 1), limit: Self.messageCountMax)
+            where [65, 66, 67].contains(stored.operation.header.kind.rawValue) {
+                // An edit of what was deleted says nothing any more.
+                if stored.operation.isErased { continue }
+                let place = Place(space: space.id, tag: log.tag, sequence: stored.sequence)
+                if try isHeld(place, node, world) == false { unheld += 1 }
+            }
+        }
+        guard unheld <= counts.changes else {
+            throw violation(
+                "\(node.name) counts \(counts.changes) changes that wait, and nobody else has"
+                    + " \(unheld)")
+        }
+    }
+
+    private func hasOthers(_ roster: Roster, _ node: SimulatedNode) -> Bool {
+        roster.participants.contains { $0.person != node.identity.person }
+    }
+
+    /// Whether somebody else has it, or nil where that cannot be told.
+    private func isHeld(
+        _ place: Place, _ node: SimulatedNode, _ world: World
+    ) throws -> Bool? {
+        if seen.contains(place) { return true }
+        checkCount += 1
+        let others = world.nodes.filter { $0.identity.person != node.identity.person }
+        switch try holding(of: place, among: others, asSeenBy: node) {
+        case .held: seen.insert(place)
+        case .unknown: return nil
+        case .nobody: return false
+        }
+        return true
+    }
+
+    // MARK: What is shown
 
     private func noteFloors(of node: SimulatedNode) throws {
         let device = node.identity.device
@@ -99,17 +201,9 @@ final class DeliveredIsHeld: Checker {
     private func look(
         at place: Place, as message: Message, of node: SimulatedNode, _ world: World
     ) throws {
-        guard !seen.contains(place) else { return }
-        checkCount += 1
-        let others = world.nodes.filter { $0.identity.person != node.identity.person }
-        switch try holding(of: place, among: others, asSeenBy: node) {
-        case .held: seen.insert(place)
-        case .unknown: return
-        case .nobody:
-            throw violation(
-                "\(node.name) shows a message as \(message.state?.rawValue ?? "") that nobody"
-                    + " else has")
-        }
+        guard try isHeld(place, node, world) == false else { return }
+        throw violation(
+            "\(node.name) shows a message as \(message.state?.rawValue ?? "") that nobody else has")
     }
 
     /// Who says that they have read it holds it.

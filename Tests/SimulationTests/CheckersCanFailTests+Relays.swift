@@ -66,6 +66,33 @@ extension CheckersCanFailTests {
         }
     }
 
+    @Test(
+        "DeliveredIsHeld: a reaction that nobody else has shows no sign that it waits, or is not counted",
+        arguments: [0, 41])
+    func reactionsAreHeld(newerCount: Int) throws {
+        let trial = try Trial(of: "I17")
+        let text = "from which platform?"
+        // Of messages that are so old the signs are not looked at.
+        for number in 0..<newerCount { try trial.ben.type("\(number) more", in: trial.trip) }
+        trial.world.run(for: 5_000)
+        trial.world.cut(trial.ann, trial.ben)
+        try trial.ann.react("👍", to: text, in: trial.trip)
+        try trial.jury.verify()
+        #expect(trial.jury.checkCounts["I17"] ?? 0 > 0)
+        try trial.meddle(with: trial.ann) { store, space in
+            let log = try #require(
+                try store.logs(in: space.number).first {
+                    $0.lane == .content && $0.device == trial.ann.identity.device
+                })
+            try store.put(
+                Mark(
+                    space: space.number, kind: .delivered,
+                    actor: Digest(reinterpreting: trial.ben.identity.device), tag: log.tag,
+                    places: PlaceSet(0..<log.end)))
+        }
+        trial.isBroken(isSettled: false)
+    }
+
     /// What a relay is asked to keep, as a step that nobody made.
     private func put(_ bytes: [UInt8], _ trial: Trial) throws {
         let relay = try #require(trial.world.relays.first)
