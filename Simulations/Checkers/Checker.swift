@@ -120,7 +120,7 @@ public final class Jury {
             NobodyHearsWhoIsKeptAway(), GivenUpStopsRinging(), AnswersStandBelow(), IdleIsQuiet(),
             ConsentIsGiven(), PresenceIsPrivate(), RepeatedIsIgnored(), UsedKeysAreGone(reader),
             NewcomersGetWhatIsGranted(), LinksExpire(), SeenStandsAbove(), EventsTellAll(),
-            ReadWasShown(),
+            ReadWasShown(), TakenUpAgain(),
         ]
     }
 

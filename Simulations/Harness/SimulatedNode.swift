@@ -166,6 +166,9 @@ public final class SimulatedNode {
         }
     }
 
+    /// Whether the node is to be woken for this at some time.
+    public func awaits(_ timer: TimerID) -> Bool { timers[timer] != nil }
+
     /// One step nearer to the planned death; returns it where it is due now.
     func countDown() -> PlannedDeath? {
         guard let death = plannedDeath else { return nil }

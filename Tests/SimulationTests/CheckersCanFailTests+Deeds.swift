@@ -130,6 +130,23 @@ extension CheckersCanFailTests {
         trial.isBroken(isSettled: false)
     }
 
+    @Test("TakenUpAgain: who starts again forgets whom to remind, or what was missing")
+    func forgottenAtTheStart() throws {
+        for table in [ValueTable.reminder, .repair] {
+            let trial = try Trial(of: "I39", hasRelay: true)
+            let space = SpaceNumber(77)
+            try trial.meddle(with: trial.ann) { store, _ in
+                try store.setValue([UInt8](repeating: 0, count: 8), table, space.key)
+            }
+            let timer = table == .reminder ? TimerID.reminder(space) : .repair(space)
+            pretend(.started, by: trial.ann, [.timer(timer, at: 0)], trial)
+            try trial.jury.verify()
+            #expect(trial.jury.checkCounts["I39"] ?? 0 > 0)
+            pretend(.started, by: trial.ann, [], trial)
+            trial.isBroken(isSettled: false)
+        }
+    }
+
     @Test("RemovalKeepsWhatWasHeld: a removal cuts at nothing, and at less than is held")
     func cutTooShort() throws {
         for isEmpty in [true, false] {
