@@ -329,33 +329,6 @@ struct HostileSessionTests {
         #expect(run.heads.last?.sequence == 9)
     }
 
-    @Test("of a range below a hole nothing is brought that no signature reaches, as after a repair")
-    func belowRepairedHole() throws {
-        let end = try opened(seed: 30, operations: 10)
-        var log = try #require(try end.log(of: end.key.device))
-        let signed = try end.store.heads(in: log.number, 0...4).map(\.sequence).last
-        let whole = try #require(log.spans.first)
-        let (below, above) = (
-            try #require(try end.store.header(at: 4, in: log.number)).id,
-            try #require(try end.store.header(at: 6, in: log.number)).id
-        )
-        log.spans = [
-            Span(first: 0, last: 4, anchor: whole.anchor, tip: below),
-            Span(first: 7, last: 9, anchor: above, tip: whole.tip),
-        ]
-        try end.store.update(log)
-        try end.receive(
-            .want(
-                Want(
-                    space: End.spaceID(1), limit: 4096,
-                    ranges: [.init(tag: log.tag, first: 1, last: 6)])))
-        guard case .operations(let answer)? = end.sent.last else {
-            Issue.record("no answer")
-            return
-        }
-        #expect(answer.runs.first?.last == signed)
-    }
-
     @Test("Attack 45: frames about spaces that are not shared change nothing")
     func foreignSpaces() throws {
         let end = try opened(seed: 29, operations: 3)
