@@ -33,18 +33,7 @@ extension SQLiteStore {
         let keys = try guardKeys()
         guard keys.count < 2 else { return try finishGuardKey() }
         if let key = keys.first, key != originalGuardKey { return }
-        do throws(StoreError) {
-            try begin(.full)
-            do throws(StoreError) {
-                try drawGuardKey(former: keys.first)
-            } catch {
-                rollback()
-                throw error
-            }
-            try commit()
-        } catch {
-            throw HomeError(error, path: home.database)
-        }
+        try durably { () throws(StoreError) in try drawGuardKey(former: keys.first) }
         try finishGuardKey()
     }
 
@@ -61,17 +50,8 @@ extension SQLiteStore {
         let keys = try guardKeys()
         guard keys.count == 2 else { return }
         try guardFile.reseal(from: keys[1], to: keys[0])
-        do throws(StoreError) {
-            try begin(.full)
-            do throws(StoreError) {
-                try vault.setSecret(nil, Self.formerGuardKeyName)
-            } catch {
-                rollback()
-                throw error
-            }
-            try commit()
-        } catch {
-            throw HomeError(error, path: home.database)
+        try durably { () throws(StoreError) in
+            try vault.setSecret(nil, Self.formerGuardKeyName)
         }
     }
 }

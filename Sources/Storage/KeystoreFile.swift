@@ -196,19 +196,10 @@ extension SQLiteStore {
     private func drawKeysAtRest() throws(HomeError) {
         try settleGuardKey()
         let former = try guardKeys().first
-        do throws(StoreError) {
-            try begin(.full)
-            do throws(StoreError) {
-                // In one transaction with the key: an index never has rows of another one.
-                try resetWordIndex(isOff: try wordIndexState().isOff)
-                try drawGuardKey(former: former)
-            } catch {
-                rollback()
-                throw error
-            }
-            try commit()
-        } catch {
-            throw HomeError(error, path: home.database)
+        try durably { () throws(StoreError) in
+            // In one transaction with the key: an index never has rows of another one.
+            try resetWordIndex(isOff: try wordIndexState().isOff)
+            try drawGuardKey(former: former)
         }
         try finishGuardKey()
     }
@@ -229,16 +220,11 @@ extension SQLiteStore {
             try keystoreFile.rewrite(next)
             vault.use(next)
         }
+        try durably { () throws(StoreError) in
+            _ = try dropEmptyBuckets()
+            try vault.resealAll()
+        }
         do throws(StoreError) {
-            try begin(.full)
-            do throws(StoreError) {
-                _ = try dropEmptyBuckets()
-                try vault.resealAll()
-            } catch {
-                rollback()
-                throw error
-            }
-            try commit()
             guard try checkpoint() else { return false }
         } catch {
             throw HomeError(error, path: home.database)

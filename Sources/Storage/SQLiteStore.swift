@@ -155,6 +155,22 @@ public final class SQLiteStore: TransactionalStore {
         nextEvent = nextEventBefore
     }
 
+    /// Does something in a durable transaction of its own: all of it is kept, or nothing.
+    func durably(_ change: () throws(StoreError) -> Void) throws(HomeError) {
+        do throws(StoreError) {
+            try begin(.full)
+            do throws(StoreError) {
+                try change()
+            } catch {
+                rollback()
+                throw error
+            }
+            try commit()
+        } catch {
+            throw HomeError(error, path: home.database)
+        }
+    }
+
     /// Makes everything that was committed before survive a crash of the machine.
     public func makeDurable() throws(StoreError) {
         precondition(!isInTransaction, "durability is asked for between transactions")
