@@ -1,11 +1,14 @@
 import ParleyConversation
 public import ParleyLedger
+import ParleyRoster
 import ParleySealing
 public import ParleyWire
 
-/// Where an own log ended of a conversation that was deleted here. Without it a return to the
-/// conversation would begin a second history.
+/// Where a log ended of a conversation that was deleted here: should the conversation return, what is
+/// deleted does not. Without that of an own log a return would begin a second history.
 public struct FormerLog: Equatable, Sendable {
+    /// Who writes the log; nil for own logs of lanes 0 and 2, and in what earlier programs kept.
+    var author: Author?
     /// The place after the last operation.
     public var end: UInt64
     /// That operation.
@@ -13,10 +16,33 @@ public struct FormerLog: Equatable, Sendable {
     /// Where it stood.
     public var stand: Stand
 
+    /// Whose log it is, and what of lane 0 it had seen where it ended.
+    struct Author: Equatable, Sendable {
+        var device: DeviceID
+        var lane: Lane
+        var view: [LogTip]
+
+        init(_ place: LogPlace) {
+            (device, lane, view) = (place.device, place.lane, place.view)
+        }
+
+        init(device: DeviceID, lane: Lane, view: [LogTip]) {
+            (self.device, self.lane, self.view) = (device, lane, view)
+        }
+    }
+
     init(_ log: LogRecord) {
         end = log.end
         tip = log.tip
         stand = log.order.tip
+    }
+
+    /// That of another device's log.
+    init(_ place: LogPlace) {
+        author = Author(place)
+        end = place.sequence + 1
+        tip = place.operation
+        stand = place.stand
     }
 
     init?(_ bytes: [UInt8]) {
@@ -27,19 +53,39 @@ public struct FormerLog: Equatable, Sendable {
             stand = Stand(
                 value: try reader.uint64(), witness: try reader.uint64(),
                 wallClock: try reader.uint64())
+            if reader.remaining > 0 {
+                let device: DeviceID = try reader.identifier()
+                guard let lane = Lane(rawValue: try reader.byte()) else { return nil }
+                var view: [LogTip] = []
+                while reader.remaining > 0 {
+                    view.append(
+                        LogTip(tag: LogTag(try reader.uint64()), sequence: try reader.number()))
+                }
+                author = Author(device: device, lane: lane, view: view)
+            }
             try reader.finish()
         } catch { return nil }
     }
 
     var bytes: [UInt8] {
-        var writer = ByteWriter(capacity: 64)
+        var writer = ByteWriter(capacity: 128)
         writer.uint64(end)
         writer.identifier(tip)
         writer.uint64(stand.value)
         writer.uint64(stand.witness)
         writer.uint64(stand.wallClock)
+        guard let author else { return writer.bytes }
+        writer.identifier(author.device)
+        writer.byte(author.lane.rawValue)
+        for tip in author.view {
+            writer.uint64(tip.tag.value)
+            writer.number(tip.sequence)
+        }
         return writer.bytes
     }
+
+    /// Where the log begins that goes on.
+    var point: LogPoint { LogPoint(sequence: end, anchor: tip) }
 
     /// Where this log ended when its conversation was deleted here; nil where it was not.
     public static func kept(

@@ -43,7 +43,8 @@ extension NodeCore {
     ) throws(StoreError) {
         guard let roster = judges[space.number]?.roster else { return }
         try noteNamings(in: space, instead: former, store)
-        let isMoved = try begin(space, by: roster, instead: former, store)
+        let hasBegun = try begin(space, by: roster, instead: former, store)
+        let isMoved = try learnFormerViews(in: space, store) || hasBegun
         let isBounded = try bound(space, by: roster, store)
         let isOwned = try store.logs(in: space.number).contains {
             former.person(of: $0.device) != roster.person(of: $0.device)
@@ -117,11 +118,9 @@ extension NodeCore {
             let horizon = roster.device(identity.device)?.horizon,
             horizon != former.device(identity.device)?.horizon
         else { return false }
-        for var log in try store.logs(in: space.number) where log.floor != nil {
-            guard horizon.place(of: log.device, log.lane) == nil else { continue }
-            log.begin(at: nil)
-            try store.update(log)
-            if log.lane.carriesAuthority { try ViewWalk.again(through: log, judge, store) }
+        for log in try store.logs(in: space.number)
+        where log.floor != nil && horizon.place(of: log.device, log.lane) == nil {
+            try begin(log, at: nil, judge, store)
         }
         for place in horizon.places {
             let name = OperationHash.log(space: space.id, device: place.device, lane: place.lane)
@@ -135,18 +134,33 @@ extension NodeCore {
                     name, device: place.device, lane: place.lane, in: space.number)
                 log.limit = roster.limit(of: log)
             }
-            log.begin(
-                at: LogPoint(sequence: place.sequence + 1, anchor: place.operation),
-                below: place.stand)
-            try store.update(log)
-            if log.lane.carriesAuthority {
-                let tips = judge.tips([], naming: place.view) ?? []
-                try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
-                // What was a claim above a hole is known where the log begins above that hole.
-                try ViewWalk.again(through: log, judge, store)
-            }
+            try begin(log, at: place, judge, store)
         }
         return true
+    }
+
+    /// Sets where a log begins for this device: above what its person is not given, and above what was
+    /// deleted here.
+    private func begin(
+        _ record: LogRecord, at place: LogPlace?, _ judge: Judge, _ store: some Store
+    ) throws(StoreError) {
+        var log = record
+        let former = try FormerLog.kept(log.id, in: store)
+        if let former, former.end > place.map({ $0.sequence + 1 }) ?? 0 {
+            log.begin(at: former.point, below: former.stand)
+        } else {
+            log.begin(
+                at: place.map { LogPoint(sequence: $0.sequence + 1, anchor: $0.operation) },
+                below: place?.stand ?? Stand())
+            if let place, log.lane.carriesAuthority {
+                let tips = judge.tips([], naming: place.view) ?? []
+                try store.setView(LogView(first: place.sequence, tips: tips), in: log.number)
+            }
+        }
+        try store.update(log)
+        guard log.lane.carriesAuthority else { return }
+        // What was a claim above a hole is known where the log begins above that hole.
+        try ViewWalk.again(through: log, judge, store)
     }
 
     // MARK: What passes on links

@@ -57,13 +57,24 @@ extension NodeCore {
         return false
     }
 
-    /// Removes all of a space but where the own logs ended.
+    /// Removes all of a space but where the own logs ended, and others' with what was said there.
     mutating func remove(
         _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
         for log in try store.logs(in: space.number)
         where log.device == identity.device && log.end > 0 {
-            try store.setValue(FormerLog(log).bytes, .formerLog, log.id.bytes)
+            let place = log.lane.carriesAuthority ? log.lastPlaceHeld : nil
+            var former = FormerLog(log)
+            former.author = try place.map { place throws(StoreError) in
+                FormerLog.Author(try viewed(place, of: log, store))
+            }
+            try store.setValue(former.bytes, .formerLog, log.id.bytes)
+        }
+        for log in try store.agreedLogs(in: space.number)
+        where log.device != identity.device && [.content, .notes].contains(log.lane) {
+            guard let place = log.lastPlaceHeld else { continue }
+            let former = FormerLog(try viewed(place, of: log, store))
+            try store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
         for purpose in SecretPurpose.allCases {
             for (name, _) in try store.secrets(purpose, in: space.number) {
@@ -216,19 +227,63 @@ extension NodeCore {
         return true
     }
 
-    /// Lets own logs go on where they ended when the conversation was deleted here. Lane 0 comes back
-    /// from the others.
+    /// Lets logs go on where they ended when the conversation was deleted here. Lane 0 comes back from the
+    /// others.
     func restoreEnds(in space: SpaceRecord, _ store: some Store) throws(StoreError) {
         for lane in Lane.allCases where lane != .control {
             guard let former = try formerLog(lane, of: space.id, store) else { continue }
-            let name = OperationHash.log(space: space.id, device: identity.device, lane: lane)
-            var log = try store.addLog(
-                name, device: identity.device, lane: lane, in: space.number)
-            log.begin(
-                at: LogPoint(sequence: former.end, anchor: former.tip), below: former.stand)
-            try store.update(log)
-            try store.setValue(nil, .formerLog, name.bytes)
+            try restore(former, of: identity.device, lane, in: space, store)
         }
+        for (former, author) in try formerLogs(of: space, store) {
+            try restore(former, of: author.device, author.lane, in: space, store)
+        }
+    }
+
+    /// Where logs ended of a conversation that was deleted here, of those that tell who writes them.
+    private func formerLogs(
+        of space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> [(FormerLog, FormerLog.Author)] {
+        try store.values(.formerLog).compactMap { key, value in
+            guard let former = FormerLog(value), let author = former.author else { return nil }
+            let name = OperationHash.log(
+                space: space.id, device: author.device, lane: author.lane)
+            return key == name.bytes ? (former, author) : nil
+        }
+    }
+
+    /// Lets logs that begin where they were deleted go on under what of lane 0 they had seen there, as soon
+    /// as that is here again. Returns whether more of it is known than before.
+    func learnFormerViews(
+        in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let judge = judges[space.number] else { return false }
+        var isMore = false
+        for (former, author) in try formerLogs(of: space, store)
+        where author.lane.carriesAuthority {
+            let name = OperationHash.log(
+                space: space.id, device: author.device, lane: author.lane)
+            guard let log = try store.log(LogTag(name), in: space.number),
+                log.floor == former.point, let tips = judge.tips([], naming: author.view)
+            else { continue }
+            let row = LogView(first: former.end - 1, tips: tips)
+            guard try store.view(at: row.first, in: log.number) != row else { continue }
+            try store.setView(row, in: log.number)
+            try ViewWalk.again(through: log, judge, store)
+            isMore = true
+        }
+        return isMore
+    }
+
+    private func restore(
+        _ former: FormerLog, of device: DeviceID, _ lane: Lane, in space: SpaceRecord,
+        _ store: some Store
+    ) throws(StoreError) {
+        let name = OperationHash.log(space: space.id, device: device, lane: lane)
+        // Logs are named by half of a hash: two may share a name.
+        guard try store.log(LogTag(name), in: space.number) == nil else { return }
+        var log = try store.addLog(name, device: device, lane: lane, in: space.number)
+        log.begin(at: former.point, below: former.stand)
+        try store.update(log)
     }
 
     /// Whether all is held that this device ever wrote into the control log of a space, as far as it

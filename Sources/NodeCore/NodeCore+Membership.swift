@@ -227,7 +227,7 @@ extension NodeCore {
 
     /// The same place with what the log had seen of lane 0 there, and where it stands; above a hole as far as it
     /// is known.
-    private func viewed(
+    func viewed(
         _ place: LogPlace, of log: LogRecord, _ store: some Store
     ) throws(StoreError) -> LogPlace {
         guard log.lane.carriesAuthority else { return place }

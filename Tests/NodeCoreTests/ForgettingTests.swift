@@ -43,7 +43,7 @@ struct ForgettingTests {
         #expect(try village.texts(ben) == ["ben is back"])
     }
 
-    @Test("with somebody who was blocked can be had again once they are a contact")
+    @Test("with somebody who was blocked can be had again, empty, once they are a contact")
     func direct() throws {
         let world = World(seed: 822)
         let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
@@ -60,10 +60,48 @@ struct ForgettingTests {
         try ann.decide(.unblock, about: ben)
         world.run(for: 700_000)
         #expect(try ann.store.space(space) != nil)
+        #expect(try ann.texts(in: space).isEmpty)
         try world.type("again", on: ann, in: space)
         world.run(for: 5_000)
         #expect(try ben.texts(in: space) == ["hello", "again"])
+        try world.type("fresh", on: ben, in: space)
+        world.run(for: 5_000)
+        #expect(try ann.texts(in: space) == ["again", "fresh"])
+        world.restart(ann)
+        world.run(for: 60_000)
+        #expect(ann.core.rejoin == nil)
+        #expect(try ann.texts(in: space) == ["again", "fresh"])
         #expect(try ben.store.forks().isEmpty)
+    }
+
+    @Test("comes back without what was deleted where newcomers are given everything")
+    func everything() throws {
+        let village = try Village(seed: 826)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        try village.perform(
+            .changeSettings(village.group, SpaceSettings(history: .all)), ann)
+        world.run(for: 3_000)
+        for node in [ann, ben, cara] { try village.type("before, of \(node.name)", node) }
+        world.run(for: 3_000)
+        try village.perform(.leave(village.group), ben)
+        world.run(for: 3_000)
+        try village.perform(.deleteConversation(village.group), ben)
+        try village.type("meanwhile", cara)
+        world.run(for: 3_000)
+        try village.add(ben, by: ann)
+        world.run(for: 10_000)
+        try village.type("welcome", cara)
+        village.settle()
+        #expect(try village.texts(ben) == ["meanwhile", "welcome"])
+        #expect(try village.texts(cara).count == 5)
+        world.restart(ben)
+        world.run(for: 60_000)
+        #expect(ben.core.rejoin == nil)
+        try village.type("and on", ben)
+        village.settle()
+        #expect(try village.texts(ben) == ["meanwhile", "welcome", "and on"])
+        #expect(try village.texts(ann).last == "and on")
+        #expect(try ann.store.forks().isEmpty && ben.store.forks().isEmpty)
     }
 
     @Test("that came back is not deleted any more, for a later device either")
@@ -82,10 +120,9 @@ struct ForgettingTests {
         #expect(try deleted(phone).map(\.topic) == [space.bytes])
         try ann.decide(.unblock, about: ben)
         world.run(for: 700_000)
-        for device in [ann, phone] {
-            #expect(try device.texts(in: space) == ["hello"])
-            #expect(try deleted(device).isEmpty)
-        }
+        for device in [ann, phone] { #expect(try deleted(device).isEmpty) }
+        #expect(try ann.texts(in: space).isEmpty, "deleted is deleted")
+        #expect(try phone.texts(in: space) == ["hello"], "it has never had it")
         // What was written stays with one though the other person is no contact any more.
         try ann.decide(.block, about: ben)
         world.run(for: 30_000)

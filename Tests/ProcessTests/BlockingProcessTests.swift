@@ -71,4 +71,47 @@ struct BlockingProcessTests {
         #expect(try await all.ann.stop() == 0)
         #expect(try await all.ben.stop() == 0)
     }
+
+    @Test("what was deleted of the conversation with them does not come back with them")
+    func deleted() async throws {
+        let pair = try await ProcessPair()
+        var (ann, ben) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        func texts(_ node: NodeClient, with name: String) async throws -> [String] {
+            try await node.messages(conversation: name, before: nil, limit: 50).messages
+                .compactMap(\.text)
+        }
+        _ = try await ann.send(conversation: "ben", texts: ["of ann"], replyTo: nil)
+        _ = try await ben.send(conversation: "ann", texts: ["of ben"], replyTo: nil)
+        try await eventually("both have both", on: [pair.ann, pair.ben]) {
+            let (mine, theirs) = (
+                try await texts(ann, with: "ben"), try await texts(ben, with: "ann")
+            )
+            return mine.count == 2 && theirs.count == 2
+        }
+        _ = try await ann.decide(about: "ben", .block)
+        try await ann.deleteConversation("ben")
+        #expect(try await !ann.conversations().contains { $0.name == "ben" })
+        try await eventually("they are apart", on: [pair.ben]) {
+            try await ben.status().links.isEmpty
+        }
+        _ = try await ben.send(conversation: "ann", texts: ["meanwhile"], replyTo: nil)
+        _ = try await ann.decide(about: "ben", .unblock)
+        try await eventually("what was written since comes", on: [pair.ann]) {
+            guard try await ann.conversations().contains(where: { $0.name == "ben" }) else {
+                return false
+            }
+            return try await texts(ann, with: "ben").contains("meanwhile")
+        }
+        _ = try await ann.send(conversation: "ben", texts: ["anew"], replyTo: nil)
+        try await eventually("ben has it", on: [pair.ben]) {
+            try await texts(ben, with: "ann") == ["of ann", "of ben", "meanwhile", "anew"]
+        }
+        #expect(try await texts(ann, with: "ben") == ["meanwhile", "anew"])
+        try await pair.stopAndCheck()
+        (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
+        #expect(try await texts(ann, with: "ben") == ["meanwhile", "anew"])
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
 }
