@@ -103,7 +103,7 @@ struct NaiveModel: Equatable {
         }
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
-        foldName(acts, isGroup: space.kind == .group)
+        if space.kind == .group { foldName(acts) }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys
@@ -170,10 +170,9 @@ struct NaiveModel: Equatable {
         }
     }
 
-    private mutating func foldName(_ acts: [Act], isGroup: Bool) {
+    private mutating func foldName(_ acts: [Act]) {
         let names = acts.filter {
-            $0.kind == 32 && $0.lane == .shared && $0.hasBody
-                && $0.author.role >= (isGroup ? .admin : .member)
+            $0.kind == 32 && $0.lane == .shared && $0.hasBody && $0.author.role >= .admin
         }
         let replaced = names.flatMap(\.operation.operation.header.references)
         let left = names.last { act in

@@ -68,10 +68,12 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        // Who is in it is its name: by another it could pass for one with somebody else.
+        guard space.kind == .group else { return .failure(.directConversation) }
         if let refusal = Self.refusal(name: name) { return .failure(refusal) }
         if let refusal = try self.refusal(writingIn: space, store) { return .failure(refusal) }
         let role = try roster(of: space, store)?.member(identity.person)?.role ?? .reader
-        guard space.kind == .direct || role >= .admin else { return .failure(.notAllowed) }
+        guard role >= .admin else { return .failure(.notAllowed) }
         let previous = try Overview.nameReferences(of: space.number, in: store)
         let draft = ConversationName(name: name).draft(replacing: previous)
         _ = try write([draft], in: space, at: now, store, &random, &effects)

@@ -168,7 +168,9 @@ extension NodeError {
                 "last-owner", "Nobody would be left who may do everything.",
                 hint: "Make somebody else an owner first.")
         case .directConversation:
-            self.init("direct", "A conversation of two keeps the two.", hint: "Make a group.")
+            self.init(
+                "direct", "A conversation of two keeps its people and their names.",
+                hint: "Make a group.")
         default: preconditionFailure("a refusal that is not about members")
         }
     }

@@ -114,6 +114,38 @@ struct NameProcessTests {
         try await all.end()
     }
 
+    /// Ann's `send ada` went to mal, who had called the conversation of the two so.
+    @Test("Attack 162: nobody makes a conversation of two pass for one with somebody else")
+    func direct162() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        let refused = try await all.ben.run("group", "rename", "ann", "Ada")
+        #expect(refused.status == 1)
+        #expect(refused.output.contains("A conversation of two keeps its people and their names."))
+
+        let (mal, _) = try await Node.create(
+            NodeSettings(home: all.folder.home("mal")), name: "mal")
+        try await mal.start(listen: [])
+        _ = try await mal.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await eventually("mal is met", on: [all.ann]) {
+            try await ann.conversations().contains { $0.name == "mal" }
+        }
+        let direct = try #require(try await mal.conversations().first).id
+        try await mal.running.call(direct, "ben")
+        _ = try await mal.send(conversation: direct, texts: ["hello"], replyTo: nil)
+        try await eventually("it comes", on: [all.ann]) {
+            try await all.texts(direct, of: all.ann) == ["hello"]
+        }
+        #expect(try await ann.conversations().map(\.name).sorted() == ["ben", "mal"])
+        #expect(try await all.ann.run("send", "ben", "for ben").status == 0)
+        #expect(try await all.ann.run("send", "mal", "for mal").status == 0)
+        #expect(try await all.texts("ben", of: all.ann) == ["for ben"])
+        #expect(try await all.texts(direct, of: all.ann) == ["hello", "for mal"])
+        await mal.shutdown()
+        try await all.end()
+    }
+
     @Test("a message has a name that is the same on both nodes, and every command takes it")
     func messages() async throws {
         let nodes = try await Neighbours()

@@ -42,16 +42,17 @@ public struct ConversationName: Equatable, Sendable {
 }
 
 /// A name replaces those that its author saw; of what is left the greatest in order is shown, so
-/// no clock can pin a name. Admins name a group.
+/// no clock can pin a name. Admins name a group; a conversation of two bears the persons' names, so that
+/// nobody of the two makes it pass for one with somebody else.
 enum NameRule: MergeRule {
     static let kind = OperationKind.name
     static let lane = Lane.shared
-    static let role = Role.member
+    static let role = Role.admin
 
     static func merge(
         _ applied: AppliedOperation, _ context: MergeContext, into store: some MergeStore
     ) throws(StoreError) -> [ViewChange] {
-        guard context.roster.kind != .group || context.author.role >= .admin,
+        guard context.roster.kind == .group,
             let payload = applied.operation.operation.payload,
             ConversationName(payload: payload) != nil
         else { return [] }
