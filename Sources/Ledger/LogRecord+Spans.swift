@@ -9,6 +9,25 @@ extension LogRecord {
             tip: last.stand)
     }
 
+    /// The parts of a run that are neither held nor below the floor, ascending: newer operations may
+    /// have come above it, so that it lies in a hole. Such a part is no longer what comes newest.
+    ///
+    /// Asked where something may have come between proving and storing them.
+    public func lacking(_ run: VerifiedRun) -> [VerifiedRun] {
+        var holes: [Range<UInt64>] = []
+        var next = max(run.first, base)
+        for span in spans where span.last >= next && span.first <= run.last {
+            if next < span.first { holes.append(next..<span.first) }
+            next = span.last + 1
+        }
+        if next <= run.last { holes.append(next..<(run.last + 1)) }
+        return holes.compactMap { hole in
+            var part = run.droppingFirst(Int(hole.lowerBound - run.first))?.prefix(hole.count)
+            if spans.contains(where: { $0.first >= hole.upperBound }) { part?.isBackfill = true }
+            return part
+        }
+    }
+
     /// Whether the operations join what is held, on the same branch and without a second hole.
     ///
     /// Asked where something may have come between proving and storing them.

@@ -32,7 +32,7 @@ public struct VerifiedRun: Equatable, Sendable {
     public let heads: [SignedHead]
     /// Whether newer operations of the log are held: then the causes of these lie in the past of
     /// what was applied, and are not waited for.
-    public let isBackfill: Bool
+    public internal(set) var isBackfill: Bool
 
     /// The place of the first operation.
     public var first: UInt64 { operations[0].sequence }

@@ -23,13 +23,14 @@ extension NodeCore {
                     continue
                 }
                 // While it waited, some of it may have come another way, or proved a branch that
-                // nobody takes any more.
-                let known = log.end > run.first ? Int(min(log.end - run.first, 1 << 30)) : 0
-                guard let rest = run.droppingFirst(known)?.below(log.intakeEnd)?.below(limit),
-                    log.canHold(rest)
-                else { continue }
-                waiter.run = rest
-                try apply(waiter, in: space, store, &ingested)
+                // nobody takes any more; and what is newer may have come ahead of it.
+                for part in log.lacking(run) {
+                    guard let rest = part.below(log.intakeEnd)?.below(limit),
+                        try store.log(log.tag, in: space.number)?.canHold(rest) == true
+                    else { continue }
+                    waiter.run = rest
+                    try apply(waiter, in: space, store, &ingested)
+                }
             }
             if ingested.grown.count + ingested.changes.count + ingested.keptCount == before {
                 return

@@ -1,6 +1,9 @@
-import ParleyLedger
+import ParleySealing
+import ParleySimulation
 import ParleyWire
 import Testing
+
+@testable import ParleyLedger
 
 @Suite("Holes of a log")
 struct HoleTests {
@@ -32,5 +35,56 @@ struct HoleTests {
     func top() throws {
         let log = try record([20...29])
         #expect(log.gap == 0...19 && log.wholeThrough == nil)
+    }
+
+    /// A run of these places, each with nothing in it.
+    private func run(_ places: ClosedRange<UInt64>) throws -> VerifiedRun {
+        let space = try #require(SpaceID([UInt8](repeating: 7, count: 32)))
+        var random = SeededRandom(seed: 5)
+        let key = DeviceSigningKey.generate(using: &random)
+        let log = OperationHash.log(space: space, device: key.device, lane: .content)
+        let operation = try Operation.make(
+            OperationHeader(
+                kind: OperationKind(rawValue: 64), wallClock: 1, clock: 1 << 16, authority: 0),
+            payload: [1])
+        let anchor = OperationID(reinterpreting: log)
+        var last = anchor
+        for _ in places { last = OperationHash.operation(operation, after: last) }
+        let run = Run(
+            device: key.device, lane: .content, first: places.lowerBound,
+            anchor: places.lowerBound == 0 ? nil : anchor,
+            operations: Array(repeating: operation, count: places.count),
+            heads: [
+                OperationHash.sign(
+                    log: log, sequence: places.upperBound, operation: last, with: key)
+            ])
+        return try #require(try OperationVerifier.verify(run, in: space, held: []).first)
+    }
+
+    /// What waited for its causes was dropped where newer operations of its log had come ahead of it, and
+    /// nobody sent it again.
+    @Test(
+        "what is lacking of a run is what lies in no span and below no floor",
+        arguments: [
+            ([0...4, 10...14], 5...9, [5...9]), ([0...4, 10...14], 3...11, [5...9]),
+            ([5...9], 0...14, [0...4, 10...14]), ([0...14], 3...5, []), ([], 0...2, [0...2]),
+            ([0...4], 5...6, [5...6]),
+        ] as [([ClosedRange<UInt64>], ClosedRange<UInt64>, [ClosedRange<UInt64>])])
+    func lacking(
+        held: [ClosedRange<UInt64>], places: ClosedRange<UInt64>, expected: [ClosedRange<UInt64>]
+    ) throws {
+        let parts = try record(held).lacking(try run(places))
+        #expect(parts.map { $0.first...$0.last } == expected)
+        for part in parts {
+            #expect(part.isBackfill == held.contains { $0.lowerBound > part.last })
+        }
+    }
+
+    @Test("nothing below the floor is lacking")
+    func lackingAboveFloor() throws {
+        var log = try record([])
+        log.floor = LogPoint(sequence: 3, anchor: OperationID(reinterpreting: log.id))
+        #expect(log.lacking(try run(0...5)).map { $0.first...$0.last } == [3...5])
+        #expect(log.lacking(try run(0...2)).isEmpty)
     }
 }
