@@ -127,7 +127,9 @@ final class CausesPresent: Checker {
                 let record = try other.store.space(space.id),
                 let log = try other.store.log(cause.tag, in: record.number)
             else { return false }
-            return try log.holds(cause.sequence) && world.comes(from: other, to: node, in: space)
+            // What a removal cut off they hold and hand to nobody.
+            return try log.holds(cause.sequence) && !isBeyondBound(cause, in: log)
+                && world.comes(from: other, to: node, in: space)
         }
     }
 

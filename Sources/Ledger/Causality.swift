@@ -109,7 +109,7 @@ public enum Causality {
         var ends: [LogTag: UInt64] = [:]
         var bounds: [LogTag: UInt64] = [:]
         for log in logs {
-            ends[log.tag] = log.base
+            ends[log.tag] = log.unnamedBase
             bounds[log.tag] = log.bound?.sequence ?? .max
         }
         for log in logs {
@@ -126,7 +126,7 @@ public enum Causality {
             }
         }
         for var log in logs where ends[log.tag] != log.coveredEnd {
-            log.coveredEnd = ends[log.tag] ?? log.base
+            log.coveredEnd = ends[log.tag] ?? log.unnamedBase
             try store.update(log)
         }
     }

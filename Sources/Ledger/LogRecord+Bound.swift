@@ -125,8 +125,7 @@ extension LogRecord {
         order.settledEnd = 0
         guard let floor else { return }
         if end == floor.sequence { order.tip = stand }
-        // Nobody waits for a newcomer to name what it has not seen.
-        coveredEnd = max(coveredEnd, floor.sequence)
+        coveredEnd = max(coveredEnd, unnamedBase)
         if lane == .control { controlCoveredEnd = max(controlCoveredEnd, floor.sequence) }
     }
 }

@@ -150,6 +150,10 @@ public struct LogRecord: Equatable, Sendable {
     /// The first place that this node may have.
     public var base: UInt64 { floor?.sequence ?? 0 }
 
+    /// The first place that operations are to name: nobody waits for a newcomer to name what it has not
+    /// seen. Who comes back has seen what stands right below its floor.
+    var unnamedBase: UInt64 { base > 0 && holds(base - 1) ? base - 1 : base }
+
     /// The spans that count for what is missing: those that reach up to ``base``.
     var upperSpans: [Span] {
         floor == nil ? spans : spans.filter { $0.last + 1 >= base }

@@ -288,6 +288,13 @@ extension NodeCore {
             waitsForControl = missing.contains(.control)
             break
         }
+        // What was to fill a hole from its top waits whole where it does not reach up to there: another
+        // stretch of the log would never be joined.
+        if ready < run.operations.count, let part = run.prefix(ready),
+            try store.log(LogTag(run.log), in: space.number)?.canHold(part) == false
+        {
+            ready = 0
+        }
         if let rest = run.droppingFirst(ready) {
             waiting.add(
                 WaitingRoom.Waiter(

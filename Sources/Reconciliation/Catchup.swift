@@ -49,7 +49,9 @@ public enum Catchup {
         var found: [Run] = []
         let logs = try scope.logs(of: space.number, in: store)
         for log in logs.sorted(by: { ($0.lane, $0.tag) < ($1.lane, $1.tag) }) {
-            let first = max(ends[log.tag] ?? 0, scope.first(of: log.tag), log.base)
+            // What is held below where the log begins here is of an earlier time in the space: others may
+            // lack it, and who wrote it may be the last to hold it.
+            let first = max(ends[log.tag] ?? 0, scope.first(of: log.tag))
             // What is missing here as well keeps nobody from what lies above it.
             for span in log.spans {
                 var next = max(first, span.first)
