@@ -9,7 +9,7 @@ import ParleyWire
 struct Forgery {
     let liar: SimulatedNode
     let space: SpaceRecord
-    private let authority: UInt64
+    let authority: UInt64
 
     /// Nil where the liar never belonged to the space. One that was removed goes on under the
     /// authority under which it last wrote.

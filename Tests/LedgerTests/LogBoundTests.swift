@@ -92,6 +92,16 @@ struct LogBoundTests {
         #expect(one.isWhole)
     }
 
+    @Test("who comes back is to name what it had seen right below the floor, and a newcomer nothing")
+    func named() {
+        var back = log([0...9])
+        back.begin(at: LogPoint(sequence: 10, anchor: id(7)))
+        #expect(back.coveredEnd == 9)
+        var behind = log([0...5])
+        behind.begin(at: LogPoint(sequence: 10, anchor: id(7)))
+        #expect(behind.coveredEnd == 10)
+    }
+
     @Test("a bound below the floor ends the log there")
     func boundBelowFloor() {
         var one = log([])

@@ -329,6 +329,60 @@ struct HostileSessionTests {
         #expect(run.heads.last?.sequence == 9)
     }
 
+    @Test("of a range below a hole nothing is brought that no signature reaches, as after a repair")
+    func belowRepairedHole() throws {
+        let end = try opened(seed: 30, operations: 10)
+        var log = try #require(try end.log(of: end.key.device))
+        let signed = try end.store.heads(in: log.number, 0...4).map(\.sequence).last
+        let whole = try #require(log.spans.first)
+        let (below, above) = (
+            try #require(try end.store.header(at: 4, in: log.number)).id,
+            try #require(try end.store.header(at: 6, in: log.number)).id
+        )
+        log.spans = [
+            Span(first: 0, last: 4, anchor: whole.anchor, tip: below),
+            Span(first: 7, last: 9, anchor: above, tip: whole.tip),
+        ]
+        try end.store.begin(.normal)
+        try end.store.update(log)
+        try end.store.commit()
+        try end.receive(
+            .want(
+                Want(
+                    space: End.spaceID(1), limit: 4096,
+                    ranges: [.init(tag: log.tag, first: 1, last: 6)])))
+        guard case .operations(let answer)? = end.sent.last else {
+            Issue.record("no answer")
+            return
+        }
+        #expect(answer.runs.first?.last == signed)
+    }
+
+    /// Who had been let in again kept from everybody what it held of before, its own words included.
+    @Test("what is held below a floor is brought to who lacks it")
+    func belowFloor() throws {
+        let end = try opened(seed: 31, operations: 10)
+        var log = try #require(try end.log(of: end.key.device))
+        let right = try #require(try end.store.header(at: 5, in: log.number)).id
+        log.begin(at: LogPoint(sequence: 6, anchor: right))
+        try end.store.begin(.normal)
+        try end.store.update(log)
+        try end.store.commit()
+        let runs = try Catchup.runs(
+            lackedBy: Frontier(
+                space: End.spaceID(1), isComplete: true, asksForMissing: true,
+                entries: [.init(tag: log.tag, sequence: 1, check: Check(high: 0, low: 0))]),
+            of: try end.space(), .everything(), room: 1 << 16, runCountMax: 8, in: end.store)
+        #expect(runs.first?.first == 2 && runs.last?.last == 9)
+        let horizon = [log.tag: UInt64(6)]
+        let granted = try Catchup.runs(
+            lackedBy: Frontier(
+                space: End.spaceID(1), isComplete: true, asksForMissing: true, entries: []),
+            of: try end.space(), .everything(from: horizon), room: 1 << 16, runCountMax: 8,
+            in: end.store)
+        #expect(granted.first?.first == 6)
+    }
+
     @Test("Attack 45: frames about spaces that are not shared change nothing")
     func foreignSpaces() throws {
         let end = try opened(seed: 29, operations: 3)
