@@ -61,7 +61,8 @@ final class SeenStandsAbove: Checker {
             let content = logs.filter { $0.lane == .content && !$0.spans.isEmpty }
             let own = content.first { $0.device == node.identity.device }
             let end = own?.end ?? 0
-            if !isBack, let own, end > watch.ownEnds[space.id] ?? 0 {
+            // A floor above what was lost ends the log higher, and nothing was written.
+            if !isBack, let own, end > watch.ownEnds[space.id] ?? 0, own.holds(end - 1) {
                 let seen = (watch.tips[space.id] ?? []).filter { $0.tag != own.tag }
                 let place = Place(tag: own.tag, sequence: end - 1, id: own.tip)
                 let beside = watch.tipsBeside[space.id] ?? []

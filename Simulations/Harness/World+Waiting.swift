@@ -2,7 +2,7 @@ import ParleyConversation
 public import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
-import ParleyWire
+public import ParleyWire
 
 extension World {
     /// How long the world has lasted.
@@ -216,7 +216,7 @@ extension World {
 
     /// Whether a log of a node has a hole that somebody can fill who may: what an author alone holds
     /// that went away before it was fetched, nobody brings, nor what those alone hold of whom one has
-    /// blocked the other.
+    /// blocked the other, or who are revoked.
     private func isFillable(
         _ log: LogRecord, of space: SpaceID, at reader: SimulatedNode
     ) throws -> Bool {
@@ -230,6 +230,10 @@ extension World {
                     $0.first <= gap.upperBound && gap.lowerBound <= $0.last
                 })
             else { return false }
+            // Others may know of it by the cards of its person's other devices, and link to it no more.
+            if try node.identity.person != reader.identity.person && isRevoked(node) {
+                return false
+            }
             return try hears(of: node, reader, in: roster)
         }
     }
@@ -378,6 +382,11 @@ extension SimulatedNode {
     fileprivate func shuts(out other: SimulatedNode) throws(StoreError) -> Bool {
         let person = other.identity.person
         if person == identity.person { return try knows(thatRevoked: other.identity.device) }
+        return try keepsAway(person)
+    }
+
+    /// Whether it has blocked somebody.
+    public func keepsAway(_ person: PersonID) throws(StoreError) -> Bool {
         guard let own = try store.spaces().first(where: { $0.kind == .own }) else { return false }
         return try Overview.contact(person, ownSpace: own.number, in: store)?.isBlocked == true
     }

@@ -101,12 +101,13 @@ extension NodeCore {
         for number in wanted.keys.sorted() {
             guard let ranges = wanted[number] else { continue }
             let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
-            guard !able.isEmpty else {
-                try askByLetter(for: ranges, of: number, at: now, store, &random, &effects)
-                continue
+            if !able.isEmpty {
+                let id = able[Int(fruitlessBodyCount % UInt64(able.count))]
+                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &effects)
             }
-            let id = able[Int(fruitlessBodyCount % UInt64(able.count))]
-            send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &effects)
+            // Who is linked may lack it as well, as the person's own other device does.
+            guard fruitlessBodyCount >= UInt64(able.count) else { continue }
+            try askByLetter(for: ranges, of: number, at: now, store, &random, &effects)
         }
         askForBodies(at: now, &effects)
         fruitlessBodyCount += 1
@@ -150,8 +151,8 @@ extension NodeCore {
         return rest
     }
 
-    /// Asks one device of the space by letter, another each time: at the first fruitless time, the second,
-    /// the fourth … and then at each 32nd, which is about once an hour.
+    /// Asks one device of the space that is not linked by letter, another each time: at the first fruitless
+    /// time, the second, the fourth … and then at each 32nd, which is about once an hour.
     private mutating func askByLetter(
         for ranges: [Want.Range], of number: SpaceNumber, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
@@ -161,7 +162,10 @@ extension NodeCore {
             let space = try store.space(number), let roster = try roster(of: space, store),
             belongs(to: roster)
         else { return }
-        let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }
+        let linked = devicesLinked(in: number)
+        let others = roster.participatingDevices.map(\.device).filter {
+            $0 != identity.device && !linked.contains($0)
+        }
         guard !others.isEmpty else { return }
         let turn = UInt64(count.bitWidth - count.leadingZeroBitCount) + count / Self.letterInterval
         let device = others[Int(turn % UInt64(others.count))]

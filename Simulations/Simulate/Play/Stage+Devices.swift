@@ -22,6 +22,8 @@ extension Stage {
             let backup = backups[node.identity.person]
             let friend = helper.flatMap { self.node($0) }
             guard helper == nil ? backup != nil : friend?.isDown == false else { return false }
+            // Who keeps somebody away makes them no invite.
+            if let friend, try friend.keepsAway(node.identity.person) { return false }
             let staying = kept.compactMap { self.node($0) }
             return try begins(device) {
                 try world.recover(
