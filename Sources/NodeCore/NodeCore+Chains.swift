@@ -51,7 +51,11 @@ extension NodeCore {
             // A peer may have brought back an epoch in which this device sealed before.
             if device == identity.device {
                 let setBackCount = try store.number(.profile, Self.setBackCountKey) ?? 0
-                for _ in 0..<setBackCount { chain.skip() }
+                if rejoin != nil {
+                    chain.spend()
+                } else {
+                    for _ in 0..<setBackCount { chain.skip() }
+                }
             }
             try keep(chain, of: device, in: epoch, of: space, store)
         }
@@ -62,8 +66,9 @@ extension NodeCore {
     /// Of more than so many the earlier ones are forgotten: a chain has 64 times as many steps.
     private static var setBackCountMax: UInt64 { 16 }
 
-    /// Moves own chains past what this device may have sealed before its store was set back.
-    mutating func skipUsedSteps(_ store: some Store) throws(StoreError) {
+    /// Leaves no step of own chains: how many were used before the store was set back nobody knows, and
+    /// another epoch is made before anything is sealed.
+    mutating func spendUsedChains(_ store: some Store) throws(StoreError) {
         let count = try store.number(.profile, Self.setBackCountKey) ?? 0
         try store.setNumber(
             min(count, Self.setBackCountMax - 1) + 1, .profile, Self.setBackCountKey)
@@ -71,8 +76,19 @@ extension NodeCore {
             for (name, secret) in try store.secrets(.chain, in: space.number)
             where DeviceID(name.dropFirst(32)) == identity.device {
                 guard var chain = Chain(stored: secret) else { continue }
-                chain.skip()
+                chain.spend()
                 try store.setSecret(chain.stored, .chain, name, in: space.number)
+            }
+        }
+    }
+
+    /// Makes the chains of all epochs that came while this device took back what it had lost: in any of them
+    /// it may have sealed before.
+    mutating func expandReturned(_ store: some Store) throws(StoreError) {
+        for space in try store.spaces() {
+            for (name, _) in try store.secrets(.seed, in: space.number) {
+                guard let epoch = OperationID(name) else { continue }
+                try expand(epoch, of: space, store)
             }
         }
     }

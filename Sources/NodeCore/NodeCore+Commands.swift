@@ -11,7 +11,7 @@ extension NodeCore {
     ) throws(StoreError) {
         try tellWhatWasThere(in: store, &effects)
         hasMissingBodies = try !store.values(.missingBody).isEmpty
-        if foundBehind != nil { try skipUsedSteps(store) }
+        if foundBehind != nil { try spendUsedChains(store) }
         try loadAwaited(store)
         try placeAll(at: now, store, &effects)
         try loadOwnGaps(store)

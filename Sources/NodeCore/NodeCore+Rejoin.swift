@@ -188,6 +188,7 @@ extension NodeCore {
     mutating func finishRejoin(_ store: some Store) throws(StoreError) {
         try closeOwnGaps(store)
         guard foundBehind != nil else { return }
+        let wasOver = lacksOnlyWhereOut
         lacksOnlyWhereOut = false
         var ends: [LogTag: UInt64] = [:]
         var isWhole = true
@@ -204,8 +205,11 @@ extension NodeCore {
         }
         guard let foundBehind, !foundBehind.needsPeer else { return }
         let lacking = Set(foundBehind.ends.filter { ends[$0.key] ?? 0 < $0.value }.keys)
-        lacksOnlyWhereOut = try lieOutside(lacking, store)
-        if isWhole, lacking.isEmpty { self.foundBehind = nil }
+        let isOver = isWhole && lacking.isEmpty
+        let liesOutside = try lieOutside(lacking, store)
+        if isOver || liesOutside, !wasOver { try expandReturned(store) }
+        lacksOnlyWhereOut = liesOutside
+        if isOver { self.foundBehind = nil }
     }
 
     /// Whether all these own logs are of spaces that this device is out of.

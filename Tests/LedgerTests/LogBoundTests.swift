@@ -92,7 +92,7 @@ struct LogBoundTests {
         #expect(one.isWhole)
     }
 
-    @Test("who comes back is to name what it had seen right below the floor, and a newcomer nothing")
+    @Test("who comes back is to name what it saw right below its floor, a newcomer nothing")
     func named() {
         var back = log([0...9])
         back.begin(at: LogPoint(sequence: 10, anchor: id(7)))

@@ -58,6 +58,25 @@ struct HistoryAttackTests {
         #expect(try village.texts(village.dora) == ["hello dora"])
     }
 
+    /// Who was linked to somebody that lacked it as well asked them for ever, and nobody else.
+    @Test("Attack 45: a payload that nobody linked brings comes from who is behind a relay")
+    func behindRelay() throws {
+        let village = try Village(seed: 47, memberCount: 3)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        world.stripBodies(village.cara)
+        world.cut(ann, ben)
+        world.cut(village.dora, ben)
+        // Ben gets it of cara alone: without its text.
+        try village.type("a word of ann", ann)
+        world.run(for: 10_000)
+        let before = try ben.messages(in: village.group)
+        #expect(before.count == 1 && before.allSatisfy { $0.flags.contains(.bodyless) })
+        let relay = world.addRelay("relay")
+        for node in [ann, ben] { try world.use(relay, by: node) }
+        world.run(for: 1_200_000)
+        #expect(try village.texts(ben) == ["a word of ann"])
+    }
+
     @Test("Attack 45: a payload that comes home altered is refused, and the true one is taken")
     func altered() throws {
         let village = try Village(seed: 46, memberCount: 3)

@@ -35,6 +35,54 @@ struct RejoinTests {
         #expect(try ben.store.forks().isEmpty)
     }
 
+    /// It moved on by 64 steps, and a busy device uses more in a minute: one key sealed two texts.
+    @Test("Attack 170: a store that was set back uses no step of an epoch that it may have used")
+    func usedSteps() throws {
+        let world = World(seed: 50)
+        let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+        let relay = world.addRelay("relay")
+        for node in [ann, ben] { try world.use(relay, by: node) }
+        let space = try world.introduce(ann, ben)
+        world.run(for: 30_000)
+        world.keepToRelays()
+        try world.type("before the copy", on: ann, in: space)
+        world.run(for: 5_000)
+        let copy = ann.store.snapshot()
+        for count in 0..<70 {
+            try world.type("after the copy \(count)", on: ann, in: space)
+            world.run(for: 500)
+        }
+        world.run(for: 10_000)
+        let steps = try ownSteps(of: ann)
+        #expect(steps.values.max() ?? 0 > 64)
+        ann.setBack(to: copy)
+        world.restart(ann, rejoin: Rejoin(reason: "behind", ends: [:], needsPeer: true))
+        world.run(for: 60_000)
+        world.run(for: 700_000)
+        #expect(ann.core.rejoin == nil)
+        try world.type("and on", on: ann, in: space)
+        world.run(for: 60_000)
+        #expect(try ben.texts(in: space).last == "and on")
+        for (epoch, step) in try ownSteps(of: ann) where steps[epoch] != nil {
+            #expect(step == Limits.chainStepCountMax, "\(epoch)")
+        }
+    }
+
+    /// At which step the own chain of each epoch is.
+    private func ownSteps(of node: SimulatedNode) throws -> [OperationID: Int] {
+        try node.observed {
+            var steps: [OperationID: Int] = [:]
+            for space in try node.store.spaces() {
+                for (name, secret) in try node.store.secrets(.chain, in: space.number)
+                where DeviceID(name.dropFirst(32)) == node.identity.device {
+                    guard let epoch = OperationID(name.prefix(32)) else { continue }
+                    steps[epoch] = Chain(stored: secret).map { Int($0.step) }
+                }
+            }
+            return steps
+        }
+    }
+
     /// A port that the system gives is another one at every start: who could have brought everything
     /// back did not find the device, and others not before it was started once more.
     @Test("whoever writes nothing tells all the same where they are")

@@ -17,8 +17,9 @@ public enum ChainRefusal: Error, Equatable, Sendable {
 public struct Chain: Sendable {
     /// How long the key of a skipped step is kept, in milliseconds.
     public static let skippedLifetime: UInt64 = 24 * 3_600_000
-    /// By how much an author moves on after a stop that may have lost the last step.
-    public static let stepCountAfterUncleanStop: UInt32 = 64
+    /// By how much an author moves on, in an epoch that it gets back, for each time that its store was set
+    /// back before.
+    public static let stepCountAfterSetBack: UInt32 = 64
 
     private struct Skipped {
         let step: UInt32
@@ -103,8 +104,15 @@ public struct Chain: Sendable {
     }
 
     /// Moves an author's own chain on, keeping nothing of what it jumps over.
-    public mutating func skip(_ count: UInt32 = stepCountAfterUncleanStop) {
+    public mutating func skip(_ count: UInt32 = stepCountAfterSetBack) {
         for _ in 0..<count where !isSpent { advance() }
+    }
+
+    /// Leaves no step, and no key: which ones were used nobody knows any more.
+    public mutating func spend() {
+        step = UInt32(Limits.chainStepCountMax)
+        key = WipedBytes(byteCount: 32) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+        skipped = []
     }
 
     private mutating func advance() {
