@@ -65,6 +65,18 @@ public struct ImportSource: Equatable, Sendable {
         }
     }
 
+    /// The line without the bytes of a letter that the end of the file cut through.
+    static func withoutCutLetter(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard String(validating: line, as: UTF8.self) == nil else { return line }
+        // A letter has at most four bytes.
+        for count in 1...3 where count < line.count {
+            let part = line.dropLast(count)
+            let isCut = line.suffix(count).first.map { $0 >= 0xC2 && $0 <= 0xF4 } ?? false
+            if isCut, String(validating: part, as: UTF8.self) != nil { return part }
+        }
+        return line
+    }
+
     /// In the order in which they were written: by day, then by name.
     public static func inDateOrder(_ sources: [ImportSource]) -> [ImportSource] {
         sources.sorted { ($0.day.start, $0.name) < ($1.day.start, $1.name) }

@@ -39,6 +39,7 @@ public struct ImportSummary: Equatable, Sendable {
 ///
 /// Each batch is stored in one transaction together with the note of how far its file got, so it
 /// can be stopped anywhere, killed too, and run again: nothing is doubled and nothing is left out.
+/// What that note does not tell, as of a log whose beginning is gone, the node tells by the words.
 /// Cancelling the task stops it between two batches.
 public struct Importer: Sendable {
     /// Messages in a batch: enough to share the cost of a transaction.
@@ -86,6 +87,7 @@ public struct Importer: Sendable {
         let done = try await doneCount(of: source)
         var log = IRCLog(day: source.day)
         var names = LineNames(day: source.day)
+        var alike = LinesAlike()
         var rows: [ImportBatch.Row] = []
         var byteCount = 0
         let before = (lines: summary.lineCount, repaired: summary.repairedLineCount)
@@ -96,9 +98,14 @@ public struct Importer: Sendable {
                 (rows, byteCount) = ([], 0)
             }
             names.add(line)
-            switch log.read(line) {
-            case .message(let row) where row.line <= done: summary.known += 1
-            case .message(let row):
+            let isOpen = log.lineCount + 1 == source.openLine
+            switch log.read(isOpen ? ImportSource.withoutCutLetter(line) : line) {
+            case .message(let read):
+                let row = alike.add(read, mayGrow: isOpen)
+                guard row.line > done else {
+                    summary.known += 1
+                    break
+                }
                 rows.append(row)
                 byteCount += row.text.utf8.count + row.author.utf8.count
             case .skipped(let reason):

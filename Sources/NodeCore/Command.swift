@@ -134,11 +134,18 @@ public struct ImportedRow: Equatable, Sendable {
     public var line: Int
     /// The message.
     public var message: TextMessage
+    /// How many rows that say the same stand above it in its file. By that it is known whatever part of
+    /// the file came before; nil where its line alone tells whether it is in.
+    public var alikeAbove: Int?
+    /// Whether its line may still be written on.
+    public var mayGrow: Bool
 
     /// A row with these fields.
-    public init(line: Int, message: TextMessage) {
+    public init(line: Int, message: TextMessage, alikeAbove: Int? = nil, mayGrow: Bool = false) {
         self.line = line
         self.message = message
+        self.alikeAbove = alikeAbove
+        self.mayGrow = mayGrow
     }
 }
 

@@ -46,12 +46,17 @@ extension NodeCore {
             if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }
         let known = names.isEmpty ? 0 : try ImportProgress.line(of: names[0], in: id, store)
-        let new = rows.filter { $0.line > known }
+        let above = rows.filter { $0.line > known }
+        let held = try HeldImports(
+            of: above, in: space, by: identity.person, try knownRoster(of: space, store), store)
+        let new = above.filter { !held.contains($0) }
         if !new.isEmpty {
             _ = try write(
                 new.map { $0.message.draft() }, in: space, at: now, store, &random, &effects)
         }
-        for name in names where try ImportProgress.line(of: name, in: id, store) < throughLine {
+        // What may yet turn out to be another line is asked about again.
+        let noted = above.contains(where: held.mayBeOther) ? [] : names
+        for name in noted where try ImportProgress.line(of: name, in: id, store) < throughLine {
             try ImportProgress.set(throughLine, of: name, in: id, store)
         }
         effects.append(.commitFully)

@@ -153,12 +153,14 @@ extension Node: NodeService {
         var rows: [ImportedRow] = []
         rows.reserveCapacity(batch.rows.count)
         for row in batch.rows {
-            guard row.time < Limits.wallClockMax, row.line > 0,
+            guard row.time < Limits.wallClockMax, row.line > 0, row.alikeAbove ?? 0 >= 0,
                 row.author.utf8.count <= Limits.nameByteCountMax
             else { throw NodeError("bad-row", "Line \(row.line) cannot be imported.") }
             let origin = ImportedOrigin(author: row.author, time: row.time, isAction: row.isAction)
             rows.append(
-                ImportedRow(line: row.line, message: TextMessage(text: row.text, origin: origin)))
+                ImportedRow(
+                    line: row.line, message: TextMessage(text: row.text, origin: origin),
+                    alikeAbove: row.alikeAbove, mayGrow: row.mayGrow ?? false))
         }
         let reply = try await running.perform(
             .importMessages(

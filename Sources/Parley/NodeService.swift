@@ -134,7 +134,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     /// the indexes of the search. Changes nothing of it.
     func doctor() async throws -> DoctorReport
     /// Brings in messages from elsewhere, in one transaction with the note of how far it got.
-    /// Lines below what was noted before are skipped.
+    /// Lines below what was noted before are skipped, and rows that say how many like them stand above
+    /// them where more than that were brought in before, by this person.
     func importMessages(_ batch: ImportBatch) async throws -> ImportResult
     /// How many lines of this file are in, or 0.
     func importedLineCount(conversation: String, fileHash: String) async throws -> Int
@@ -303,6 +304,11 @@ public struct ImportBatch: Codable, Equatable, Sendable {
         public var text: String
         /// Whether it was an action.
         public var isAction: Bool
+        /// How many rows above it in the file say the same: the same text at the same time by the same
+        /// author. Nil where ``line`` alone tells whether it is in.
+        public var alikeAbove: Int?
+        /// Whether nothing ends its line, so that it may be the beginning of a longer one.
+        public var mayGrow: Bool?
         /// A row with these fields.
         public init(line: Int, author: String, time: UInt64, text: String, isAction: Bool) {
             self.line = line

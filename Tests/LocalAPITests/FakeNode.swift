@@ -8,6 +8,7 @@ final class FakeNode: NodeService {
         var conversations = ["home"]
         var messages: [MessageView] = []
         var imported: [String: Int] = [:]
+        var held: [[String]: Int] = [:]
         var batches: [ImportBatch] = []
         var read: [Int64] = []
         /// After so many lines `sendLines` refuses.
@@ -313,11 +314,19 @@ final class FakeNode: NodeService {
         try known(batch.conversation)
         let (fresh, count) = state.withLock { state in
             let done = state.imported[batch.fileHash, default: 0]
+            var fresh = 0
+            let held = state.held
+            for row in batch.rows where row.line > done {
+                let words = ["\(row.time)", row.author, "\(row.isAction)", row.text]
+                if let above = row.alikeAbove, held[words, default: 0] > above { continue }
+                state.held[words, default: 0] += 1
+                fresh += 1
+            }
             for name in [batch.fileHash] + batch.beginnings {
                 state.imported[name] = max(state.imported[name, default: 0], batch.throughLine)
             }
             state.batches.append(batch)
-            return (batch.rows.count { $0.line > done }, state.batches.count)
+            return (fresh, state.batches.count)
         }
         afterBatch(count)
         return ImportResult(stored: fresh, known: batch.rows.count - fresh)

@@ -29,6 +29,107 @@ struct ImportAgainTests {
     }
 }
 
+/// A log of one day, in which many say the same in the same minute.
+private struct ChattyLog {
+    let lines: [String]
+
+    init(lineCount: Int, using random: inout SeededRandom) {
+        var minute = 0
+        lines = (0..<lineCount).map { _ in
+            minute += Int.random(in: 0...9, using: &random) / 9
+            let (name, text) = (
+                Int.random(in: 0...2, using: &random), Int.random(in: 0...3, using: &random)
+            )
+            let clock = "[1\(minute / 60):\(minute % 60 / 10)\(minute % 10)]"
+            return Bool.random(using: &random)
+                ? "\(clock) <n\(name)> t\(text)" : "\(clock)  * n\(name) t\(text)"
+        }
+    }
+
+    func part(using random: inout SeededRandom) -> ArraySlice<String> {
+        let ends = (0..<2).map { _ in Int.random(in: 0...lines.count, using: &random) }.sorted()
+        return lines[ends[0]..<ends[1]]
+    }
+
+    static func counts(_ lines: some Sequence<String>) -> [String: Int] {
+        lines.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    }
+}
+
+@Suite("Parts of a log", .timeLimit(.minutes(4)))
+struct ImportPartsTests {
+    private let folder: TemporaryFolder
+    private let home: String
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        home = folder.home("a")
+        #expect(try await Program.run("init", "--name", "ann", "--home", home).status == 0)
+    }
+
+    /// Brings a file in, and tells what was stored.
+    private func stored(
+        _ text: String, from name: String = "2004-12-25.log", into group: String = "old"
+    ) async throws -> Int? {
+        try await stored(Array(text.utf8), from: name, into: group)
+    }
+
+    private func stored(
+        _ bytes: [UInt8], from name: String = "2004-12-25.log", into group: String = "old"
+    ) async throws -> Int? {
+        struct Report: Decodable { var stored: Int }
+        let file = folder.path + "/" + name
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        let output = try await Program.run(
+            "import", "irc", file, "--into", group, "--json", "--home", home
+        ).output
+        let report = output.split(separator: "\n").first { $0.hasPrefix("{") }
+        return try report.map { try JSONDecoder().decode(Report.self, from: Data($0.utf8)).stored }
+    }
+
+    @Test("that were cut at the end, at the beginning or through a line bring in what is missing")
+    func cut() async throws {
+        let lines = (0..<600).map { index in
+            let clock = "[1\(index / 60):\(index % 60 / 10)\(index % 10)]"
+            return "\(clock) <a> line \(index) ü\n"
+        }
+        let whole = lines.joined()
+        #expect(try await stored(whole) == 600)
+        #expect(try await stored(lines.prefix(310).joined()) == 0)
+        #expect(try await stored(lines.suffix(200).joined(), from: "2004-12-25.1.log") == 0)
+        // Through a word, and through a letter.
+        #expect(try await stored(lines.prefix(9).joined() + "[10:09] <a> lin") == 0)
+        #expect(try await stored(Array(lines.prefix(10).joined().utf8.dropLast(2))) == 0)
+        // The end of a log first, and then all of it; at times that are still to come, too.
+        let tomorrow = Date(timeIntervalSinceNow: 86_400).formatted(.iso8601.year().month().day())
+        for name in ["2004-12-26.log", tomorrow + ".log"] {
+            #expect(try await stored(lines.suffix(500).joined(), from: name, into: name) == 500)
+            #expect(try await stored(whole, from: name, into: name) == 100)
+            #expect(try await stored(whole + "[20:00] <a> bye\n", from: name, into: name) == 1)
+        }
+    }
+
+    @Test("bring in exactly the lines that are not in, whatever part came before")
+    func parts() async throws {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("seed of the parts: \(seed)")
+        var random = SeededRandom(seed: seed)
+        let log = ChattyLog(lineCount: 120, using: &random)
+        var held: [String: Int] = [:]
+        for round in 0..<10 {
+            let part = round == 9 ? log.lines[...] : log.part(using: &random)
+            // No line, no log: that is refused.
+            guard !part.isEmpty else { continue }
+            let counts = ChattyLog.counts(part)
+            let new = counts.reduce(0) { $0 + max(0, $1.value - held[$1.key, default: 0]) }
+            let text = part.joined(separator: "\n") + "\n"
+            #expect(try await stored(text) == new, "seed \(seed), round \(round)")
+            held.merge(counts) { max($0, $1) }
+        }
+        #expect(held == ChattyLog.counts(log.lines))
+    }
+}
+
 /// Somebody brings in words under other names: who it was is seen beside them.
 @Suite("Imported words", .timeLimit(.minutes(3)))
 struct ImportProcessTests {

@@ -24,9 +24,10 @@ struct ImportIRC: AsyncParsableCommand {
         discussion: """
             The first ten characters of a file's name are the day it begins on, as 2004-12-25; \
             times are taken as UTC. Files go in by date. It can be stopped and run again: what is \
-            in is not brought in twice, whatever the file is called, and of a log that has grown \
-            only what is new is. The same words on another day are other messages. A conversation \
-            that does not exist is made. Lines look so:
+            in is not brought in twice, whatever the file is called, and of a log that has grown or \
+            was cut only what is new is. Whoever said the same twice in a minute said it twice; the \
+            same words on another day are other messages. A conversation that does not exist is \
+            made. Lines look so:
 
               [09:14] <ada> hello
               [09:15] * ben waves

@@ -1,0 +1,41 @@
+import Parley
+
+/// Counts the lines of a day of a log that say the same: who said something twice in a minute said it
+/// twice. It keeps one day, so that no log is too long.
+struct LinesAlike {
+    private struct Words: Hashable {
+        var time: UInt64
+        var author: String
+        var isAction: Bool
+        var text: String
+    }
+
+    private var day: UInt64 = 0
+    private var counts: [Words: Int] = [:]
+
+    /// The row, with how many like it stand above it.
+    ///
+    /// - Parameter mayGrow: whether nothing ends its line: longer ones that begin with it are like it.
+    mutating func add(_ row: ImportBatch.Row, mayGrow: Bool) -> ImportBatch.Row {
+        if row.time / CalendarDay.millisecondCount != day {
+            day = row.time / CalendarDay.millisecondCount
+            counts = [:]
+        }
+        let words = Words(
+            time: row.time, author: row.author, isAction: row.isAction, text: row.text)
+        var numbered = row
+        numbered.alikeAbove =
+            mayGrow
+            ? counts.reduce(0) { $0 + (Self.begins($1.key, with: words) ? $1.value : 0) }
+            : counts[words, default: 0]
+        if mayGrow { numbered.mayGrow = true }
+        counts[words, default: 0] += 1
+        return numbered
+    }
+
+    private static func begins(_ longer: Words, with words: Words) -> Bool {
+        longer.time == words.time && longer.author == words.author
+            && longer.isAction == words.isAction
+            && longer.text.utf8.starts(with: words.text.utf8)
+    }
+}
