@@ -9,16 +9,21 @@ public struct Timeline {
     private let ownPerson: PersonID
     private let relayed: [LogTag: [Range<UInt64>]]
     private let includesHistory: Bool
+    private let goesByCheck: Bool
 
     /// A timeline of this space, seen by this person.
     ///
     /// - Parameters:
     ///   - relayed: which places of own logs relays have on their disks.
     ///   - includesHistory: whether messages bring their earlier texts, which have no bound.
+    ///   - goesByCheck: whether reactions to another branch of a message are left out, as a screen
+    ///     does; the view digest goes by places alone.
     public init(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
-        relayed: [LogTag: [Range<UInt64>]] = [:], includesHistory: Bool = true
+        relayed: [LogTag: [Range<UInt64>]] = [:], includesHistory: Bool = true,
+        goesByCheck: Bool = false
     ) {
+        self.goesByCheck = goesByCheck
         self.includesHistory = includesHistory
         self.space = space
         self.roster = roster
@@ -89,7 +94,8 @@ public struct Timeline {
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
             history: includesHistory ? Array(versions.dropLast()) : [], editCount: edits.count,
-            reactions: isDeleted ? [] : try reactions(notes, in: store), flags: row.flags,
+            reactions: isDeleted ? [] : try reactions(notes, to: stored.id.check, in: store),
+            flags: row.flags,
             state: author == ownPerson
                 ? Self.state(of: log.tag, stored.sequence, isDeleted, notes, states) : nil,
             waiting: Self.waiting(notes, isDeleted, states))
@@ -186,13 +192,14 @@ public struct Timeline {
     }
 
     private func reactions(
-        _ notes: [Entry], in store: some MergeStore
+        _ notes: [Entry], to check: Check, in store: some MergeStore
     ) throws(StoreError) -> [Message.Reactions] {
         var reactions: [Message.Reactions] = []
         var places: [String: Int] = [:]
         let active = notes.filter { $0.field == .reaction && $0.isOn }
         for entry in active.sorted(by: { $0.order < $1.order }) {
             guard let stored = try store.operation(entry.operation),
+                !goesByCheck || stored.operation.header.references.first?.check == check,
                 let reaction = stored.operation.payload.flatMap(Reaction.init),
                 let log = try store.log(stored.log),
                 let person = roster.person(of: log.device)

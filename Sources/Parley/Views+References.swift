@@ -241,6 +241,20 @@ extension Views {
         }
     }
 
+    /// The name of a message that another answers, and the message where it is here. What stands at
+    /// its place with another check is of another branch of its log, and is not what was answered.
+    func answered(
+        _ message: OperationReference, in space: SpaceNumber
+    ) throws -> (id: String, stored: StoredOperation?) {
+        guard let log = try store.log(message.tag, in: space),
+            let stored = try store.operation(at: message.sequence, in: log.number)
+        else { return (try identifier(message, in: space), nil) }
+        guard stored.id.check == message.check else {
+            return ("\(message.tag)-\(message.sequence)-\(message.check)", nil)
+        }
+        return (try identifier(message, in: space), stored)
+    }
+
     /// The name of a message that is the same on all devices.
     func identifier(_ message: OperationReference, in space: SpaceNumber) throws -> String {
         let fork = try store.log(message.tag, in: space)?.fork

@@ -171,7 +171,7 @@ struct Views {
         Timeline(
             of: space, roster: roster, ownPerson: ownPerson,
             relayed: try Outbox.relayed(of: space, by: core.node.device, in: store),
-            includesHistory: false)
+            includesHistory: false, goesByCheck: true)
     }
 
     func view(
@@ -180,10 +180,7 @@ struct Views {
         var replyToID: String?
         var answered: StoredOperation?
         if let parent = message.parent {
-            replyToID = try identifier(parent, in: space.number)
-            if let log = try store.log(parent.tag, in: space.number) {
-                answered = try store.operation(at: parent.sequence, in: log.number)
-            }
+            (replyToID, answered) = try self.answered(parent, in: space.number)
         }
         return MessageView(
             number: message.number.rawValue,

@@ -110,7 +110,8 @@ struct MessageLines {
     }
 
     private func body(_ message: MessageView) -> [String] {
-        let reply = message.replyTo.map { "↳ #\($0) " } ?? ""
+        let absent = message.replyToID == nil ? "" : "↳ (not here) "
+        let reply = message.replyTo.map { "↳ #\($0) " } ?? absent
         if message.isDeleted { return [reply + "(deleted)"] }
         guard let text = message.text, !message.isMissing else { return [reply + "(not here yet)"] }
         let action = message.isAction ? harmless(message.author) + " " : ""

@@ -1,0 +1,67 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann asked something, ben answered; then her home is set back and she asks something else, at the
+/// same place of the same log.
+@Suite("A home that was set back and wrote on", .timeLimit(.minutes(4)))
+struct SetBackBranchTests {
+    private let all: Neighbours
+
+    init() async throws {
+        all = try await Neighbours()
+        #expect(try await all.cara.stop() == 0)
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try await says("one")
+        #expect(try await all.ann.stop() == 0)
+        let copy = all.folder.home("copy")
+        try FileManager.default.copyItem(atPath: all.ann.home, toPath: copy)
+        try await all.ann.start()
+        let asked = try await says("Shall I sell the house?")
+        #expect(try await all.ben.run("reply", "ann", "\(asked)", "No!").status == 0)
+        #expect(try await all.ben.run("react", "\(asked)", "👎").status == 0)
+        for node in [all.ann, all.ben] { #expect(try await node.stop() == 0) }
+        try FileManager.default.removeItem(atPath: all.ann.home)
+        try FileManager.default.moveItem(atPath: copy, toPath: all.ann.home)
+        #expect(try await all.ann.run("send", "ben", "Shall I keep the house?").status == 0)
+        for node in [all.ben, all.ann] { try await node.start() }
+        let ann = try await all.client(all.ann)
+        try await eventually("ann has the answer, and knows", on: [all.ann, all.ben]) {
+            guard try await ann.status().forkedDevices.count == 1 else { return false }
+            return try await page(of: "ben", on: all.ann).contains { $0.text == "No!" }
+        }
+    }
+
+    /// Ann says it, and ben has it: its number there.
+    @discardableResult private func says(_ text: String) async throws -> Int64 {
+        #expect(try await all.ann.run("send", "ben", text).status == 0)
+        try await eventually("ben has “\(text)”", on: [all.ann, all.ben]) {
+            try await page(of: "ann", on: all.ben).last?.text == text
+        }
+        return try #require(try await page(of: "ann", on: all.ben).last).number
+    }
+
+    private func page(of name: String, on node: NodeProcess) async throws -> [MessageView] {
+        try await all.client(node).messages(conversation: name, before: nil, limit: 50).messages
+    }
+
+    @Test("shows what was about the other branch as about nothing that is here")
+    func otherBranch() async throws {
+        let messages = try await page(of: "ben", on: all.ann)
+        let asked = try #require(messages.first { $0.text == "Shall I keep the house?" })
+        let answer = try #require(messages.first { $0.text == "No!" })
+        #expect(asked.reactions.isEmpty)
+        #expect(answer.replyTo == nil)
+        #expect(answer.replyToID?.hasPrefix(asked.id.prefix(16)) == true)
+        #expect(answer.replyToID != asked.id)
+        let shown = try await all.ann.run("read", "ben", "--newest").output
+        #expect(shown.contains("↳ (not here) No!") && !shown.contains("👎"), "\(shown)")
+        // Where it is, both are still about it.
+        let told = try await page(of: "ann", on: all.ben)
+        let known = try #require(told.first { $0.text == "Shall I sell the house?" })
+        #expect(known.reactions.map(\.emoji) == ["👎"])
+        #expect(told.first { $0.text == "No!" }?.replyTo == known.number)
+        try await all.end()
+    }
+}
