@@ -10,8 +10,10 @@ public struct WaitingCounts: Equatable, Sendable {
     public var relayed = 0
     /// Edits, deletions and reactions, here or on a relay.
     public var changes = 0
+    /// What is here alone for good: this device wrote it above where its log forked, and nobody takes it.
+    public var stranded = 0
 
-    /// All of them.
+    /// All that wait.
     public var total: Int { saved + relayed + changes }
 }
 
@@ -21,15 +23,20 @@ extension Overview {
 
     /// How many own messages, and changes of messages, no device of another person has.
     ///
-    /// - Parameter relayed: which places of own logs relays have on their disks.
+    /// - Parameters:
+    ///   - device: whose branch is counted as stranded; none where it is nil.
+    ///   - relayed: which places of own logs relays have on their disks.
     public static func waitingCounts(
-        of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
+        of space: SpaceRecord, roster: Roster, ownPerson: PersonID, device: DeviceID? = nil,
         relayed: [LogTag: [Range<UInt64>]] = [:], in store: some MergeStore
     ) throws(StoreError) -> WaitingCounts {
         let states = try MessageStates(in: space, roster: roster, besides: ownPerson, store: store)
         var counts = WaitingCounts()
         for log in try store.logs(in: space.number) where log.lane == .content {
             guard roster.person(of: log.device) == ownPerson else { continue }
+            if let fork = log.fork, log.device == device, fork.sequence < log.end {
+                counts.stranded += try writtenCount(in: log, fork.sequence..<log.end, store)
+            }
             for gap in states.waiting(in: log) {
                 let all = try store.messageCount(in: log.number, gap.closed)
                 var onRelay = 0
@@ -45,6 +52,13 @@ extension Overview {
             }
         }
         return counts
+    }
+
+    /// Messages and what changes them.
+    private static func writtenCount(
+        in log: LogRecord, _ range: Range<UInt64>, _ store: some MergeStore
+    ) throws(StoreError) -> Int {
+        try store.messageCount(in: log.number, range.closed) + changeCount(in: log, range, store)
     }
 
     private static func changeCount(

@@ -20,6 +20,9 @@ public struct BackupReport: Codable, Equatable, Sendable {
     public var logCount: Int
     /// Operations: messages, edits, receipts and the like.
     public var operationCount: Int
+    /// Messages and changes that are not in it, since nobody takes them: the device that made it wrote
+    /// two histories. Nil where there are none, and of a backup that was only read.
+    public var leftOutCount: Int?
 }
 
 /// What a check of the recovery code found of the key that this device seals backups to.

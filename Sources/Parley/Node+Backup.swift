@@ -17,6 +17,8 @@ private struct BackupPlan: Sendable {
     var values: [BackupItem]
     var spaces: [(space: SpaceRecord, logs: [LogRecord])]
     var forks: [ForkEvidence]
+    /// What this device wrote above where its logs forked.
+    var leftOutCount: Int
 }
 
 extension BackupPlan {
@@ -49,6 +51,7 @@ extension BackupPlan {
             spaces.append((space, logs))
         }
         forks = try views.store.forks()
+        leftOutCount = try views.writtenCounts(try views.store.spaces()).stranded
     }
 }
 
@@ -185,7 +188,8 @@ extension BackupReport {
             // One's own is among them.
             contactCount: max(0, cards.count - 1),
             conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
-            logCount: counts.logs, operationCount: counts.operations)
+            logCount: counts.logs, operationCount: counts.operations,
+            leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil)
     }
 
     init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {

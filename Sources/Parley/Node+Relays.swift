@@ -115,14 +115,14 @@ extension Views {
                 roster.participants.contains(where: { $0.person != ownPerson })
             else { continue }
             let counts = try Overview.waitingCounts(
-                of: space, roster: roster, ownPerson: ownPerson,
+                of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
-            guard counts.total > 0 else { continue }
+            guard counts.total + counts.stranded > 0 else { continue }
             waiting.append(
                 OutboxView(
                     conversation: space.id.description, name: try title(of: space, roster),
                     savedCount: counts.saved, relayedCount: counts.relayed,
-                    changeCount: counts.changes))
+                    changeCount: counts.changes, strandedCount: counts.stranded))
         }
         return waiting
     }

@@ -235,6 +235,9 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     public var isCatchingUp = false
     /// Whether the disk had no room for what was last to be stored.
     public var isDiskFull = false
+    /// Own messages and changes that never leave this device: it wrote two histories, and nobody takes
+    /// them.
+    public var strandedCount = 0
     /// Whether the node runs; else its home was opened for this question alone.
     public var isRunning = false
     /// Whether the node was cut off, see ``RelayService/setOffline(_:)``: what is written waits.

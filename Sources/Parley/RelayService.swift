@@ -43,6 +43,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var relayedCount: Int
     /// Edits, deletions and reactions that no device of another person has.
     public var changeCount: Int
+    /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
+    public var strandedCount = 0
 }
 
 extension RelayService {

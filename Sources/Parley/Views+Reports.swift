@@ -24,6 +24,7 @@ extension Views {
         let clocks = Dictionary(
             core.clockDifferences(at: SystemClock.now).map { ($0.device, $0.ahead) },
             uniquingKeysWith: max)
+        let written = try writtenCounts(spaces)
         return NodeStatus(
             name: try CardReader.name(of: ownPerson, store), person: ownPerson.description,
             device: core.node.device.description, home: home,
@@ -36,12 +37,14 @@ extension Views {
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
-            pendingCount: try pendingCount(spaces),
+            pendingCount: written.pending,
             recoveryCheckTime: try recoveryCheckTime(),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
-            forkedDevices: try forkedDevices(), warnings: try warnings(failure),
+            forkedDevices: try forkedDevices(),
+            warnings: try warnings(failure) + Self.warnings(ofStranded: written.stranded),
             isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
+            strandedCount: written.stranded,
             requests: try requests(),
             invitationCount: try Invitation.waiting(in: store).count,
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))
@@ -77,17 +80,32 @@ extension Views {
         }
     }
 
-    private func pendingCount(_ spaces: [SpaceRecord]) throws -> Int {
-        var count = 0
+    /// What waits, and what never leaves this device.
+    func writtenCounts(_ spaces: [SpaceRecord]) throws -> (pending: Int, stranded: Int) {
+        var (pending, stranded) = (0, 0)
         for space in spaces where space.kind != .own {
             guard let roster = try roster(of: space), roster.participants.count > 1 else {
                 continue
             }
-            count += try Overview.waitingCounts(
-                of: space, roster: roster, ownPerson: ownPerson, in: store
-            ).total
+            let counts = try Overview.waitingCounts(
+                of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
+                in: store)
+            pending += counts.total
+            stranded += counts.stranded
         }
-        return count
+        return (pending, stranded)
+    }
+
+    private static func warnings(ofStranded count: Int) -> [String] {
+        guard count > 0 else { return [] }
+        let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
+        return [
+            "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote two "
+                + "histories: nobody takes more from it, and no backup holds that. `parley outbox` "
+                + "names the conversations. Keep this home to read them, make a new device (link one, or "
+                + "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`), and "
+                + "say them again there."
+        ]
     }
 
     private func refusals(adding others: [String: Int]) throws -> [String: Int] {

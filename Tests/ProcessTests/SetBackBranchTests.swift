@@ -64,4 +64,21 @@ struct SetBackBranchTests {
         #expect(told.first { $0.text == "No!" }?.replyTo == known.number)
         try await all.end()
     }
+
+    @Test("says what never leaves it, and that no backup holds that")
+    func stranded() async throws {
+        let status = try await all.ann.run("status").output
+        #expect(status.contains("1 message or change of yours never leaves"), "\(status)")
+        #expect(status.contains("nobody will ever take"), "\(status)")
+        let outbox = try await all.ann.run("outbox").output
+        #expect(outbox.contains("1 here for good"), "\(outbox)")
+        #expect(!outbox.contains("nothing waits"), "\(outbox)")
+        #expect(outbox.contains("parley status --home"), "\(outbox)")
+        let backup = all.folder.home("ann.parley")
+        let made = try await all.ann.run("backup", "create", backup).output
+        #expect(made.contains("not in it: 1 of your messages"), "\(made)")
+        let whole = try await all.ben.run("backup", "create", all.folder.home("ben.parley")).output
+        #expect(!whole.contains("not in it"), "\(whole)")
+        try await all.end()
+    }
 }

@@ -64,6 +64,11 @@ struct BackupCreate: NodeCommand {
         await watch.value
         try Output.show(report, json: output.json, as: report.text)
         if !output.json {
+            if let count = report.leftOutCount {
+                World.current.say(
+                    "not in it: \(count) of your messages and changes, which never leave this device "
+                        + "(" + Advice.complete("parley outbox") + "); keep this home to read them")
+            }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
             )

@@ -125,7 +125,8 @@ struct OutboxCommand: NodeCommand {
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
-            alone, and those that a relay has; and edits, deletions and reactions.
+            alone, and those that a relay has; and edits, deletions and reactions. What a device \
+            wrote that has two histories never leaves it.
 
             Example:
               parley outbox
@@ -141,11 +142,16 @@ struct OutboxCommand: NodeCommand {
                 [
                     $0.name, "\($0.savedCount) saved here", "\($0.relayedCount) on a relay",
                     "\($0.changeCount) changed",
-                ]
+                ] + ($0.strandedCount > 0 ? ["\($0.strandedCount) here for good"] : [])
             })
         try Output.show(waiting, json: output.json, as: table.text)
-        guard !output.json, waiting.isEmpty else { return }
-        World.current.say("nothing waits")
+        guard !output.json else { return }
+        if waiting.isEmpty { World.current.say("nothing waits") }
+        if waiting.contains(where: { $0.strandedCount > 0 }) {
+            World.current.say(
+                "this device wrote two histories, and nobody takes more from it: "
+                    + Advice.complete("parley status") + " tells what to do")
+        }
     }
 }
 

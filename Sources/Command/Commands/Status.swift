@@ -54,6 +54,9 @@ struct Status: NodeCommand {
             "carried",
             "\(bytes(status.sentByteCount)) sent, \(bytes(status.receivedByteCount)) received")
         table.add("waiting", counted(status.pendingCount, "message"))
+        if status.strandedCount > 0 {
+            table.add("stays here", "\(status.strandedCount), which nobody will ever take")
+        }
         for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
             let meaning = NodeStatus.meaning(ofRefusal: code).map { ", \($0)" } ?? ""
             table.add("refused", "\(code): \(count)\(meaning)")
