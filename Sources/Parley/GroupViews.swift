@@ -147,6 +147,9 @@ public struct MembershipView: Codable, Equatable, Sendable {
     public var time: UInt64
     /// Whether it holds; what does not has changed nothing.
     public var holds: Bool
+    /// Messages of whom it took out that are here and shown no more: they lie beyond its cut, for
+    /// whoever did it did not have them. Nil where there is none.
+    public var hiddenCount: Int?
 }
 
 /// Why something stands as it does: what is known, from whom, since when.

@@ -113,15 +113,51 @@ extension Views {
     func events(of space: SpaceRecord) throws -> [MembershipView] {
         guard space.kind != .own else { return [] }
         let roster = try roster(of: space)
-        return try MembershipHistory.events(of: space, in: store).map { event in
+        let events = try MembershipHistory.events(of: space, in: store)
+        return try events.enumerated().map { index, event in
             let (change, role) = Self.words(event.change)
             return MembershipView(
                 conversation: space.id.description, change: change,
                 name: try name(of: event.person, in: roster), person: event.person.description,
                 author: try event.author.flatMap {
                     $0 == event.person ? nil : try name(of: $0, in: roster)
-                }, role: role, time: event.time, holds: event.holds)
+                }, role: role, time: event.time, holds: event.holds,
+                hiddenCount: try hiddenCount(
+                    by: event, before: events[(index + 1)...], space, roster))
         }
+    }
+
+    /// No more messages than these are counted as hidden: they are read one by one.
+    private static let hiddenCountMax = 10_000
+
+    /// Messages that are here of those whom an event took out, and that are shown no more.
+    private func hiddenCount(
+        by event: MembershipEvent, before later: ArraySlice<MembershipEvent>, _ space: SpaceRecord,
+        _ roster: Roster?
+    ) throws -> Int? {
+        let devices: [DeviceID]
+        switch event.change {
+        case .revokedDevice(let device): devices = [device]
+        // Of several removals the last one tells. One's own that nobody took are shown apart.
+        case .removed
+        where event.person != ownPerson && roster?.member(event.person) == nil
+            && !later.contains { $0.holds && $0.change == .removed && $0.person == event.person }:
+            devices = roster?.everyDevice(of: event.person) ?? []
+        default: return nil
+        }
+        guard event.holds else { return nil }
+        var count = 0
+        for log in try store.logs(in: space.number)
+        where log.lane == .content && devices.contains(log.device) {
+            guard let limit = log.limit, limit.sequence < log.end else { continue }
+            // What is not shown is in no tally.
+            try store.eachOperation(of: log, in: limit.sequence..<log.end) { stored in
+                let operation = stored.operation
+                if operation.header.kind == .text, !operation.isErased { count += 1 }
+                return count < Self.hiddenCountMax
+            }
+        }
+        return count > 0 ? count : nil
     }
 
     private static func words(_ change: MembershipEvent.Change) -> (String, String?) {

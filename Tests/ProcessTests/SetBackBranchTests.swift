@@ -65,7 +65,7 @@ struct SetBackBranchTests {
         try await all.end()
     }
 
-    @Test("says what never leaves it, and that no backup holds that")
+    @Test("says what never leaves it, and what is shown no more once its advice is followed")
     func stranded() async throws {
         let status = try await all.ann.run("status").output
         #expect(status.contains("1 message or change of yours never leaves"), "\(status)")
@@ -79,6 +79,27 @@ struct SetBackBranchTests {
         #expect(made.contains("not in it: 1 of your messages"), "\(made)")
         let whole = try await all.ben.run("backup", "create", all.folder.home("ben.parley")).output
         #expect(!whole.contains("not in it"), "\(whole)")
+        #expect(try await all.ann.stop() == 0)
+
+        let code = all.folder.home("code")
+        try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let anew = NodeProcess(home: all.folder.home("anew"), address: all.ann.address)
+        let recovered = try await anew.run(
+            "recover", "--backup", backup, "--code-file", code, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        try await anew.start()
+        let ben = try await all.client(all.ben)
+        try await eventually("ben knows that the device is out", on: [anew, all.ben]) {
+            try await ben.events(conversation: "ann").contains {
+                $0.change == "device-revoked" && $0.hiddenCount == 1
+            }
+        }
+        let shown = try await all.ben.run("read", "ann", "--newest").output
+        #expect(!shown.contains("sell the house"), "\(shown)")
+        #expect(
+            shown.contains("a device of ann is out: 1 message of theirs is no longer shown"),
+            "\(shown)")
+        #expect(try await anew.stop() == 0)
         try await all.end()
     }
 }

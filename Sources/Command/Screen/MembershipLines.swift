@@ -12,12 +12,19 @@ enum MembershipLines {
             let role = event.role.map { $0 == "member" ? "" : " as \($0)" } ?? ""
             return "\(author ?? "somebody") added \(name)\(role)"
         case "joined": return author.map { "\(name) came by a link of \($0)" } ?? "\(name) came"
-        case "removed": return "\(author ?? "somebody") removed \(name)"
+        case "removed": return "\(author ?? "somebody") removed \(name)" + hidden(event)
         case "left": return "\(name) left"
         case "role": return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
         case "devices-added": return "\(name) has a new device"
-        case "device-revoked": return "a device of \(name) is out"
+        case "device-revoked": return "a device of \(name) is out" + hidden(event)
         default: return nil
         }
+    }
+
+    private static func hidden(_ event: MembershipView) -> String {
+        guard let count = event.hiddenCount else { return "" }
+        let what = count == 1 ? "1 message of theirs is" : "\(count) messages of theirs are"
+        return ": \(what) no longer shown, for whoever did that did not have "
+            + (count == 1 ? "it" : "them")
     }
 }
