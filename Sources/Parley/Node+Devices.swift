@@ -58,7 +58,9 @@ extension Node {
     /// Waits five minutes for one new device that is given what is returned.
     public func openLink() async throws -> DeviceLinkView {
         if let reason = try await status().readOnlyReason {
-            throw NodeError("read-only", "This device may not add another: \(reason).")
+            throw NodeError(
+                "read-only", "This device may not add another: \(reason).",
+                hint: try await read { try $0.isOwnForked() } ? NodeError.movingOn : nil)
         }
         var random = SystemRandom()
         let secret = random.bytes(DeviceOffer.secretByteCount)

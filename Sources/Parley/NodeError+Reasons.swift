@@ -95,8 +95,7 @@ extension NodeError {
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
                 hint: "Run it where it reaches a contact; `parley status` says when it is done. "
-                    + "If nobody has it: `parley backup create FILE`, and `parley recover --home FOLDER "
-                    + "--backup FILE`, where FOLDER is a new one.")
+                    + "If nobody has it: " + Self.movingOn)
         case .awaitsOwn:
             self.init(
                 "waiting",
@@ -108,9 +107,8 @@ extension NodeError {
                 "forked",
                 "This device wrote two different histories, as two copies of one home do.",
                 hint:
-                    "Nobody takes more from it. Keep it to read, and make a new device: link one, "
-                    + "or `parley backup create FILE`, and `parley recover --home FOLDER --backup "
-                    + "FILE`.")
+                    "Nobody takes more from it. Keep it to read, and go on with a new device: "
+                    + Self.movingOn)
         default: preconditionFailure("a refusal that is not about what was written before")
         }
     }
@@ -263,7 +261,7 @@ extension NodeError {
                     + "nothing is written into it.",
                 hint:
                     "`parley doctor` says what is lost, `parley doctor --repair` saves what can be "
-                    + "read. Reading goes on.")
+                    + "read.")
         case .locked:
             self.init("locked", "Another process uses this node.", hint: "`parley status`")
         case .newerSchema:
@@ -316,6 +314,12 @@ extension NodeError {
                 + "It is left as it is, and no repair can do more.",
             hint: newDevice)
     }
+
+    /// How a person goes on with all that is left where this device may not write any more.
+    static let movingOn =
+        "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "
+        + "recovery code, where FOLDER is a new one. It keeps who you are, your contacts and your "
+        + "messages."
 
     private static let newDevice =
         "Keep the folder: if the right file is found, put it back there. Else make a new device in "

@@ -60,7 +60,8 @@ extension Views {
             isVerified: isVerified, isLinked: linked.contains(person),
             addresses: try CardReader.addresses(of: person, store),
             isWritable: try hasDirect(with: person) && state != "blocked",
-            notices: try notices.map { try sentence($0) } + fate(of: person)
+            notices: try notices.map { try sentence($0) } + forkSentences(of: person)
+                + fate(of: person)
                 + whereabouts(ofRequestTo: person),
             resembles: try resembles(person))
     }

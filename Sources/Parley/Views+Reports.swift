@@ -133,10 +133,17 @@ extension Views {
         if let rejoin = core.rejoin {
             warnings.append(
                 "Nothing is written until this node has its own past back: \(rejoin.reason). "
-                    + "It comes from any contact that is reached; if nobody has it: `parley backup "
-                    + "create FILE`, and `parley recover --home FOLDER --backup FILE`, where FOLDER is a "
-                    + "new one.")
+                    + ((try? isAlone()) == true
+                        ? "Nobody else is known who has it: "
+                        : "It comes from any contact that is reached; if nobody has it: ")
+                    + NodeError.movingOn)
         }
+        if try isOwnForked() {
+            warnings.append(
+                "This device wrote two different histories, as two copies of one home do, and nobody "
+                    + "takes more from it. Go on with a new device: " + NodeError.movingOn)
+        }
+        warnings += try forkSentences()
         warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {
             warnings.append(

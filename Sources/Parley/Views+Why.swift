@@ -215,6 +215,9 @@ extension Views {
                     about: "devices", what: try sentence(notice),
                     source: "their signed list of devices", since: notice.time))
         }
+        for sentence in try forkSentences(of: person) {
+            facts.append(Fact(about: "devices", what: sentence, source: "what it signed itself"))
+        }
         for space in spaces {
             let found = try Explanation.member(person, of: space, in: store)
             guard found.member != nil || !found.reasons.isEmpty else { continue }

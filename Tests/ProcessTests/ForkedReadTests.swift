@@ -46,7 +46,30 @@ struct ForkedReadTests {
         let line = try #require(shown.split(separator: "\n").first { $0.contains("  two") })
         #expect(!line.contains("✓✓") && line.contains("✓"), "\(shown)")
         #expect(try await copy.run("status").output.contains("two-faced"))
+        try await isAdvised(copy, known: all.ann)
         for node in [all.ann, all.cara, copy] { #expect(try await node.stop() == 0) }
+    }
+
+    /// The device itself is told the one way that is open to it, and who knows it whose it is.
+    private func isAdvised(_ copy: NodeProcess, known ann: NodeProcess) async throws {
+        let backup = "parley backup create --home \(copy.home) FILE"
+        for words in [
+            ["device", "list"], ["device", "link"], ["send", "club", "on"], ["status"],
+        ] {
+            let program = try Program(words + ["--home", copy.home])
+            try await program.ended()
+            #expect(program.output.contains(backup), "\(words): \(program.output)")
+            #expect(program.output.contains("parley recover --home FOLDER"))
+            #expect(!program.output.contains("device revoke"), "\(words): \(program.output)")
+            #expect(!program.output.contains("link adds another"), "\(words): \(program.output)")
+        }
+        for words in [["contacts"], ["why", "ben"], ["status"]] {
+            let program = try Program(words + ["--home", ann.home])
+            try await program.ended()
+            #expect(
+                program.output.contains("A device of ben"), "\(words): \(program.output)")
+            #expect(program.output.contains("wrote two different histories"))
+        }
     }
 
     /// One writes, another reads it, and the first knows.

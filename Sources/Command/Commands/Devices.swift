@@ -38,6 +38,11 @@ struct DeviceList: NodeCommand {
         let devices = try await node.devices()
         try Output.show(devices, json: output.json, as: Self.text(devices))
         guard !output.json else { return }
+        if devices.contains(where: { $0.isThis && $0.state == "compromised" }) {
+            return World.current.advise(
+                "this device wrote two histories, and may change nothing any more. \(Self.movingOn)"
+            )
+        }
         for device in devices where device.state == "compromised" {
             World.current.advise(
                 "\(harmless(device.shown)) wrote two histories: "
@@ -47,6 +52,11 @@ struct DeviceList: NodeCommand {
             World.current.advise("one device: parley device link adds another")
         }
     }
+
+    /// As it is said where such a device is refused something.
+    private static let movingOn =
+        "Go on with a new device: `parley backup create FILE`, then `parley recover --home FOLDER "
+        + "--backup FILE` with the recovery code"
 
     static func text(_ devices: [DeviceView]) -> String {
         Table(
