@@ -39,6 +39,19 @@ struct NodeKeys {
             log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
     }
 
+    /// Notes again whose device this is where that note was lost and its keys were not: what was
+    /// written tells it.
+    static func restoreIdentity(in store: SQLiteStore) throws {
+        guard let seed = try store.secret(seedName), try NodeIdentity.log(in: store) == nil
+        else { return }
+        try store.transact(.full) {
+            try CardReader.restore(in: store)
+            let device = DeviceSigningKey(seed: seed).device
+            guard let log = try NodeIdentity.found(for: device, in: store) else { return }
+            try NodeIdentity.keep(log, in: store)
+        }
+    }
+
     /// What backups are sealed to, as this root signed it. Nil where this device was never told, and
     /// where what is noted bears no signature of the root: a key that was noted before keys were signed
     /// may be anybody's.

@@ -230,6 +230,25 @@ extension SQLiteStore {
         if behind > 0 { rejoin = .behind(logCount: behind) }
     }
 
+    /// Whether the guard remembers nothing of this device's own that is not held here.
+    ///
+    /// - Parameter mayAdopt: whether one of another database is taken for this one's: as where nothing
+    ///   but the name of the database was lost. It is then sealed for the new name, with all that it
+    ///   remembers.
+    public func fitsGuard(mayAdopt: Bool) throws(HomeError) -> Bool {
+        guard let found = try guardFile.read(openedBy: guardKeys()), found.isReadable,
+            found.isOfThisDatabase || mayAdopt
+        else { return false }
+        guardedCardVersion = max(guardedCardVersion, found.cardVersion)
+        var logs: [LogID: LogRecord] = [:]
+        for log in records.spaces.flatMap({ records.logs[$0.number] ?? [] }) { logs[log.id] = log }
+        for head in found.heads where try !holds(head, logs[head.log]) {
+            guard try isOfDeleted(head) else { return false }
+        }
+        if !found.isOfThisDatabase { try replaceGuard(found.heads) }
+        return true
+    }
+
     private func isOfDeleted(_ head: GuardedHead) throws(HomeError) -> Bool {
         do {
             return try FormerLog.kept(head.log, in: self).map { head.sequence < $0.end } ?? false

@@ -258,7 +258,9 @@ struct DamagedHomeTests {
         #expect(repair.output.contains("nobody else is known to have them"), "\(repair.output)")
         #expect(!repair.output.contains("bring"), "\(repair.output)")
         #expect(!repair.output.contains("Run the node where it reaches"), "\(repair.output)")
-        #expect(repair.output.contains("Restore a backup"), "\(repair.output)")
+        // One way keeps who one is and what is left: no other is told.
+        #expect(repair.output.contains("parley backup create --home \(home) FILE"))
+        #expect(!repair.output.contains("parley init"), "\(repair.output)")
         #expect(repair.output.contains("database.damaged-1"))
     }
 

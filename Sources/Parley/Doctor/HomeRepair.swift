@@ -17,6 +17,8 @@ struct HomeRepair {
     private let identity: NodeIdentity
     private var lost: [LogNumber: Int] = [:]
     private var isOwnLost: Bool
+    /// Whether something is lost that only devices of this person know.
+    private var isSettingLost = false
     /// Spaces of which nobody can say any more who is in them.
     private var removed: [DoctorReport.Loss] = []
     /// Whether somebody else wrote in what is lost.
@@ -47,6 +49,7 @@ struct HomeRepair {
             guard error.code == .databaseDamaged else { throw error }
             throw NodeError.unreadable(home, error)
         }
+        if rescue.lacksNotes { try NodeKeys.restoreIdentity(in: store) }
         guard let keys = try NodeKeys(in: store) else { throw NodeError.noKeys(home) }
         var repair = HomeRepair(store, keys.identity, rescue)
         let report = try repair.run(rescue)
@@ -62,22 +65,15 @@ struct HomeRepair {
 
     private mutating func run(_ rescue: RescueReport) throws -> DoctorReport {
         for space in try store.spaces() {
-            try store.transact(.full) {
-                let held = try store.logs(in: space.number)
-                for log in held {
-                    let sound = SoundPart(log, in: store)
-                    if !sound.isWhole { try keep(sound, of: log) }
-                }
-                try closeControl(of: space)
-                if try beginning(of: space) == nil {
-                    isOwnLost = true
-                    removed.append(loss(of: space, with: held))
-                    try store.removeSpace(space.number)
-                } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
-                    // Nobody can say yet who is in it: what is missing comes from others.
-                    isOwnLost = true
-                }
+            do {
+                try store.transact(.full) { try mend(space) }
+            } catch let error as StoreError where error.code == .corrupt {
+                // Something in it can be copied, and not be understood: the others are kept.
+                try store.transact(.full) { try remove(space) }
             }
+        }
+        if rescue.lacksNotes {
+            try store.transact(.full) { try CardReader.restore(in: store) }
         }
         var core = NodeCore(identity: identity)
         try core.look(in: store)
@@ -85,14 +81,58 @@ struct HomeRepair {
         var report = DoctorReport(checks: [])
         report.losses = views.losses { lost[$0.number] ?? 0 } + removed
         report.mended = rescue.losses.map { "\($0)." }
+        if !isOwnLost, rescue.lacksNotes || rescue.lacksName {
+            isOwnLost = try !views.isOwnWhole() || !store.fitsGuard(mayAdopt: rescue.lacksName)
+        }
         if isOwnLost {
             try store.transact(.full) { try store.forgetName() }
-            let isAlone = try !hasOthers && views.isAlone()
+            let isAlone = try isOnlyDevice && isSettingLost || !hasOthers && views.isAlone()
             report.advice.append(isAlone ? DoctorReport.alone : DoctorReport.rejoin)
         }
         report.mended.append(
             "Views were folded anew; the indexes of the search fill by themselves.")
         return report
+    }
+
+    private var isOnlyDevice: Bool { identity.log.devices.count <= 1 }
+
+    /// Something of this log is lost.
+    private mutating func lose(_ count: Int, of log: LogRecord) throws {
+        lost[log.number, default: 0] += count
+        guard log.device == identity.device else { return }
+        isOwnLost = true
+        if try store.space(log.space)?.kind == .own { isSettingLost = true }
+    }
+
+    /// Keeps of a space what holds, and makes anew what follows from that.
+    private mutating func mend(_ space: SpaceRecord) throws {
+        let held = try store.logs(in: space.number)
+        for log in held {
+            let sound = SoundPart(log, in: store)
+            if !sound.isWhole { try keep(sound, of: log) }
+        }
+        try closeControl(of: space)
+        if try beginning(of: space) == nil {
+            letGo(of: space, with: held)
+            try store.removeSpace(space.number)
+        } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
+            // Nobody can say yet who is in it: what is missing comes from others.
+            isOwnLost = true
+        }
+    }
+
+    /// Lets go of a space of which nothing can be made.
+    private mutating func remove(_ space: SpaceRecord) throws {
+        let held = try store.logs(in: space.number)
+        letGo(of: space, with: held)
+        for log in held { try store.keepOnly([], of: log.number) }
+        try store.removeSpace(space.number)
+    }
+
+    private mutating func letGo(of space: SpaceRecord, with logs: [LogRecord]) {
+        isOwnLost = true
+        if space.kind == .own { isSettingLost = true }
+        removed.append(loss(of: space, with: logs))
     }
 
     /// What is lost with a space of which the beginning is: all of it.
@@ -105,7 +145,7 @@ struct HomeRepair {
                 : "the conversation \(space.id.short), of which the beginning cannot be read",
             operationCount: count(logs),
             ownCount: count(logs.filter { $0.device == identity.device }), sources: [])
-        if identity.log.devices.count > 1 { loss.sources.append("another device of yours") }
+        if !isOnlyDevice { loss.sources.append("another device of yours") }
         let own = Set(identity.log.devices.map(\.device))
         if space.kind != .own, logs.contains(where: { !own.contains($0.device) }) {
             loss.sources.append("who else wrote in it")
@@ -115,15 +155,13 @@ struct HomeRepair {
     }
 
     private mutating func keep(_ sound: SoundPart, of log: LogRecord) throws {
-        lost[log.number, default: 0] += sound.lostCount
-        if log.device == identity.device { isOwnLost = true }
+        try lose(sound.lostCount, of: log)
         try store.keepOnly(sound.spans, withoutHeads: sound.falseHeads, of: log.number)
     }
 
     private mutating func cut(_ log: LogRecord, from point: LogPoint) throws {
         let kept = log.below(point)
-        lost[log.number, default: 0] += log.heldCount - kept.heldCount
-        if log.device == identity.device { isOwnLost = true }
+        try lose(log.heldCount - kept.heldCount, of: log)
         try store.keepOnly(kept.spans, of: log.number)
     }
 

@@ -10,7 +10,8 @@ extension Node {
         report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
             search
         }
-        let isAlone = try await running.read { try $0.isAlone() }
+        // Where that cannot be told, others may have it.
+        let isAlone = (try? await running.read { try $0.isAlone() }) ?? false
         report.advise(isAlone: isAlone)
         return report
     }
@@ -58,10 +59,28 @@ extension Node {
         _ settings: NodeSettings, progress: (_ meaning: String, _ count: Int) -> Void = { _, _ in }
     ) async throws -> DoctorReport {
         var report = DoctorReport(checks: [])
-        if try await needsRescue(settings) {
-            let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
-            report = try explaining { try HomeRepair.run(Home(settings.home), unlock, progress) }
+        let isRescued = try await needsRescue(settings)
+        if isRescued { report = try rescue(settings, progress) }
+        do {
+            return try await mend(settings, report)
+        } catch  where isDamage(error) && !isRescued {
+            // What follows from the messages cannot even be made anew where it is.
+            return try await mend(settings, rescue(settings, progress))
         }
+    }
+
+    private static func rescue(
+        _ settings: NodeSettings, _ progress: (_ meaning: String, _ count: Int) -> Void
+    ) throws -> DoctorReport {
+        let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
+        return try explaining { try HomeRepair.run(Home(settings.home), unlock, progress) }
+    }
+
+    /// Makes anew what follows from the messages where it does not hold, and looks at everything again.
+    private static func mend(
+        _ settings: NodeSettings, _ rescued: DoctorReport
+    ) async throws -> DoctorReport {
+        var report = rescued
         let node = try await open(settings)
         do {
             let found = try await node.doctor()
@@ -71,14 +90,18 @@ extension Node {
                 try await node.rebuildSearch()
                 report.mended.append("The indexes of the search are made anew.")
             }
+            if let name = try await node.running.read({ try $0.formerName() }) {
+                // A device that may not write yet is called so once it is told.
+                _ = try? await node.running.perform(.setProfile(name: name, addresses: nil))
+            }
             let after = try await node.doctor()
             report.checks = after.checks
             report.isDamaged = after.isDamaged
-            // What was taken apart told of others whom nothing names any more.
-            let hasOthers =
-                report.advice.contains(DoctorReport.rejoin)
-                && after.advice.contains(DoctorReport.alone)
-            if !hasOthers { report.advice = after.advice }
+            // What was taken apart told more of who has it than what is left.
+            let isHeldBack = after.advice.contains {
+                $0 == DoctorReport.rejoin || $0 == DoctorReport.alone
+            }
+            if report.advice.isEmpty || !isHeldBack { report.advice = after.advice }
             if report.mended.isEmpty { report.mended.append("Nothing had to be mended.") }
         } catch {
             await node.shutdown()
@@ -86,6 +109,11 @@ extension Node {
         }
         await node.shutdown()
         return report
+    }
+
+    private static func isDamage(_ error: any Error) -> Bool {
+        if let error = error as? NodeError { return error.code == "damaged" }
+        return (error as? StoreError)?.code == .corrupt
     }
 
     private static func needsRescue(_ settings: NodeSettings) async throws -> Bool {
@@ -98,10 +126,10 @@ extension Node {
             }
             await node.shutdown()
             return report.isDamaged
-        } catch let error as NodeError where error.code == "damaged" {
-            return true
         } catch let error as NodeError where error.code == "database-gone" {
             // One that was put aside by a repair that was cut off is there to be read.
+            return true
+        } catch  where isDamage(error) {
             return true
         }
     }
@@ -135,9 +163,8 @@ extension DoctorReport {
     /// The same where nobody is known who has them.
     static let alone =
         "Nobody else is known who has what is lost, so this device does not write any more: it could "
-        + "say twice what it said before. Restore a backup: `parley recover --home FOLDER --backup FILE`. "
-        + "Without one, what is left can be read here; begin anew in another folder, with "
-        + "`parley init --home FOLDER`."
+        + "say twice what it said before. What is left can be read, and goes on as a new device: "
+        + NodeError.movingOn
 
     private func hasFailed(_ beginning: String) -> Bool {
         checks.contains { !$0.isFine && $0.name.hasPrefix(beginning) }

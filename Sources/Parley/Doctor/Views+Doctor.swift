@@ -94,12 +94,44 @@ extension Views {
     }
 
     /// Whether nobody else is known who could bring back what is lost: no other device of this
-    /// person, and nobody else in any conversation that is held.
+    /// person, and nobody else in any conversation that is held. What only own devices know, such as
+    /// who the contacts are, nobody else can bring.
     func isAlone() throws -> Bool {
         guard core.node.log.devices.count <= 1 else { return false }
+        if try lacksOfOwnSpace() { return true }
         for space in try store.spaces() where space.kind != .own {
             let members = try roster(of: space)?.members ?? []
             if members.contains(where: { $0.person != ownPerson }) { return false }
+        }
+        return true
+    }
+
+    /// Whether something of this device is missing in the space of the own devices.
+    private func lacksOfOwnSpace() throws -> Bool {
+        guard let rejoin = core.rejoin else { return false }
+        guard let own = core.ownSpace else { return true }
+        return try store.logs(in: own.number).contains { log in
+            log.device == core.node.device
+                && (!log.agreed.isWhole || log.end < rejoin.ends[log.tag] ?? 0)
+        }
+    }
+
+    /// What this person was called when they came into a conversation; nil where a card tells it.
+    func formerName() throws -> String? {
+        guard try CardReader.name(of: ownPerson, store).isEmpty else { return nil }
+        for space in try store.spaces().reversed() {
+            let name = try roster(of: space)?.member(ownPerson)?.name
+            if let name, !name.isEmpty { return name }
+        }
+        return nil
+    }
+
+    /// Whether what is held of this device's own logs has no hole.
+    func isOwnWhole() throws -> Bool {
+        for space in try store.spaces() {
+            for log in try store.logs(in: space.number) where log.device == core.node.device {
+                if !log.agreed.isWhole { return false }
+            }
         }
         return true
     }

@@ -14,6 +14,21 @@ public struct RescueReport: Sendable {
     public var losses: [String] = []
     /// Whether something was lost that tells what this device wrote.
     public var mayLackOwn = false
+    /// Whether notes or keys were lost. They tell nothing of what this device wrote.
+    public var lacksNotes = false
+    /// Whether the name of the database was lost, and it has a new one.
+    public var lacksName = true
+}
+
+extension RescueReport {
+    /// Rows of a table were lost. Of messages the records of the logs tell whose they were.
+    fileprivate mutating func lost(from table: RescueTable) {
+        switch table.name {
+        case "operation": break
+        case "value", "vault": lacksNotes = true
+        default: mayLackOwn = true
+        }
+    }
 }
 
 /// Hears how many rows of what were found; called for each.
@@ -48,7 +63,7 @@ extension SQLiteStore {
             let source = try damaged(old, of: home, &report)
             let target = try openDatabase(home.rescued, of: home)
             try target.execute("BEGIN IMMEDIATE", "beginning to rescue")
-            try copyName(source, target)
+            try copyName(source, target, &report)
             for table in RescueTable.all {
                 try copy(table, source, target, &report, progress)
             }
@@ -89,7 +104,7 @@ extension SQLiteStore {
     }
 
     private static func copyName(
-        _ source: Connection, _ target: Connection
+        _ source: Connection, _ target: Connection, _ report: inout RescueReport
     ) throws(StoreError) {
         do throws(StoreError) {
             let row = try source.prepare(
@@ -99,10 +114,11 @@ extension SQLiteStore {
                 "INSERT INTO meta (one, instance, binding, durable) VALUES (?, ?, ?, ?)")
             insert.take(row)
             try insert.run("naming the database")
+            report.lacksName = false
         } catch {
-            // It gets another name: then the guard is one of another database, and the node takes
-            // its own past back before it writes.
-            guard error.code == .corrupt else { throw error }
+            // It gets another name. Unless all is there that the guard remembers, that is one of another
+            // database then, and the node takes its own past back before it writes.
+            guard error.concernsRow else { throw error }
         }
         // Whether the index of words is wanted; it is made anew.
         do throws(StoreError) {
@@ -111,7 +127,7 @@ extension SQLiteStore {
             try target.execute("UPDATE wordState SET isOff = 1", "keeping what is indexed")
         } catch {
             // A setting that is lost is told nowhere else: words are indexed, as they are at first.
-            guard error.code == .corrupt else { throw error }
+            guard error.concernsRow else { throw error }
         }
     }
 
@@ -133,7 +149,7 @@ extension SQLiteStore {
         }
         guard walk.gapCount + copy.brokenCount > 0 else { return }
         report.losses.append("\(table.name): some of \(table.meaning) cannot be read")
-        if table.name != "operation" { report.mayLackOwn = true }
+        report.lost(from: table)
     }
 
     /// Looks for the signature of every operation that was saved, each by its own place.
@@ -183,7 +199,7 @@ extension SQLiteStore {
             let count = strangeRows.count { $0.table == table.name }
             if count == 0 { continue }
             report.losses.append("\(table.name): \(count) rows do not open (\(table.meaning))")
-            report.mayLackOwn = true
+            report.lost(from: table)
         }
         try begin(.full)
         for row in strangeRows {

@@ -1,0 +1,84 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann and ben have met; then something is taken out of ann's database that is no message.
+@Suite("A home that lost what it noted", .serialized, .timeLimit(.minutes(4)))
+struct LostNotesTests {
+    private func pair() async throws -> ProcessPair {
+        let pair = try await ProcessPair()
+        _ = try await pair.ann.client?.send(
+            conversation: "ben", texts: ["before"], replyTo: nil)
+        try await pair.agree(within: 60)
+        #expect(try await pair.ann.stop() == 0)
+        return pair
+    }
+
+    /// Spoils every page of a table, so that none of its rows can be read.
+    private func spoil(_ table: String, _ file: String) throws {
+        let pages = try SQLiteShell.run(
+            file, "SELECT pageno FROM dbstat WHERE name = '\(table)' AND pagetype = 'leaf'")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        for page in pages.split(separator: "\n").compactMap({ Int($0) }) {
+            let start = (page - 1) * 4096 + 100
+            bytes.replaceSubrange(start..<start + 3900, with: Data(repeating: 0x55, count: 3900))
+        }
+        let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file))
+        try handle.write(contentsOf: bytes)
+        try handle.close()
+    }
+
+    /// None of this tells what the device wrote: all its operations are there, as far as its guard knows.
+    @Test(
+        "but no operation goes on by itself after a repair, with its name and its contacts",
+        arguments: ["value", "meta"])
+    func notes(table: String) async throws {
+        let pair = try await pair()
+        try spoil(table, pair.ann.home + "/database")
+        let repair = try await pair.ann.run("doctor", "--repair")
+        #expect(repair.status == 0, "\(repair.output)")
+        #expect(repair.output.contains("✓  The guard and the database fit."))
+        let ann = try await pair.ann.start()
+        #expect(try await ann.status().readOnlyReason == nil)
+        #expect(try await ann.status().name == "ann")
+        #expect(try await ann.contacts().map(\.state) == ["accepted"])
+        _ = try await ann.send(conversation: "ben", texts: ["after"], replyTo: nil)
+        try await pair.agree(within: 60)
+        for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
+    @Test("of its own settings alone is told the way that works, and has its contacts by it")
+    func settings() async throws {
+        let pair = try await pair()
+        let file = pair.ann.home + "/database"
+        _ = try SQLiteShell.run(
+            file,
+            """
+            DELETE FROM operation WHERE log IN (SELECT l.number FROM log l JOIN space s
+            ON s.number = l.space WHERE s.kind = 0 AND l.lane <> 0)
+            """)
+        let repair = try await pair.ann.run("doctor", "--repair")
+        #expect(repair.status == 1 && repair.output.contains("lost in your settings and contacts"))
+        #expect(!repair.output.contains("Run the node where"), "\(repair.output)")
+        #expect(repair.output.contains("parley backup create --home \(pair.ann.home) FILE"))
+        #expect(!repair.output.contains("parley init"), "\(repair.output)")
+
+        // As it is told.
+        let backup = pair.folder.path + "/ann.parley"
+        let code = pair.folder.path + "/code"
+        try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        #expect(try await pair.ann.run("backup", "create", backup).status == 0)
+        let again = NodeProcess(
+            home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let recovered = try await again.run(
+            "recover", "--backup", backup, "--code-file", code, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        #expect(try await again.run("contacts").output.contains("ben"))
+        let ann = try await again.start()
+        try await eventually("ben is a contact again", on: [again, pair.ben]) {
+            try await ann.contacts().contains { $0.name == "ben" && $0.state == "accepted" }
+        }
+        for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+}
