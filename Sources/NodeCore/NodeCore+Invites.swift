@@ -166,10 +166,15 @@ extension NodeCore {
         guard now.wall < invite.expires else { return .failure(.expired) }
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
         if try contact(invite.person, store)?.isBlocked == true { return .failure(.blocked) }
-        if try isAccepted(invite.person, store) {
-            return try alias.isEmpty
-                ? .success(.done)
-                : setAlias(alias, of: invite.person, at: now, store, &random, &effects)
+        if try isAccepted(invite.person, store), !alias.isEmpty {
+            _ = try setAlias(alias, of: invite.person, at: now, store, &random, &effects)
+        }
+        // Of a contact as well: after a recovery they are elsewhere, with another device, and may not
+        // know any more who their contacts were. Where that device is linked, both know.
+        if try isAccepted(invite.person, store), let device = invite.target?.device,
+            isLinked(device)
+        {
+            return .success(.done)
         }
         try store.setValue(
             PendingInvite(invite: invite, alias: alias).bytes, .introduction,

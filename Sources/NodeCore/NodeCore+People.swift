@@ -259,6 +259,10 @@ extension NodeCore {
         if !alias.isEmpty { contact.alias = alias }
         switch contact.state {
         case .accepted, .requested:
+            // They may be elsewhere by now, with another device.
+            try keep(card, at: now, store, &effects)
+            areRelaysStale = true
+            try seek(card.person, at: now, store, &effects)
             return try alias.isEmpty
                 ? .success(.done)
                 : setAlias(alias, of: card.person, at: now, store, &random, &effects)

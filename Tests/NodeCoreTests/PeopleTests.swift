@@ -262,6 +262,26 @@ struct PeopleTests {
         return try #require(try node.invite(with: secret))
     }
 
+    @Test("Attack 171: an invite in a contact's name leads to nobody but the contact")
+    func forgedInvite() throws {
+        try world.introduce(ann, ben)
+        world.run(for: 5_000)
+        let mallory = try world.addNode("mallory")
+        world.partition([ann], [ben, mallory])
+        world.run(for: 60_000)
+        var invite = try openInvite(mallory, 9)
+        invite.person = ann.person
+        try ben.perform(.acceptInvite(invite, alias: ""))
+        world.run(for: 60_000)
+        #expect(!ben.isLinked(to: mallory) && !ben.isLinked(to: ann))
+        #expect(try ben.noted(mallory) == nil && mallory.noted(ben) == nil)
+        #expect(try ben.state(of: ann) == .accepted)
+        world.heal()
+        world.run(for: 400_000)
+        #expect(ben.isLinked(to: ann))
+        #expect(try NodeCore.takenInvite(of: ann.person, in: ben.store) == nil)
+    }
+
     @Test("an alias is kept of who is a contact already, of who is asked, and can be changed")
     func aliases() throws {
         try world.introduce(ann, ben)

@@ -1,0 +1,58 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// Ann has lost everything, and came back by her recovery code with what ben knows. Cara is a contact
+/// of hers still, and ann does not know it.
+@Suite("A friend of somebody who came back", .serialized, .timeLimit(.minutes(4)))
+struct RecoveredFriendTests {
+    private func comeBack(_ all: Neighbours) async throws -> NodeProcess {
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        #expect(try await all.ann.run("send", "cara", "hi").status == 0)
+        try await eventually("cara has it", on: [all.cara]) {
+            try await all.texts("ann", of: all.cara) == ["hi"]
+        }
+        #expect(try await all.ann.stop() == 0)
+        let code = all.folder.path + "/code"
+        try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let invite = try await all.client(all.ben).invite(hours: 1).link
+        let again = NodeProcess(
+            home: all.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
+        let recovered = try await again.run(
+            "recover", "--code-file", code, "--from", invite, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        try await again.start()
+        return again
+    }
+
+    @Test("gets in by a new invite or card, and what waited arrives", arguments: [true, false])
+    func anew(isInvite: Bool) async throws {
+        let all = try await Neighbours()
+        let again = try await comeBack(all)
+        let ann = try await all.client(again)
+        #expect(try await all.cara.run("send", "ann", "are you there").status == 0)
+        if isInvite {
+            let invite = try await ann.invite(hours: 1).link
+            #expect(try await all.cara.run("accept", invite).status == 0)
+        } else {
+            let card = try await ann.card().text
+            #expect(try await all.cara.run("contact", "request", card).status == 0)
+            try await eventually("ann is asked", on: [again]) {
+                try await ann.contacts().contains { $0.name == "cara" && $0.state == "pending" }
+            }
+            #expect(try await again.run("contact", "accept", "cara").status == 0)
+        }
+        try await eventually("what waited is there", on: [again, all.cara]) {
+            guard
+                try await ann.contacts().contains(where: {
+                    $0.name == "cara" && $0.state == "accepted"
+                }), try await ann.conversations().contains(where: { $0.name == "cara" })
+            else { return false }
+            return try await all.texts("cara", of: again).contains("are you there")
+        }
+        #expect(try await all.client(all.cara).contacts().map(\.state) == ["accepted"])
+        for node in [again, all.ben, all.cara] { #expect(try await node.stop() == 0) }
+    }
+}
