@@ -161,7 +161,6 @@ extension NodeCore {
         try spreadDevices(
             in: spaces, ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
             &effects)
-        try askForgotten(at: now, store, &random, &effects)
     }
 
     private mutating func spreadDevices(

@@ -17,10 +17,11 @@ extension NodeIdentity {
             // A space is told what it has not seen yet: that alone may be no whole log.
             let known = best?.encoded ?? []
             let all = known + operations.filter { !known.contains($0) }
-            // What does not hold is nobody's.
-            guard
-                let log = (try? IdentityLog(operations: all))
-                    ?? (try? IdentityLog(operations: operations)),
+            // What does not hold is nobody's log.
+            let joined = try? IdentityLog(operations: all)
+            // The same: what came whole may hold by itself.
+            let alone = try? IdentityLog(operations: operations)
+            guard let log = joined ?? alone,
                 log.certificate(of: device) != nil || log.revoked.contains(device),
                 log.operations.count > best?.operations.count ?? 0
             else { return }

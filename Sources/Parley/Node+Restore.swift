@@ -184,9 +184,6 @@ private struct Restoring {
         }
         let (about, identity) = try check.maker(with: found)
         try foldSpaces(of: identity.person, store)
-        try store.transact(.normal) {
-            try NodeCore.noteForgotten(by: identity.person, in: store)
-        }
         store.expectBulk(false)
         var report = try NewDevice.make(
             of: identity, keeping: keep, code: code, in: store)

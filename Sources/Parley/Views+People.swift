@@ -34,14 +34,6 @@ extension Views {
                     linked: linked,
                     notices[person] ?? []))
         }
-        // They are asked to be contacts once this device runs.
-        for person in try NodeCore.forgotten(in: store)
-        where !known.contains(person) && invites[person] == nil {
-            views.append(
-                try view(
-                    person, state: "known", isVerified: false, linked: linked,
-                    notices[person] ?? []))
-        }
         return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
     }
 

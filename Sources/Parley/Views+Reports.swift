@@ -131,9 +131,11 @@ extension Views {
                     + "is lost, `parley doctor --repair` saves what can be read.")
         }
         if let rejoin = core.rejoin {
+            // A database that does not say is damaged, and others may help.
+            let isAlone = (try? isAlone()) == true
             warnings.append(
                 "Nothing is written until this node has its own past back: \(rejoin.reason). "
-                    + ((try? isAlone()) == true
+                    + (isAlone
                         ? "Nobody else is known who has it: "
                         : "It comes from any contact that is reached; if nobody has it: ")
                     + NodeError.movingOn)

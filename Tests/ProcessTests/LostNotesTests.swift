@@ -48,7 +48,7 @@ struct LostNotesTests {
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
-    @Test("of its own settings alone is told the way that works, and has its contacts by it")
+    @Test("of its own settings alone is told the way that works, and writes again by it")
     func settings() async throws {
         let pair = try await pair()
         let file = pair.ann.home + "/database"
@@ -74,11 +74,8 @@ struct LostNotesTests {
         let recovered = try await again.run(
             "recover", "--backup", backup, "--code-file", code, "--yes")
         #expect(recovered.status == 0, "\(recovered.output)")
-        #expect(try await again.run("contacts").output.contains("ben"))
         let ann = try await again.start()
-        try await eventually("ben is a contact again", on: [again, pair.ben]) {
-            try await ann.contacts().contains { $0.name == "ben" && $0.state == "accepted" }
-        }
+        #expect(try await ann.status().readOnlyReason == nil)
         for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
     }
 }
