@@ -113,7 +113,8 @@ public enum Causality {
             bounds[log.tag] = log.bound?.sequence ?? .max
         }
         for log in logs {
-            var next: UInt64 = 0
+            // What stands below a floor is named by nobody who comes back, nor then what it alone had named.
+            var next = log.unnamedBase
             while let bound = bounds[log.tag], next < bound {
                 let stored = try store.headers(
                     in: log.number, next...bound - 1, limit: headerStride)
