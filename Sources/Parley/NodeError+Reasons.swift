@@ -316,10 +316,10 @@ extension NodeError {
     }
 
     /// How a person goes on with all that is left where this device may not write any more.
-    static let movingOn =
+    public static let movingOn =
         "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "
-        + "recovery code, where FOLDER is a new one. It keeps who you are, your contacts and your "
-        + "messages."
+        + "recovery code, where FOLDER is a new one. It keeps who you are, and what the backup says "
+        + "it holds."
 
     private static let newDevice =
         "Keep the folder: if the right file is found, put it back there. Else make a new device in "

@@ -40,7 +40,8 @@ struct DeviceList: NodeCommand {
         guard !output.json else { return }
         if devices.contains(where: { $0.isThis && $0.state == "compromised" }) {
             return World.current.advise(
-                "this device wrote two histories, and may change nothing any more. \(Self.movingOn)"
+                "this device wrote two histories, and may change nothing any more. Go on with a new "
+                    + "device: \(NodeError.movingOn)"
             )
         }
         for device in devices where device.state == "compromised" {
@@ -52,11 +53,6 @@ struct DeviceList: NodeCommand {
             World.current.advise("one device: parley device link adds another")
         }
     }
-
-    /// As it is said where such a device is refused something.
-    private static let movingOn =
-        "Go on with a new device: `parley backup create FILE`, then `parley recover --home FOLDER "
-        + "--backup FILE` with the recovery code"
 
     static func text(_ devices: [DeviceView]) -> String {
         Table(
