@@ -1,5 +1,6 @@
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySealing
 public import ParleySimulation
 import ParleyWire
@@ -98,7 +99,9 @@ public final class NoStorms: Checker {
     public func settled(_ world: World) throws {
         guard let begun else { return }
         try waitForSilence(in: world)
-        let useful = Self.gain(from: begun.held, to: try Self.holdings(in: world))
+        let useful =
+            try Self.gain(from: begun.held, to: Self.holdings(in: world))
+            + Self.forgottenByteCount(in: world)
         let spent = world.honestByteCount - begun.bytes
         // Every node may be brought the same by two peers at once, before either knows better.
         let links = world.linkCount - begun.links + world.nodes.count * world.nodes.count
@@ -147,14 +150,38 @@ public final class NoStorms: Checker {
         }
     }
 
+    /// Bytes that told somebody that an invitation was taken back, and were forgotten with it: the whole
+    /// control log as members hold it, for each device that is out and holds less.
+    private static func forgottenByteCount(in world: World) throws -> Int {
+        var most: [SpaceID: Int] = [:]
+        var less: [(space: SpaceID, bytes: Int)] = []
+        for node in world.honestNodes {
+            for (space, logs) in try node.eachSpace() {
+                let bytes = try logs.filter { $0.lane == .control }.reduce(0) {
+                    $0 + (try byteCount(of: $1, in: node.store))
+                }
+                most[space.id] = max(most[space.id] ?? 0, bytes)
+                let takesPart = try node.roster(of: space)?.takesPart(node.identity.device)
+                if takesPart != true { less.append((space.id, bytes)) }
+            }
+        }
+        return less.reduce(0) { $0 + (most[$1.space] ?? 0) - $1.bytes }
+    }
+
+    private static func byteCount(
+        of log: LogRecord, in store: some LogStore
+    ) throws(StoreError) -> Int {
+        try store.operations(in: log.number, 0...UInt64.max, limit: .max)
+            .reduce(0) { $0 + $1.operation.byteCount }
+    }
+
     private static func holdings(in world: World) throws -> Holdings {
         var holdings: Holdings = [:]
         for node in world.honestNodes {
             for (_, logs) in try node.eachSpace() {
                 for log in logs {
                     holdings[node.identity.device, default: [:]][log.tag, default: 0] +=
-                        try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
-                        .reduce(0) { $0 + $1.operation.byteCount }
+                        try byteCount(of: log, in: node.store)
                 }
             }
         }

@@ -25,6 +25,8 @@ extension NodeCore {
         }
         switch refusal {
         case .busy(let delay): rest(relay, for: UInt64(delay), at: now, &effects)
+        // Like one that the peer did not hear.
+        case .noMailbox where asked.question == .passing: break
         case .noMailbox where asked.question.isLetter:
             absent(asked.mailbox, on: relay, for: Self.absencePause, at: now, &effects)
         case .noMailbox:
@@ -45,6 +47,8 @@ extension NodeCore {
     ) throws(StoreError) {
         guard asked.question != .whatever else { return }
         try count(.relay, store)
+        // The peer may have withdrawn this right to write: the signal is lost, and nothing waits for it.
+        if asked.question == .passing { return }
         if asked.question.isLetter {
             // It may be the card that is wrong: others are served all the same.
             absent(asked.mailbox, on: relay, for: Self.keysInterval, at: now, &effects)

@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRelaying
+import ParleySignalling
 import ParleySimulation
 import ParleyWire
 import Testing
@@ -28,6 +29,37 @@ struct BusyRelayTests {
         try pair.say("hello again", by: pair.ann)
         pair.world.run(for: 10_000)
         #expect(try pair.ben.texts(in: pair.space) == ["hello again"])
+    }
+
+    /// Everything else that was on its way to that relay waited for an hour.
+    @Test("and does not pass on a call to whoever blocked the caller, takes all else at once")
+    func forbiddenSignal() throws {
+        let pair = try Pair(seed: 74)
+        let (world, ann) = (pair.world, pair.ann)
+        let cara = try world.addNode("cara")
+        try world.use(pair.relay, by: cara)
+        try world.introduce(ann, cara)
+        world.run(for: 30_000)
+        let other = try #require(
+            try ann.store.spaces().last { $0.kind == .direct && $0.id != pair.space }
+        ).id
+        world.keepToRelays()
+        world.run(for: 60_000)
+        _ = try world.perform(.answerContact(ann.identity.person, .block), on: pair.ben)
+        world.run(for: 10_000)
+        var refused = 0
+        world.onStep = { step in
+            guard step.node === ann,
+                case .relay(_, .answered(_, .refused(let refusal))) = step.input
+            else { return }
+            if refusal == .forbidden || refusal == .noMailbox { refused += 1 }
+        }
+        _ = try world.perform(.call(pair.space, .microphone), on: ann)
+        world.run(for: 10_000)
+        #expect(refused > 0)
+        try world.type("hello", on: ann, in: other)
+        world.run(for: 10_000)
+        #expect(try cara.texts(in: other) == ["hello"])
     }
 
     @Test("is not asked again and again for mailboxes that it makes for tickets alone")

@@ -83,7 +83,8 @@ public final class SimulationRun {
             if isHealed {
                 let difference = try heal(until: end)
                 if world.wasCutShort { return summary(slowness) }
-                if let difference { return summary(.stuck(difference)) }
+                // A promise that broke ended the wait: it says more than what differs.
+                if let difference, jury.verdict == nil { return summary(.stuck(difference)) }
             } else {
                 try pass(until: end, from: origin)
                 if world.wasCutShort { return summary(slowness) }
