@@ -79,7 +79,7 @@ public final class SimulationRun {
             end += phase.for.milliseconds
             isHealed = phase.heal == true
             recording?.phase("\(place + 1): \(phase.title)")
-            stage.begin(phase)
+            try stage.begin(phase)
             if isHealed {
                 let difference = try heal(until: end)
                 if world.wasCutShort { return summary(slowness) }
@@ -112,7 +112,7 @@ public final class SimulationRun {
             let time = moments.compactMap { $0 }.min() ?? end
             if time > world.now { world.run(for: time - world.now) }
             stage.joinDue()
-            stage.endLate()
+            try stage.endLate()
             if let act, origin + act.at.milliseconds <= world.now,
                 act.at.milliseconds < end - origin
             {
@@ -136,7 +136,7 @@ public final class SimulationRun {
         var difference: String?
         while world.now < end, jury.verdict == nil, !world.wasCutShort {
             world.run(for: min(5_000, end - world.now))
-            stage.endLate()
+            try stage.endLate()
             difference = try Convergence.difference(in: world)
             // Who is still kept away is not waited for, and will have to be.
             if difference != nil || stage.nextLate != nil {

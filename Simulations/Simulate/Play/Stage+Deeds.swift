@@ -225,7 +225,7 @@ extension Stage {
     }
 
     /// Opens an invite, which a friend takes.
-    private mutating func invite(_ user: String, by node: SimulatedNode) throws -> Bool {
+    mutating func invite(_ user: String, by node: SimulatedNode) throws -> Bool {
         guard let friend = self.node(user), !friend.isDown else { return false }
         let secret = (0..<Invite.secretByteCount).map { _ in
             UInt8(truncatingIfNeeded: random.next())

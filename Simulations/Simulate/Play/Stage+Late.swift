@@ -11,6 +11,8 @@ enum LateDeed {
     case giveUp(CallID, dies: Bool)
     /// Somebody who was kept away is let in again.
     case letIn(PersonID)
+    /// Somebody who was kept away, and kept this person away, is given a new invite.
+    case makeUp(user: String, tries: Int)
 }
 
 /// What people do that ends later, and what strangers do.
@@ -37,6 +39,14 @@ extension Stage {
                 perform(.answerContact(person, .block), on: node) != nil
             else { return false }
             later(time, by: node, .letIn(person))
+            // Neither may write into the other's inbox any more, and neither can say how to: with relays
+            // alone nothing but a new invite brings them together (Protocol/06, "Inboxes").
+            let isMutual = try world.nodes.contains {
+                try $0.identity.person == person && $0.keepsAway(node.identity.person)
+            }
+            if isMutual, world.hasRelaysOnly {
+                later(time, by: node, .makeUp(user: user, tries: Self.tryCountMax))
+            }
             return true
         case .intrude(let place):
             guard strangers.indices.contains(place) else { return false }
@@ -62,17 +72,17 @@ extension Stage {
     var nextLate: UInt64? { late.map(\.time).min() }
 
     /// Does what is due; all of it, once faults are over.
-    mutating func endLate(all: Bool = false) {
+    mutating func endLate(all: Bool = false) throws {
         let due = late.filter { all || $0.time <= world.now }
         late.removeAll { all || $0.time <= world.now }
-        for one in due where !end(one.deed, by: one.user) {
+        for one in due where try !end(one.deed, by: one.user) {
             // Whoever is down or takes back what it forgot does it when it can.
             late.append((world.now + 5_000, one.user, one.deed))
         }
     }
 
     /// Returns whether it is done with.
-    private mutating func end(_ deed: LateDeed, by user: String) -> Bool {
+    private mutating func end(_ deed: LateDeed, by user: String) throws -> Bool {
         guard let node = self.node(user) else { return true }
         switch deed {
         case .giveUp(let call, let dies):
@@ -91,6 +101,26 @@ extension Stage {
             }
             return devices.contains { perform(.answerContact(person, .unblock), on: $0) != nil }
                 || node.refusal != nil
+        case .makeUp(let user, let tries):
+            if try makeUp(node, with: user) || tries == 0 { return true }
+            later(VirtualTime(milliseconds: 5_000), by: node, .makeUp(user: user, tries: tries - 1))
+            return true
         }
+    }
+
+    /// How often a new invite is tried: a person's devices may all be down, or revoked.
+    private static let tryCountMax = 120
+
+    /// Gives somebody a new invite, once neither keeps the other away.
+    private mutating func makeUp(_ node: SimulatedNode, with user: String) throws -> Bool {
+        guard let person = self.node(user)?.identity.person else { return true }
+        let hosts = world.nodes.filter { $0.identity.person == node.identity.person && !$0.isDown }
+        let guests = world.nodes.filter { $0.identity.person == person && !$0.isDown }
+        for host in hosts where try !host.keepsAway(person) {
+            for guest in guests where try !guest.keepsAway(node.identity.person) {
+                if try invite(guest.name, by: host) { return true }
+            }
+        }
+        return false
     }
 }

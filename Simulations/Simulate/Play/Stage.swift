@@ -93,8 +93,8 @@ struct Stage {
     // MARK: Phases
 
     /// What is so in all of a phase.
-    mutating func begin(_ phase: Scenario.Phase) {
-        if phase.heal == true { return end() }
+    mutating func begin(_ phase: Scenario.Phase) throws {
+        if phase.heal == true { return try end() }
         world.model = LinkModel(scenario.links.default)
         setModels()
         world.durabilityDelay = 0...(phase.faults?.diskDelayMs ?? 0)
@@ -111,7 +111,7 @@ struct Stage {
     }
 
     /// All faults are over.
-    private mutating func end() {
+    private mutating func end() throws {
         for node in world.nodes { node.store.failNoMore() }
         for relay in world.relays.indices { _ = befall(relay, .up) }
         world.model = LinkModel()
@@ -124,7 +124,7 @@ struct Stage {
         parted = nil
         world.heal()
         world.startAll()
-        endLate(all: true)
+        try endLate(all: true)
         // A call that nobody ends would go on for ever.
         for node in world.nodes {
             guard let call = node.core.calls.current else { continue }
