@@ -86,27 +86,36 @@ final class NodeNetwork: LinkOutlet {
     var refusals: [String: Int] {
         var refusals = state.withLock { $0.rejections }
         let counters = transport.counters
-        let counts = [
-            ("too-many", counters.tooManyConnections + counters.tooManyUnauthenticated),
-            ("too-many-strangers", counters.tooManyStrangers),
-            ("displaced", counters.displaced),
-            ("handshake-rate", counters.handshakeRate),
-            ("handshake-timeout", counters.handshakeTimeout),
-            ("idle", counters.idle), ("slow-reader", counters.slowReader),
-        ]
-        for (code, count) in counts where count > 0 {
-            refusals["connection-\(code)"] = Int(clamping: count)
+        for refusal in ConnectionRefusal.allCases {
+            let count = Self.count(of: refusal, in: counters)
+            guard count > 0 else { continue }
+            refusals[ConnectionRefusal.prefix + refusal.rawValue] = Int(clamping: count)
         }
         return refusals
     }
 
+    private static func count(
+        of refusal: ConnectionRefusal, in counters: TransportCounters
+    ) -> UInt64 {
+        switch refusal {
+        case .tooMany: counters.tooManyConnections + counters.tooManyUnauthenticated
+        case .tooManyStrangers: counters.tooManyStrangers
+        case .displaced: counters.displaced
+        case .handshakeRate: counters.handshakeRate
+        case .handshakeTimeout: counters.handshakeTimeout
+        case .idle: counters.idle
+        case .slowReader: counters.slowReader
+        }
+    }
+
     func count(_ rejection: LinkRejection) {
-        state.withLock { $0.rejections["link-\(rejection.code)", default: 0] += 1 }
-        logger.debug("a link was refused", metadata: ["reason": "\(rejection.code)"])
+        let code = LinkRefusal(rejection).rawValue
+        state.withLock { $0.rejections[LinkRefusal.prefix + code, default: 0] += 1 }
+        logger.debug("a link was refused", metadata: ["reason": "\(code)"])
     }
 
     func count(_ refusal: PipeRefusal) {
-        state.withLock { $0.rejections["pipe-\(refusal.rawValue)", default: 0] += 1 }
+        state.withLock { $0.rejections[PipeRefusal.prefix + refusal.rawValue, default: 0] += 1 }
     }
 
     // MARK: Listening

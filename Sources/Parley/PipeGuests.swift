@@ -1,5 +1,5 @@
 /// Why the shell ended a link that ran through a pipe.
-enum PipeRefusal: String, Sendable {
+enum PipeRefusal: String, CaseIterable, Sendable {
     /// All places were taken by others who had come just before.
     case tooManyStrangers = "too-many-strangers"
     /// It gave way to another one.

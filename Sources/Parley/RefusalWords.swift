@@ -1,10 +1,30 @@
 import ParleyNodeCore
 
 extension NodeStatus {
-    /// What a code in ``refusals`` means, for who reads the count; nil for codes of connections, which say
-    /// it themselves.
+    /// What a code in ``refusals`` means, for who reads the count; nil for a code that is none, as one of a
+    /// newer version.
     public static func meaning(ofRefusal code: String) -> String? {
-        Refusal(rawValue: code)?.meaning
+        func word(behind prefix: String) -> String? {
+            code.hasPrefix(prefix) ? String(code.dropFirst(prefix.count)) : nil
+        }
+        if let word = word(behind: LinkRefusal.prefix) {
+            return LinkRefusal(rawValue: word)?.meaning
+        }
+        if let word = word(behind: ConnectionRefusal.prefix) {
+            return ConnectionRefusal(rawValue: word)?.meaning
+        }
+        if let word = word(behind: PipeRefusal.prefix) {
+            return PipeRefusal(rawValue: word)?.meaning
+        }
+        return Refusal(rawValue: code)?.meaning
+    }
+
+    /// Every code that ``refusals`` can hold.
+    static var refusalCodes: [String] {
+        Refusal.allCases.map(\.rawValue)
+            + LinkRefusal.allCases.map { LinkRefusal.prefix + $0.rawValue }
+            + ConnectionRefusal.allCases.map { ConnectionRefusal.prefix + $0.rawValue }
+            + PipeRefusal.allCases.map { PipeRefusal.prefix + $0.rawValue }
     }
 }
 

@@ -1,16 +1,21 @@
-import Parley
 import ParleyNodeCore
 import Testing
 
+@testable import Parley
+
 @Suite("What a node refused")
 struct RefusalWordsTests {
-    @Test("is told in words of its own for each code, and none for a code that says it itself")
+    @Test("is told in words of its own for each code that it can be counted under")
     func words() throws {
-        let all = try Refusal.allCases.map {
-            try #require(NodeStatus.meaning(ofRefusal: $0.rawValue), "\($0)")
-        }
+        let codes = NodeStatus.refusalCodes
+        #expect(Set(codes).count == codes.count)
+        let some = ["link-undecipherable", "connection-idle", "pipe-displaced"]
+        #expect(Set(codes).isSuperset(of: some + Refusal.allCases.map(\.rawValue)))
+        let all = try codes.map { try #require(NodeStatus.meaning(ofRefusal: $0), "\($0)") }
         #expect(Set(all).count == all.count)
-        #expect(all.allSatisfy { !$0.isEmpty && $0.count < 100 && $0.last != "." })
-        #expect(NodeStatus.meaning(ofRefusal: "connection-timeout") == nil)
+        #expect(all.allSatisfy { !$0.isEmpty && $0.count < 120 && $0.last != "." })
+        for code in ["link-", "link-tooLarge", "connection-closed", "undecipherable", ""] {
+            #expect(NodeStatus.meaning(ofRefusal: code) == nil, "\(code)")
+        }
     }
 }
