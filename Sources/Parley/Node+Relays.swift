@@ -9,7 +9,17 @@ import ParleyWire
 /// The part of ``NodeService`` that is about relays.
 extension Node {
     /// Relays that the person's devices use, and how the connections to them are.
-    public func relays() async throws -> [RelayView] { try await read { try $0.relays() } }
+    public func relays() async throws -> [RelayView] {
+        let views = try await read { try $0.relays() }
+        if network.isRunning, !network.isOffline { return views }
+        // Nothing is called, whatever the core waits for.
+        let state = network.isRunning ? "offline" : "idle"
+        return views.map { view in
+            var view = view
+            view.state = state
+            return view
+        }
+    }
 
     /// Uses a relay, by the text that `parley relay run` prints.
     public func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
@@ -46,12 +56,10 @@ extension Node {
     public func outbox() async throws -> [OutboxView] { try await read { try $0.outbox() } }
 
     private func view(of relay: NoiseKey) async throws -> RelayView {
-        try await read { views in
-            guard let view = try views.relays().first(where: { $0.relay == "\(relay)" }) else {
-                throw NodeError("unknown-relay", "That relay is not used.")
-            }
-            return view
+        guard let view = try await relays().first(where: { $0.relay == "\(relay)" }) else {
+            throw NodeError("unknown-relay", "That relay is not used.")
         }
+        return view
     }
 
     private static func ticket(_ text: String) throws -> [UInt8] {

@@ -24,8 +24,9 @@ public struct RelayView: Codable, Equatable, Sendable {
     public var relay: String
     /// Where it is, as `host:port`.
     public var addresses: [String]
-    /// `connected`, `reading` (what lay there is being fetched), `ticket-needed` (it is reached, and
-    /// keeps nothing for this device), `unreachable`, or `idle` where the node does not run.
+    /// `connected`, `reading` (what lay there is being fetched), `connecting`, `ticket-needed` (it is
+    /// reached, and keeps nothing for this device), `unreachable`; `offline` where the node is cut off,
+    /// and `idle` where it does not run or does not call this relay.
     public var state: String
     /// Until when it is still read, in Unix milliseconds; nil for one that is in use.
     public var until: UInt64?

@@ -1,4 +1,5 @@
 import Foundation
+import ParleyNodeCore
 import ParleyRelayServer
 import ParleyRelaying
 import ParleyTransport
@@ -46,6 +47,18 @@ private struct Friends {
         }
     }
 
+    /// Waits until a node that is offline has lost its relay, or called it in vain, and says why.
+    func eventuallyCutOff(_ node: Node) async throws {
+        try await eventually("the relay is called in vain", on: node) {
+            try await $0.read { views in
+                let states = views.core.relayStates
+                return states.contains { $0.failureCount > 0 }
+                    && !states.contains(where: \.isConnected)
+            }
+        }
+        #expect(try await node.relays().map(\.state) == ["offline"])
+    }
+
     func eventuallyReads(_ texts: [String], _ node: Node, from name: String) async throws {
         try await eventually("\(texts) came", on: node) {
             try await $0.messages(conversation: name, before: nil, limit: 10).messages
@@ -85,7 +98,7 @@ struct OfflineTests {
             let status = try await $0.status()
             return status.isOffline && status.links.isEmpty
         }
-        try await all.eventuallyRelay("unreachable", of: all.ann)
+        try await all.eventuallyCutOff(all.ann)
         try await eventually("ben has none either", on: all.ben) {
             try await $0.status().links.isEmpty
         }
@@ -114,7 +127,7 @@ struct OfflineTests {
         _ = try await all.ann.accept(link: cara.invite(hours: 1).link, alias: nil)
         _ = try await all.ann.addRelay(
             RelayText(key: all.relay.key, addresses: all.relay.endpoints.map { "\($0)" }).text)
-        try await all.eventuallyRelay("unreachable", of: all.ann)
+        try await all.eventuallyCutOff(all.ann)
         let after = all.ann.network.transport.counters
         #expect(after.dialled == before.dialled && after.dialFailures == before.dialFailures)
         #expect(try await all.ann.status().links.isEmpty)

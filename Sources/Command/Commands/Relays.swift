@@ -33,9 +33,31 @@ struct RelaysList: NodeCommand {
         try Output.show(relays, json: output.json, as: Self.text(relays))
         guard !output.json else { return }
         if relays.isEmpty { World.current.advise("no relay: parley relays add TEXT uses one") }
+        try await Self.sayWhyIdle(relays, node)
         if relays.contains(where: { $0.state == "ticket-needed" }) {
             World.current.advise(
                 "that relay asks for a ticket: parley relays add TEXT --ticket TICKET shows it one")
+        }
+    }
+
+    /// Says why relays are not connected, where the reason is no fault of theirs.
+    static func sayWhyIdle(_ relays: [RelayView], _ node: any NodeService) async throws {
+        if relays.contains(where: { $0.state == "offline" }) {
+            World.current.advise("this node is cut off: parley offline off ends that")
+        }
+        guard relays.contains(where: { $0.state == "idle" }) else { return }
+        let status = try await node.status()
+        guard !status.isRunning else { return }
+        // A home that may not be written is not run.
+        let way = status.readOnlyReason == nil ? ": parley run" : ""
+        World.current.advise("no node runs, so nothing is connected" + way)
+    }
+
+    private static func state(_ relay: RelayView) -> String {
+        switch relay.state {
+        case "idle", "offline": "not connected"
+        case "ticket-needed": "ticket needed"
+        default: relay.state
         }
     }
 
@@ -44,7 +66,7 @@ struct RelaysList: NodeCommand {
             relays.map { relay in
                 [
                     String(relay.relay.prefix(12)), relay.addresses.joined(separator: ", "),
-                    relay.state,
+                    state(relay),
                     relay.until.map { "read until \(Clock().moment($0))" } ?? "",
                 ]
             }
@@ -76,6 +98,7 @@ struct RelaysAdd: NodeCommand {
     func run(with node: any NodeService) async throws {
         let relay = try await node.addRelay(text, tickets: ticket)
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
+        if !output.json { try await RelaysList.sayWhyIdle([relay], node) }
     }
 }
 
@@ -117,6 +140,7 @@ struct RelaysMove: NodeCommand {
     func run(with node: any NodeService) async throws {
         let relay = try await node.moveRelay(relay, to: text)
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
+        if !output.json { try await RelaysList.sayWhyIdle([relay], node) }
     }
 }
 
