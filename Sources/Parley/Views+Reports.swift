@@ -60,12 +60,7 @@ extension Views {
     }
 
     private func readOnlyReason() throws -> String? {
-        switch bar {
-        case .readOnly: return "the home may not be written"
-        case .full: return "the disk was full when it was opened"
-        case .damaged(let note): return "the database is damaged (\(note.what))"
-        case nil: break
-        }
+        if let bar { return bar.reason }
         if core.node.isRevoked { return "another device of yours has revoked this one" }
         if let rejoin = core.rejoin { return rejoin.reason }
         let isForked = try forkedDevices().contains(core.node.device.description)
@@ -179,5 +174,16 @@ extension Views {
                     operationCount: logs.reduce(0) { $0 + $1.heldCount }))
         }
         return views.sorted { ($0.name, $0.conversation) < ($1.name, $1.conversation) }
+    }
+}
+
+extension WriteBar {
+    /// Why nothing is written, as a part of a sentence.
+    var reason: String {
+        switch self {
+        case .readOnly: "the home may not be written"
+        case .full: "the disk was full when it was opened"
+        case .damaged(let note): "the database is damaged (\(note.what))"
+        }
     }
 }

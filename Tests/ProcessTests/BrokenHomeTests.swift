@@ -130,6 +130,11 @@ struct BrokenHomeTests {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0, "\(words): \(program.output)")
         }
+        let found = try await Program.run("search", "one", "--home", home)
+        #expect(
+            found.output.contains("nothing more is indexed here: the home may not be written."),
+            "\(found.output)")
+        #expect(!found.output.contains("the rest follows"))
         let doctor = try await Program.run("doctor", "--home", home)
         #expect(doctor.output.contains("–  What is shown"), "\(doctor.output)")
         for words in [["send", "notes", "four"], ["run"], ["passphrase", "remove"]] {

@@ -65,9 +65,7 @@ extension SearchDesk {
             }
             let (loaded, model) = try await vectors(of: package)
             if model.through < Int64(held) {
-                let part = 100 * Int(model.through) / max(1, held)
-                result.notes.append(
-                    "\(package.rawValue) knows \(part) % of what is held; the rest follows.")
+                result.notes.append(await note(on: model, package, held: held))
             }
             guard loaded.table.count > 0 else { continue }
             result.state = "available"
@@ -93,6 +91,16 @@ extension SearchDesk {
             result.notes.append("Found by words so far: what is meant is being read into memory.")
         }
         return result
+    }
+
+    /// How much a model knows, and what becomes of the rest.
+    private func note(
+        on model: StoredModel, _ package: ModelPackage, held: Int
+    ) async -> String {
+        let part = 100 * Int(model.through) / max(1, held)
+        let bar = await running.bar
+        let rest = bar.map { "the rest is found by its words alone: \($0.reason)" }
+        return "\(package.rawValue) knows \(part) % of what is held; \(rest ?? "the rest follows")."
     }
 
     /// Words of a question of which a model knows nothing.

@@ -170,7 +170,13 @@ actor SearchDesk {
         if isDone { return [] }
         let through = state.0.isCurrent ? state.0.through : 0
         let part = Int(100 * Double(through) / Double(max(1, state.1)))
-        return ["\(part) % of what is held is indexed; the rest follows."]
+        return ["\(part) % of what is held is indexed; \(await outlook())."]
+    }
+
+    /// What becomes of what is not indexed yet.
+    private func outlook() async -> String {
+        guard let bar = await running.bar else { return "the rest follows" }
+        return "the rest is not found, and nothing more is indexed here: \(bar.reason)"
     }
 
     // MARK: What is in memory
