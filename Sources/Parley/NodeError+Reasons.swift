@@ -213,9 +213,9 @@ extension NodeError {
         case .ownInvite:
             self.init("own-invite", "That invite is your own.", hint: "Pass it to somebody else.")
         case .expired:
-            let today = Date.now.formatted(.iso8601.year().month().day())
+            let now = MomentWords(.current).moment(SystemClock.now.wall)
             self.init(
-                "expired", "That invite has expired: this device's clock says \(today).",
+                "expired", "That invite has expired: this device's clock says \(now).",
                 hint: "Ask for a new one. If the clock is wrong, set it and take the invite again.")
         case .unknownInvite:
             self.init(

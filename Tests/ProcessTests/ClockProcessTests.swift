@@ -123,16 +123,18 @@ struct ClockProcessTests {
         let link = try await ann.start().invite(uses: 1, hours: 1).link
         let clock = try SetClock()
         try clock.set(ahead: 400 * 86_400)
-        func day() -> String {
-            Date(timeIntervalSinceNow: 400 * 86_400).formatted(.iso8601.year().month().day())
+        func moment() -> String {
+            let date = Date(timeIntervalSinceNow: 400 * 86_400)
+            return MomentWords(.current).moment(UInt64(date.timeIntervalSince1970 * 1_000))
         }
-        let before = day()
+        let before = moment()
         let accept = try Program(
             ["accept", link, "--home", ben.home], environment: clock.environment)
         #expect(try await accept.ended() == 1)
         let words = "That invite has expired: this device's clock says "
-        let days = [before, day()]
-        #expect(days.contains { accept.output.contains(words + $0) }, "\(accept.output)")
+        let moments = [before, moment()]
+        #expect(
+            moments.contains { accept.output.contains(words + $0 + ".\n") }, "\(accept.output)")
         try clock.set(ahead: 0)
         #expect(try await Program.run("accept", link, "--home", ben.home).status == 0)
         #expect(try await ann.stop() == 0)

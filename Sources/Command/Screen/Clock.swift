@@ -1,42 +1,18 @@
 import Foundation
+import Parley
 
-/// Times as a person reads them: where they are, in twenty-four hours, whatever the locale.
+/// Times in the words of the place where the person is.
 struct Clock {
-    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
-    private var calendar = Calendar(identifier: .gregorian)
+    private let words: MomentWords
 
-    init(_ zone: TimeZone = World.current.timeZone) { calendar.timeZone = zone }
+    init(_ zone: TimeZone = World.current.timeZone) { words = MomentWords(zone) }
 
     /// `Sat 25 Dec 2004`.
-    func day(_ milliseconds: UInt64) -> String {
-        let parts = parts(milliseconds)
-        let weekday = Self.days[((parts.weekday ?? 1) - 1) % 7]
-        let month = Self.months[((parts.month ?? 1) - 1) % 12]
-        return "\(weekday) \(parts.day ?? 0) \(month) \(parts.year ?? 0)"
-    }
+    func day(_ milliseconds: UInt64) -> String { words.day(milliseconds) }
 
     /// `09:14`.
-    func time(_ milliseconds: UInt64) -> String {
-        let parts = parts(milliseconds)
-        return Self.padded(parts.hour) + ":" + Self.padded(parts.minute)
-    }
+    func time(_ milliseconds: UInt64) -> String { words.time(milliseconds) }
 
     /// `25 Dec 2004 09:14`.
-    func moment(_ milliseconds: UInt64) -> String {
-        day(milliseconds).dropFirst(4) + " " + time(milliseconds)
-    }
-
-    private func parts(_ milliseconds: UInt64) -> DateComponents {
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1_000)
-        return calendar.dateComponents(
-            [.year, .month, .day, .weekday, .hour, .minute], from: date)
-    }
-
-    private static func padded(_ number: Int?) -> String {
-        let number = number ?? 0
-        return number < 10 ? "0\(number)" : "\(number)"
-    }
+    func moment(_ milliseconds: UInt64) -> String { words.moment(milliseconds) }
 }
