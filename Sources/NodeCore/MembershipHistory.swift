@@ -18,6 +18,8 @@ public struct MembershipEvent: Equatable, Sendable {
         case removed
         /// They went.
         case left
+        /// They were asked in, and did not want to.
+        case declined
         /// They may do this from then on.
         case becameRole(Role)
         /// They added devices: theirs are these from then on, ascending.
@@ -57,10 +59,52 @@ public enum MembershipHistory {
                 }
             }
         }
-        return once(
-            events.sorted {
-                $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order
-            })
+        events.sort { $0.order == $1.order ? $0.person < $1.person : $0.order < $1.order }
+        try tellDeclined(&events, judge, space, store)
+        return once(events)
+    }
+
+    /// Tells those who declined from those who left: they had not accepted since they were last out.
+    private static func tellDeclined(
+        _ events: inout [MembershipEvent], _ judge: Judge, _ space: SpaceRecord,
+        _ store: some LogStore
+    ) throws(StoreError) {
+        guard events.contains(where: { $0.change == .left }) else { return }
+        var acceptances = try acceptances(judge, space, store)[...]
+        var taking: Set<PersonID> = []
+        for (index, event) in events.enumerated() where event.holds {
+            while let next = acceptances.first, next.order < event.order {
+                taking.insert(next.person)
+                _ = acceptances.popFirst()
+            }
+            switch event.change {
+            case .founded where event.author == event.person: taking.insert(event.person)
+            case .joined: taking.insert(event.person)
+            case .removed: taking.remove(event.person)
+            case .left:
+                if taking.remove(event.person) == nil { events[index].change = .declined }
+            case .founded, .added, .declined, .becameRole, .addedDevices, .revokedDevice: break
+            }
+        }
+    }
+
+    /// Who accepted, and where; in order.
+    private static func acceptances(
+        _ judge: Judge, _ space: SpaceRecord, _ store: some LogStore
+    ) throws(StoreError) -> [(person: PersonID, order: OrderKey)] {
+        var found: [(person: PersonID, order: OrderKey)] = []
+        for log in try store.logs(in: space.number) where log.lane == .control && log.end > 0 {
+            guard let person = judge.roster.person(of: log.device) else { continue }
+            for stored in try store.operations(in: log.number, 0...log.end - 1, limit: .max)
+            where stored.operation.header.kind == .accept {
+                let place = LogTip(tag: log.tag, sequence: stored.sequence)
+                guard let stand = judge.graph.stand(at: place) else { continue }
+                let order = OrderKey(
+                    stand: stand, tag: log.tag, sequence: stored.sequence, id: stored.id)
+                found.append((person, order))
+            }
+        }
+        return found.sorted { $0.order < $1.order }
     }
 
     /// What happened, each thing once. Each device of a person may tell of the same, and each device of
@@ -72,7 +116,7 @@ public enum MembershipHistory {
             guard event.holds else { return true }
             switch event.change {
             case .joined: return come.insert(event.person).inserted
-            case .removed, .left: come.remove(event.person)
+            case .removed, .left, .declined: come.remove(event.person)
             case .founded, .added, .becameRole, .addedDevices, .revokedDevice: break
             }
             guard let change = DeviceChange(event) else { return true }
@@ -92,7 +136,7 @@ public enum MembershipHistory {
             switch event.change {
             case .addedDevices(let devices): (added, revoked) = (devices, nil)
             case .revokedDevice(let device): (added, revoked) = ([], device)
-            case .founded, .added, .joined, .removed, .left, .becameRole: return nil
+            case .founded, .added, .joined, .removed, .left, .declined, .becameRole: return nil
             }
         }
     }

@@ -133,7 +133,8 @@ public struct JoinView: Codable, Equatable, Sendable {
 public struct MembershipView: Codable, Equatable, Sendable {
     /// The conversation, in hex.
     public var conversation: String
-    /// `founded`, `added`, `joined`, `removed`, `left`, `role`, `devices-added`, `device-revoked`.
+    /// `founded`, `added`, `joined`, `removed`, `left`, `declined` (asked in, and not willing), `role`,
+    /// `devices-added`, `device-revoked`.
     public var change: String
     /// The name of whom it concerns.
     public var name: String

@@ -167,6 +167,7 @@ extension Views {
         case .joined: ("joined", nil)
         case .removed: ("removed", nil)
         case .left: ("left", nil)
+        case .declined: ("declined", nil)
         case .becameRole(let role): ("role", role.word)
         case .addedDevices: ("devices-added", nil)
         case .revokedDevice: ("device-revoked", nil)

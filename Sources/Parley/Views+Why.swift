@@ -98,103 +98,6 @@ extension Views {
         try store.spaces().filter { $0.kind == .group }
     }
 
-    // MARK: A message
-
-    private func why(message number: OperationNumber) throws -> ExplanationView {
-        guard let found = try Explanation.message(number, seenBy: core.node, in: store),
-            let stored = try store.operation(number), let log = try store.log(stored.log),
-            let space = try store.space(log.space), space.kind != .own,
-            stored.operation.header.kind == .text
-        else { throw NodeError(.unknownMessage) }
-        let roster = try roster(of: space)
-        let reference = OperationReference(
-            tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-        let id = try identifier(reference, in: space.number)
-        var facts = [Fact(about: "identifier", what: id, source: "the same on every device")]
-        let title: String
-        switch found.standing {
-        case .effective(let author):
-            let name = try name(of: author.person, in: roster)
-            title = "#\(number.rawValue) counts: \(name) could write it, as \(author.role.word)"
-        case .void(let reason):
-            title = "#\(number.rawValue) does not count: \(Self.words(reason))"
-        }
-        facts.append(
-            Fact(
-                about: "written by", what: try name(ofDevice: found.device, roster),
-                source: "signed by that device", since: stored.operation.header.wallClock))
-        if found.isForked {
-            facts.append(
-                Fact(
-                    about: "two histories", what: "its device wrote another at this place or below",
-                    source: "proven by two signatures"))
-        }
-        for device in found.devices {
-            let (what, source) = Self.words(device.state, isMember: device.isMember)
-            facts.append(
-                Fact(
-                    about: try name(ofDevice: device.device, roster), what: what, source: source,
-                    since: device.since))
-        }
-        facts += try self.facts(of: found.relays, holding: "")
-        for change in found.changes { facts += try self.facts(of: change, roster) }
-        return ExplanationView(title: title, facts: facts)
-    }
-
-    /// What is shown is the newest change: who has that.
-    private func facts(of change: ChangeExplanation, _ roster: Roster?) throws -> [Fact] {
-        let subject = change.subject.rawValue
-        var facts = [
-            Fact(
-                about: subject, what: "by you", source: "signed by your device",
-                since: change.time)
-        ]
-        for device in change.devices where device.state != .saved && device.state != .wrote {
-            let (what, source) = Self.words(device.state, isMember: device.isMember)
-            facts.append(
-                Fact(
-                    about: "\(subject): \(try name(ofDevice: device.device, roster))",
-                    what: what, source: source, since: device.since))
-        }
-        return facts + (try self.facts(of: change.relays, holding: subject + ": "))
-    }
-
-    /// Where it waits for those who are away.
-    private func facts(of relays: [NoiseKey], holding subject: String) throws -> [Fact] {
-        let choices = try choices()
-        return relays.map { relay in
-            let address = choices.first { $0.relay == relay }?.addresses.first
-            return Fact(
-                about: "\(subject)relay \(address ?? relay.short)", what: "keeps it, sealed",
-                source: "it said that it is on its disk")
-        }
-    }
-
-    private static func words(_ reason: VoidReason) -> String {
-        switch reason {
-        case .unknownView: "its author names changes of the group that nobody has"
-        case .otherAuthority: "it claims another authority than its author had seen"
-        case .outsider: "its author was not in the group, by what they had seen"
-        case .notAdmitted: "that its author came into the group does not hold"
-        case .revoked: "its author was removed, and no remover had seen so much of them"
-        }
-    }
-
-    private static func words(
-        _ state: DeviceExplanation.State, isMember: Bool
-    ) -> (String, String) {
-        switch state {
-        case .unknown where !isMember: ("is out, and not known to have it", "nothing was heard")
-        case .unknown: ("not known to have it", "nothing was heard")
-        case .wrote: ("has it", "it wrote it")
-        case .beforeItCame: ("not for it: it came later", "the group's rule for history")
-        case .saved: ("saved", "this device's own disk")
-        case .acknowledged: ("delivered", "it said so on a link")
-        case .delivered: ("delivered", "it said so in a receipt")
-        case .read: ("read", "its person said so in a receipt")
-        }
-    }
-
     // MARK: A person
 
     private func why(person: PersonID, in spaces: [SpaceRecord]) throws -> ExplanationView {
@@ -228,11 +131,26 @@ extension Views {
                     what: found.member.map {
                         "\($0.role.word), with \($0.devices.count) of their devices"
                     } ?? "not in it", source: "the group's operations"))
+            let declined = try declinedPlaces(of: person, in: space, found.reasons)
             for reason in found.reasons {
-                facts.append(try fact(reason, about: person, in: title, space))
+                var fact = try fact(reason, about: person, in: title, space)
+                if declined.contains(reason.place) { fact.what = "declined" }
+                facts.append(fact)
             }
         }
         return ExplanationView(title: "\(try bareName(of: person)), \(person.short)", facts: facts)
+    }
+
+    /// Where a person said that they go out of what they had never accepted to be in.
+    private func declinedPlaces(
+        of person: PersonID, in space: SpaceRecord, _ reasons: [ControlReason]
+    ) throws -> Set<LogTip> {
+        guard reasons.contains(where: { $0.kind == .leave }) else { return [] }
+        let events = try MembershipHistory.events(of: space, in: store)
+        return Set(
+            events.filter { $0.change == .declined && $0.person == person }.map {
+                LogTip(tag: $0.order.tag, sequence: $0.order.sequence)
+            })
     }
 
     private func fact(
@@ -377,7 +295,7 @@ extension Views {
             ? "a device could not open them: others are made soon" : "for all who are in it now"
     }
 
-    private func name(ofDevice device: DeviceID, _ roster: Roster?) throws -> String {
+    func name(ofDevice device: DeviceID, _ roster: Roster?) throws -> String {
         let person = roster?.person(of: device)
         return "\(try person.map { try name(of: $0, in: roster) } ?? "?"), \(device.short)"
     }

@@ -37,4 +37,43 @@ struct TrueWordsProcessTests {
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
     }
+
+    @Test("who was asked into a group and did not want to has declined, and who was in it has left")
+    func declined() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        _ = try await all.client(all.ben).setAdditionPolicy("nobody")
+        _ = try await all.client(all.ann).newConversation(name: "trip", members: ["ben"])
+        func asked() async throws {
+            try await eventually("ben is asked", on: [all.ben]) {
+                try await all.client(all.ben).invitations().waiting.count == 1
+            }
+        }
+        func isOut() async throws {
+            try await eventually("ann hears that ben is out", on: [all.ann]) {
+                try await all.members(of: "trip", on: all.ann) == ["ann"]
+            }
+        }
+        try await asked()
+        #expect(try await all.ben.run("invitations", "decline", "trip").status == 0)
+        try await isOut()
+        let declined = try await all.ann.run("read", "trip").output
+        #expect(declined.contains("– ben declined\n") && !declined.contains("left"), "\(declined)")
+        let why = try await all.ann.run("why", "ben", "--in", "trip").output
+        #expect(why.contains("declined") && !why.contains("left"), "\(why)")
+
+        #expect(try await all.ann.run("group", "add", "trip", "ben").status == 0)
+        try await asked()
+        #expect(try await all.ben.run("invitations", "accept", "trip").status == 0)
+        try await eventually("ann sees that ben takes part", on: [all.ann]) {
+            try await all.client(all.ann).group("trip").members.allSatisfy { !$0.isInvited }
+        }
+        #expect(try await all.ben.run("group", "leave", "trip").status == 0)
+        try await isOut()
+        let left = try await all.ann.run("read", "trip").output
+        #expect(left.contains("– ben declined\n") && left.contains("– ben left\n"), "\(left)")
+        let both = try await all.ann.run("why", "ben", "--in", "trip").output
+        #expect(both.contains("declined  ") && both.contains("left  "), "\(both)")
+        try await all.end()
+    }
 }

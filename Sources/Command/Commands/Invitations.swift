@@ -29,7 +29,8 @@ struct InvitationsCommand: NodeCommand {
         return Table(
             invitations.waiting.map {
                 [
-                    $0.name.isEmpty ? "(no name)" : "“\($0.name)”", String($0.id.prefix(8)),
+                    $0.name.isEmpty ? "a group without a name" : "“\($0.name)”",
+                    String($0.id.prefix(8)),
                     "by \($0.inviter)", counted($0.memberCount, "member"),
                     "since " + clock.moment($0.since),
                 ]
@@ -85,7 +86,7 @@ struct InvitationDecline: InvitationAnswer {
         commandName: "decline",
         abstract: "stay out of a group that you were invited into",
         discussion: """
-            The others see that you left. You can be invited again. Shows what else waits.
+            The others see that you declined. You can be invited again. Shows what else waits.
 
             Example:
               parley invitations decline trip

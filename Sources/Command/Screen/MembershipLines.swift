@@ -14,6 +14,7 @@ enum MembershipLines {
         case "joined": return author.map { "\(name) came by a link of \($0)" } ?? "\(name) came"
         case "removed": return "\(author ?? "somebody") removed \(name)" + hidden(event)
         case "left": return "\(name) left"
+        case "declined": return "\(name) declined"
         case "role": return "\(author ?? "somebody") made \(name) \(event.role ?? "something else")"
         case "devices-added": return "\(name) has a new device"
         case "device-revoked": return "a device of \(name) is out" + hidden(event)
