@@ -45,6 +45,17 @@ enum HomeNode {
         return isName ? String(name.prefix(60)) : "device"
     }
 
+    /// Calls the device of a node by its machine, and otherwise than the person's others are called.
+    static func nameDevice(of node: some NodeService) async throws {
+        let devices = try await node.devices()
+        let taken = Set(devices.map(\.name))
+        let names = [machineName] + (2...devices.count + 2).map { "\(machineName) \($0)" }
+        guard let own = devices.first(where: \.isThis), own.name.isEmpty,
+            let name = names.first(where: { !taken.contains($0) })
+        else { return }
+        try await node.rename(device: own.device, to: name)
+    }
+
     /// Makes a home of a further device, and opens it.
     static func join(
         home: String, text: String, name: String, passphrase: [UInt8]?

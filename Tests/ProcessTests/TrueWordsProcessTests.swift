@@ -76,4 +76,43 @@ struct TrueWordsProcessTests {
         #expect(both.contains("declined  ") && both.contains("left  "), "\(both)")
         try await all.end()
     }
+
+    @Test(
+        "a device that recovers is called by its machine, and one whose name is lost by its number")
+    func recovered() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let lost = String(try await all.client(all.ann).status().device.prefix(12))
+        let backup = all.folder.path + "/backup"
+        #expect(try await all.ann.run("backup", "create", backup).status == 0)
+        #expect(try await all.ann.stop() == 0)
+        let code = all.folder.path + "/code"
+        try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
+        let invite = try await all.client(all.ben).invite(hours: 1).link
+        let again = all.folder.home("again")
+        let recovered = try await Program.run(
+            "recover", "--code-file", code, "--from", invite, "--yes", "--home", again)
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let machine = String(ProcessInfo.processInfo.hostName.prefix(60))
+        func devices(_ home: String) async throws -> [Substring] {
+            let shown = try await Program.run("device", "list", "--home", home)
+            #expect(shown.status == 0 && !shown.output.contains("(no name)"), "\(shown.output)")
+            return shown.output.split(separator: "\n")
+        }
+        var lines = try await devices(again)
+        #expect(lines.count == 2 && lines[0].hasPrefix(machine + " "), "\(lines)")
+        #expect(
+            lines[1].hasPrefix("\(lost.prefix(8)) ") && lines[1].contains("  \(lost)  revoked  "))
+        #expect(lines[1].hasSuffix("  what you called it is not known here"), "\(lines)")
+
+        // What a backup tells of the names of others is kept, and none is given twice.
+        let restored = all.folder.home("restored")
+        let third = try await Program.run(
+            "recover", "--code-file", code, "--backup", backup, "--yes", "--home", restored)
+        #expect(third.status == 0, "\(third.output)")
+        lines = try await devices(restored)
+        #expect(
+            lines[0].hasPrefix(machine + " 2 ") && lines[1].hasPrefix(machine + " "), "\(lines)")
+        try await all.end()
+    }
 }

@@ -58,10 +58,11 @@ struct DeviceList: NodeCommand {
         Table(
             devices.map { device in
                 [
-                    device.name.isEmpty ? "(no name)" : device.name,
+                    device.name.isEmpty ? String(device.device.prefix(8)) : device.name,
                     String(device.device.prefix(12)), device.state,
                     device.isThis ? "this device" : device.isLinked ? "linked" : "not linked",
                     seen(device), device.addresses.joined(separator: ", "),
+                    device.name.isEmpty ? "what you called it is not known here" : "",
                 ]
             }
         ).text

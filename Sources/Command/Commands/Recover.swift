@@ -77,6 +77,8 @@ struct LostOptions: ParsableArguments {
             known?.devices ?? found?.devices ?? [], maker: known?.maker, time: known?.time ?? 0)
         settings.passphrase = try place.passphraseFile.map(Passphrase.read(file:))
         let (node, report) = try await make(settings, code, backup, found)
+        // One that may not write yet goes without a name until its person gives it one.
+        try? await HomeNode.nameDevice(of: node)
         await node.shutdown()
         try Output.show(report, json: output.json, as: report.text)
         guard !output.json else { return }
