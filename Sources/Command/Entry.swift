@@ -9,9 +9,17 @@ enum Entry {
     static func main() async {
         // A reader that leaves, as `head` does, must not kill us in the middle of a transaction.
         signal(SIGPIPE, SIG_IGN)
+        keepColumns()
         forbidDumps()
         let status = await run(Array(CommandLine.arguments.dropFirst()))
         exit(status)
+    }
+
+    /// Takes what the environment says of the screen away once it is read: who parses arguments reads
+    /// COLUMNS too, and stops at widths at which they cannot draw help.
+    private static func keepColumns() {
+        _ = World.current
+        unsetenv("COLUMNS")
     }
 
     /// Memory holds keys and messages in clear: a crash must not write them to a disk.
@@ -64,7 +72,9 @@ enum Entry {
         if status.isSuccess {
             guard words.asksForHelp else { return tell(misread(words), status: misused, words) }
             // Help was asked for: it is what the person wants to read, and goes to stdout.
-            World.current.write(ParleyCommand.fullMessage(for: error))
+            let columnCount = max(
+                helpColumnCountMin, World.current.output.columnCount ?? helpColumnCount)
+            World.current.write(ParleyCommand.fullMessage(for: error, columns: columnCount))
             return World.current.output.failure() == nil ? 0 : 1
         }
         if status == .validationFailure {
@@ -75,6 +85,9 @@ enum Entry {
             "failed", "\(error)", hint: "parley status and parley doctor may say more")
         return tell(reason, status: status.rawValue, words)
     }
+
+    /// Help is that wide in a pipe, and never narrower: options stand beside what they mean.
+    private static let helpColumnCount = 80, helpColumnCountMin = 32
 
     /// Source: sysexits.h, `EX_USAGE`.
     private static let misused: Int32 = 64
@@ -170,7 +183,7 @@ enum Entry {
 
     /// The usage line of the command that was misused names its help.
     private static func hint(for error: any Error) -> String {
-        let lines = ParleyCommand.fullMessage(for: error).split(separator: "\n")
+        let lines = ParleyCommand.fullMessage(for: error, columns: 1_000).split(separator: "\n")
         let see = lines.last { $0.contains("--help") }
         guard let start = see?.range(of: "parley"), let line = see else { return "parley --help" }
         let command = line[start.lowerBound...].prefix { $0 != "'" }
@@ -188,7 +201,8 @@ struct ParleyCommand: AsyncParsableCommand {
             it can. While a node runs, commands go through it; else they open its home themselves.
 
             The home is --home, else $PARLEY_HOME, else $XDG_DATA_HOME/parley, else \
-            ~/.local/share/parley.
+            ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at least, else as the \
+            terminal is wide; in a pipe they are whole.
 
             Example:
               parley init --name Ada

@@ -70,6 +70,35 @@ struct ScreenTests {
         #expect(piped.output.contains("the key hangs at the farm behind the door  (late)"))
     }
 
+    @Test("puts a text below its start where there is no room beside that, and loses nothing")
+    func narrowMessages() async {
+        let node = FakeNode()
+        var message = FakeNode.message(
+            1, "the key hangs at the farm behind the door", author: "benjamin", isOwn: true)
+        message.editCount = 1
+        message.waiting = [.init(change: "edit", state: "saved")]
+        let (messages, time) = ([message], message.time)
+        node.state.withLock {
+            $0.messages = messages
+            $0.events = [FakeNode.event("left", "benjamin", by: nil, at: time + 1, holds: true)]
+        }
+        let shown = await Terminal(node: node, columnCount: 20).run("read", "home", "--keep-unread")
+        #expect(
+            shown.output == """
+                Tue 14 Nov 2023
+                  #1  23:13
+                benjamin
+                    the key hangs at
+                    the farm behind
+                    the door
+                    (edited, not yet
+                    delivered) ✓
+                      23:13
+                    – benjamin left
+
+                """)
+    }
+
     @Test(
         "lists on as many lines as it needs, none longer than it is wide, and loses nothing",
         arguments: ["contacts", "conversations", "doctor"])

@@ -42,6 +42,49 @@ struct ScreenProcessTests {
         #expect(piped.contains("the key hangs at the farm behind the green door"), "\(piped)")
     }
 
+    @Test(
+        "is as wide as COLUMNS says, in a pipe and on a terminal, down to twenty",
+        arguments: [("20", 20), ("1", 20), ("33", 33), ("48", 48)])
+    func columns(said: String, width: Int) async throws {
+        let folder = try TemporaryFolder()
+        let node = try await written(folder)
+        let environment = ["COLUMNS": said, "NO_COLOR": "1"]
+        let commands = [["read", "notes"], ["status"], ["conversations"], ["doctor"]]
+        for words in commands.map({ $0 + ["--home", node.home] }) {
+            let piped = try Program(words, environment: environment)
+            #expect(try await piped.ended() == 0, "\(words): \(piped.output)")
+            let drawn = try await TerminalProgram(
+                words, columnCount: 90, environment: environment
+            ).ended()
+            for shown in [piped.output, drawn] {
+                let lines = shown.split(whereSeparator: \.isNewline)
+                #expect(!lines.isEmpty && lines.allSatisfy { $0.count <= width }, "\(shown)")
+            }
+        }
+        let help = try Program(["help", "outbox"], environment: environment)
+        #expect(try await help.ended() == 0)
+        let overview = help.output.components(separatedBy: "\nExample:")[0]
+        #expect(
+            overview.split(separator: "\n").allSatisfy { $0.count <= max(width, 32) }, "\(overview)"
+        )
+    }
+
+    @Test("takes no COLUMNS for a width that is none: a pipe has whole lines, help eighty columns")
+    func noColumns() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await written(folder)
+        for said in ["", "0", "-3", "wide"] {
+            let read = try Program(
+                ["read", "notes", "--home", node.home], environment: ["COLUMNS": said])
+            #expect(try await read.ended() == 0)
+            #expect(read.output.contains("the key hangs at the farm behind the green door"))
+            let help = try Program(["help", "outbox"], environment: ["COLUMNS": said])
+            #expect(try await help.ended() == 0)
+            let count = help.output.split(separator: "\n").map(\.count).max() ?? 0
+            #expect((60...80).contains(count), "\(said): \(help.output)")
+        }
+    }
+
     @Test("has the picture of an invite on a terminal that is wide enough, and none in a pipe")
     func picture() async throws {
         let folder = try TemporaryFolder()

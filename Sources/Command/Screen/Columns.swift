@@ -79,7 +79,7 @@ enum Columns {
     }
 
     /// Fewer columns than these are not worth a wrap.
-    private static let countMin = 12
+    static let countMin = 12
 
     /// One line as several of at most so many columns: broken between words, or within a word that
     /// is longer than a line. Nil, or fewer columns than anything could be read in, break nothing.

@@ -76,12 +76,27 @@ struct MessageLines {
         guard let text else { return [] }
         let gap = String(repeating: " ", count: max(numberColumns, 2))
         let start = "  \(gap)  \(clock.time(time))  "
-        let margin = String(repeating: " ", count: start.count + 2)
-        let lines = Columns.wrap("– " + text, to: screen.columnCount.map { $0 - margin.count })
+        let (margin, width, isBelow) = room(beside: start.count + 2)
+        let lines = Columns.wrap("– " + text, to: width)
+        if isBelow {
+            let first = screen.styled(String(start.dropLast(2)), .faint)
+            return heading(at: time) + [first] + lines.map { margin + $0 }
+        }
         return heading(at: time)
             + lines.enumerated().map { place, line in
                 place == 0 ? screen.styled(start, .faint) + line : margin + line
             }
+    }
+
+    /// Where a text goes that has a start of so many columns before it: beside that, or below it on a
+    /// screen that has no room beside it.
+    private func room(beside columns: Int) -> (margin: String, width: Int?, isBelow: Bool) {
+        let width = screen.columnCount.map { $0 - columns }
+        let isBelow = width.map { $0 < Columns.countMin } ?? false
+        let margin = isBelow ? 4 : columns
+        return (
+            String(repeating: " ", count: margin), screen.columnCount.map { $0 - margin }, isBelow
+        )
     }
 
     private func lines(_ message: MessageView) -> [String] {
@@ -90,22 +105,24 @@ struct MessageLines {
         let place = "  \(gap)\(number)  \(clock.time(message.time))  "
         let author = column(
             message.isAction ? "*" : Self.author(of: message), authorColumns)
-        let start =
-            screen.styled(place, .faint)
-            + screen.styled(author, message.isOwn ? .own : .name(message.author)) + "  "
-        let margin = String(repeating: " ", count: columnCount(place + author) + 2)
-        let width = screen.columnCount.map { $0 - margin.count }
+        let (margin, width, isBelow) = room(beside: columnCount(place + author) + 2)
         var lines = body(message).flatMap { Columns.wrap($0, to: width) }
         let marks = marks(message)
         if !marks.isEmpty {
-            let shown = screen.styled(marks, .faint)
             if let width, columnCount(lines[lines.count - 1] + marks) + 2 > width {
-                lines.append(shown)
+                lines += Columns.wrap(marks, to: width).map { screen.styled($0, .faint) }
             } else {
-                lines[lines.count - 1] += "  " + shown
+                lines[lines.count - 1] += "  " + screen.styled(marks, .faint)
             }
         }
         if !message.reactions.isEmpty { lines += Columns.wrap(reactions(message), to: width) }
+        if isBelow {
+            let start = place + (message.isAction ? "*" : Self.author(of: message))
+            return Columns.wrap(start, to: screen.columnCount) + lines.map { margin + $0 }
+        }
+        let start =
+            screen.styled(place, .faint)
+            + screen.styled(author, message.isOwn ? .own : .name(message.author)) + "  "
         return lines.enumerated().map { $0 == 0 ? start + $1 : margin + $1 }
     }
 

@@ -8,7 +8,8 @@ struct Screen: Sendable {
     var put: @Sendable (String) -> Void
     /// Whether a person looks at it.
     var isTerminal = false
-    /// How many columns it has; nil where lines may be of any length, as in a pipe.
+    /// How many columns it has; nil where lines may be of any length, as in a pipe of which nobody said
+    /// how wide it is read.
     var columnCount: Int?
     /// Whether colours and weights of letters may be used.
     var hasColour = false
@@ -19,7 +20,7 @@ struct Screen: Sendable {
 
     /// A file that this process was given.
     ///
-    /// Source: no-color.org for `NO_COLOR`; terminfo(5) for `TERM`.
+    /// Source: no-color.org for `NO_COLOR`; terminfo(5) for `TERM`; environ(7) for `COLUMNS`.
     static func open(_ descriptor: Int32, environment: [String: String]) -> Screen {
         let isTerminal = isatty(descriptor) == 1
         let isColoured =
@@ -27,7 +28,7 @@ struct Screen: Sendable {
         let failure = Failure()
         return Screen(
             put: { failure.write($0, to: descriptor) }, isTerminal: isTerminal,
-            columnCount: isTerminal ? columns(of: descriptor) : nil,
+            columnCount: columns(in: environment) ?? (isTerminal ? columns(of: descriptor) : nil),
             hasColour: isTerminal && isColoured, failure: { failure.code },
             whenReaderIsGone: { watch(descriptor, $0) })
     }
@@ -48,6 +49,15 @@ struct Screen: Sendable {
     /// The text in a style, where the screen has any.
     func styled(_ text: String, _ style: Style) -> String {
         hasColour && !text.isEmpty ? "\u{1B}[\(style.code)m\(text)\u{1B}[0m" : text
+    }
+
+    /// Narrower than this nothing is drawn, whatever is asked for.
+    private static let columnCountMin = 20
+
+    /// What a person says that they see, which counts in a pipe too.
+    private static func columns(in environment: [String: String]) -> Int? {
+        guard let count = environment["COLUMNS"].flatMap({ Int($0) }), count > 0 else { return nil }
+        return max(columnCountMin, count)
     }
 
     private static func columns(of descriptor: Int32) -> Int? {

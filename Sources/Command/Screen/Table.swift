@@ -1,6 +1,6 @@
 /// Rows whose columns stand below each other. Columns in which nothing stands are left out. On a
 /// terminal long cells are cut, the last one of a row goes on below itself, and what has no room beside
-/// the others goes on the next line, set in; in a pipe all of them are whole.
+/// the others goes on the next line, set in; in a pipe of unknown width all of them are whole.
 struct Table {
     private let columnCountMax: Int
     private var rows: [[String]]
@@ -20,13 +20,15 @@ struct Table {
         let widths = (0..<count).map { index in
             let width = safe.map { index < $0.count ? columnCount($0[index]) : 0 }.max() ?? 0
             guard let limit = screen.columnCount else { return width }
-            return min(width, columnCountMax, max(Self.lastColumnsMin, limit - Self.indent.count))
+            return min(width, columnCountMax, max(Self.cellColumnsMin, limit - Self.indent.count))
         }
         return safe.flatMap { row($0, widths, to: screen.columnCount) }
     }
 
     /// How far what has no room on a row's first line is set in.
     private static let indent = String(repeating: " ", count: 4)
+    /// A cell is cut to no fewer columns than these, however narrow the screen.
+    private static let cellColumnsMin = 16
     /// A cell that is broken begins beside the others only where it has at least so many columns.
     private static let lastColumnsMin = 20
 
