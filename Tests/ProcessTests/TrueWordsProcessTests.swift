@@ -115,4 +115,29 @@ struct TrueWordsProcessTests {
             lines[0].hasPrefix(machine + " 2 ") && lines[1].hasPrefix(machine + " "), "\(lines)")
         try await all.end()
     }
+
+    @Test("a backup is proven without any home, whatever home is named")
+    func backupAlone() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(home: folder.home("ann"), name: "ann", port: 1)
+        let (file, code) = (folder.path + "/backup", folder.path + "/code")
+        try Data(try #require(node.recoveryCode).utf8).write(to: URL(filePath: code))
+        #expect(try await node.run("backup", "create", file).status == 0)
+        try FileManager.default.removeItem(atPath: node.home)
+        let nowhere = folder.path + "/nowhere"
+        let words = ["backup", "verify", file, "--code-file", code]
+        let homes = [[], ["--home", node.home], ["--home", nowhere], ["--home", file]]
+        for home in homes {
+            let verify = try Program(
+                words + home,
+                environment: [
+                    "HOME": nowhere, "XDG_DATA_HOME": nowhere, "PARLEY_HOME": nowhere,
+                    "TMPDIR": nowhere,
+                ])
+            #expect(try await verify.ended() == 0, "\(home): \(verify.output)")
+            #expect(verify.output.contains("the backup is whole and holds"))
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.sorted() == ["backup", "code"])
+    }
 }

@@ -96,7 +96,8 @@ struct BackupVerify: AsyncParsableCommand {
         abstract: "read all of a backup and prove it",
         discussion: """
             Reads the file to its end: that nothing is missing or changed, every chain, every \
-            signature. Needs the recovery code, and no node.
+            signature. Needs the recovery code, and no node and no home: a --home that is named \
+            all the same is not looked at.
 
             Example:
               parley backup verify ada.parley
@@ -104,6 +105,9 @@ struct BackupVerify: AsyncParsableCommand {
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var options: CodeOptions
+    /// Who says it with every command says it here too; what is advised goes without it.
+    @Option(name: .long, help: .hidden)
+    var home: String?
     @Argument(help: "the file", completion: .file())
     var file: String
 
