@@ -17,7 +17,7 @@ public struct MessageView: Codable, Equatable, Sendable {
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
         public var change: String
-        /// `saved` or `relayed`.
+        /// `saved` or `relayed`; `unknown` as with ``MessageView/state``.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }
@@ -48,8 +48,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var editCount: Int
     /// Reactions.
     public var reactions: [Reaction]
-    /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; "waiting for …"
-    /// where it is kept and not written yet, and then its number is 0; nil for messages of others.
+    /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; `unknown` where this
+    /// device was revoked, and hears no more whether it has come further; "waiting for …" where it is kept
+    /// and not written yet, and then its number is 0; nil for messages of others.
     public var state: String?
     /// Whether it was deleted for everyone.
     public var isDeleted: Bool

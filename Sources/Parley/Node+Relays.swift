@@ -126,11 +126,15 @@ extension Views {
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
             guard counts.total + counts.stranded > 0 else { continue }
-            waiting.append(
-                OutboxView(
-                    conversation: space.id.description, name: try title(of: space, roster),
-                    savedCount: counts.saved, relayedCount: counts.relayed,
-                    changeCount: counts.changes, strandedCount: counts.stranded))
+            var view = OutboxView(
+                conversation: space.id.description, name: try title(of: space, roster),
+                savedCount: counts.saved, relayedCount: counts.relayed,
+                changeCount: counts.changes, strandedCount: counts.stranded)
+            if core.node.isRevoked {
+                (view.savedCount, view.relayedCount, view.changeCount) = (0, 0, 0)
+                view.unknownCount = counts.total
+            }
+            waiting.append(view)
         }
         return waiting
     }

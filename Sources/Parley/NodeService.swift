@@ -238,6 +238,9 @@ public struct NodeStatus: Codable, Equatable, Sendable {
     /// Own messages and changes that never leave this device: it wrote two histories, and nobody takes
     /// them.
     public var strandedCount = 0
+    /// Own messages and changes of which this device, which was revoked, does not hear any more whether
+    /// they arrived.
+    public var unknownCount = 0
     /// Whether the node runs; else its home was opened for this question alone.
     public var isRunning = false
     /// Whether the node was cut off, see ``RelayService/setOffline(_:)``: what is written waits.

@@ -46,6 +46,9 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var changeCount: Int
     /// Messages and changes that never leave this device: it wrote two histories, and nobody takes them.
     public var strandedCount = 0
+    /// Messages and changes of which this device, which was revoked, does not hear any more whether they
+    /// arrived; then nothing counts as waiting.
+    public var unknownCount = 0
 }
 
 extension RelayService {

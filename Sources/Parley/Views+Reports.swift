@@ -37,7 +37,7 @@ extension Views {
             }, conversationCount: spaces.filter { $0.kind != .own }.count,
             operationCount: operationCount, databaseByteCount: Self.byteCount(home),
             sentByteCount: traffic.sent, receivedByteCount: traffic.received,
-            pendingCount: written.pending,
+            pendingCount: core.node.isRevoked ? 0 : written.pending,
             recoveryCheckTime: try recoveryCheckTime(),
             readOnlyReason: try readOnlyReason(),
             refusals: try refusals(adding: transportRefusals),
@@ -45,6 +45,7 @@ extension Views {
             warnings: try warnings(failure) + Self.warnings(ofStranded: written.stranded),
             isCatchingUp: try core.isCatchingUp(in: store), isDiskFull: failure?.code == .full,
             strandedCount: written.stranded,
+            unknownCount: core.node.isRevoked ? written.pending : 0,
             requests: try requests(),
             invitationCount: try Invitation.waiting(in: store).count,
             epochs: try epochs(), notices: try notices(at: SystemClock.now.wall))

@@ -192,15 +192,23 @@ struct Views {
             text: message.text, time: message.time,
             replyTo: answered?.number.rawValue, replyToID: replyToID,
             editCount: message.editCount, reactions: try reactions(message.reactions, roster),
-            state: message.state?.rawValue, isDeleted: message.flags.contains(.deleted),
+            state: message.state.map { shown($0, roster) },
+            isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
             isMissing: message.flags.contains(.bodyless),
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             waiting: message.waiting.map {
-                MessageView.Waiting(change: $0.subject.rawValue, state: $0.state.rawValue)
+                MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
             }, timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall))
+    }
+
+    /// How far something of one's own has come, as far as this device can know it: one that was revoked
+    /// is told no more of it.
+    private func shown(_ state: MessageState, _ roster: Roster) -> String {
+        let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
+        return isOpen && core.node.isRevoked ? "unknown" : state.rawValue
     }
 
     /// As many as a screen can show: whoever reacts a thousand times hides no message by it.

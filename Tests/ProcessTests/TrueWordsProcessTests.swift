@@ -140,4 +140,53 @@ struct TrueWordsProcessTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(names.sorted() == ["backup", "code"])
     }
+
+    @Test(
+        "a device that was revoked says of what it wrote that it hears no more whether it arrived")
+    func revoked() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ann),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await phone.start()
+        try await eventually("the phone has the conversation", on: [phone]) {
+            try await client.conversations().contains { $0.name == "ben" }
+        }
+        #expect(try await phone.run("send", "ben", "this arrives").status == 0)
+        try await eventually("it arrives", on: [phone]) {
+            let page = try await client.messages(conversation: "ben", before: nil, limit: 9)
+            return page.messages.last?.state == "delivered"
+        }
+        #expect(try await phone.run("group", "create", "notes").status == 0)
+        #expect(try await phone.run("send", "notes", "for me").status == 0)
+        #expect(try await pair.ben.stop() == 0)
+        let sent = try await phone.run("send", "ben", "does this?")
+        #expect(sent.output.contains("does this?  ✓\n"), "\(sent.output)")
+        #expect(try await phone.run("outbox").output.contains("1 saved here"))
+        #expect(try await pair.ann.run("device", "revoke", "phone").status == 0)
+        try await eventually("the phone knows", on: [phone]) {
+            try await client.status().readOnlyReason?.contains("revoked") == true
+        }
+        let reason = "another device of yours has revoked this one, and it is told no more"
+        let read = try await phone.run("read", "ben", "--newest").output
+        #expect(read.contains("this arrives  ✓✓\n"), "\(read)")
+        #expect(read.contains("does this?  ✓ not known whether it arrived\n"), "\(read)")
+        #expect(read.contains(reason))
+        let notes = try await phone.run("read", "notes").output
+        #expect(notes.contains("for me  ✓\n") && !notes.contains(reason), "\(notes)")
+        let outbox = try await phone.run("outbox").output
+        #expect(outbox.contains("ben  1 not known whether arrived\n"), "\(outbox)")
+        #expect(outbox.contains(reason) && !outbox.contains("saved here"), "\(outbox)")
+        let status = try await phone.run("status").output
+        #expect(status.contains("waiting    0 messages\n"), "\(status)")
+        #expect(status.contains("whether 1 message or change of yours arrived"), "\(status)")
+        let page = try await client.messages(conversation: "ben", before: nil, limit: 1)
+        #expect(page.messages.map(\.state) == ["unknown"])
+        let number = try #require(page.messages.first?.number)
+        let why = try await phone.run("why", "\(number)").output
+        #expect(
+            why.contains("not known here: this device was revoked, and hears no more"), "\(why)")
+        #expect(!why.contains("not known to have it"), "\(why)")
+        for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
+    }
 }

@@ -133,6 +133,10 @@ struct Read: NodeCommand {
 
     private func sayWhatIsLeft(_ page: MessagePage) {
         if page.messages.isEmpty { World.current.say("no messages yet") }
+        let isUnknown = page.messages.contains { message in
+            message.state == "unknown" || message.waiting.contains { $0.state == "unknown" }
+        }
+        if isUnknown { World.current.say(OutboxCommand.unknown) }
         func command(_ option: String) -> String { Self.command(of: conversation, option) }
         if let cursor = page.cursor {
             World.current.advise(

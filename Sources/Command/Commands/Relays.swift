@@ -150,7 +150,8 @@ struct OutboxCommand: NodeCommand {
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
             alone, and those that a relay has; and edits, deletions and reactions. What a device \
-            wrote that has two histories never leaves it.
+            wrote that has two histories never leaves it; one that was revoked is not told any more \
+            what arrived.
 
             Example:
               parley outbox
@@ -161,14 +162,7 @@ struct OutboxCommand: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let waiting = try await node.outbox()
-        let table = Table(
-            waiting.map {
-                [
-                    $0.name, "\($0.savedCount) saved here", "\($0.relayedCount) on a relay",
-                    "\($0.changeCount) changed",
-                ] + ($0.strandedCount > 0 ? ["\($0.strandedCount) here for good"] : [])
-            })
-        try Output.show(waiting, json: output.json, as: table.text)
+        try Output.show(waiting, json: output.json, as: Table(waiting.map(Self.row)).text)
         guard !output.json else { return }
         if waiting.isEmpty { World.current.say("nothing waits") }
         if waiting.contains(where: { $0.strandedCount > 0 }) {
@@ -176,6 +170,25 @@ struct OutboxCommand: NodeCommand {
                 "this device wrote two histories, and nobody takes more from it: "
                     + Advice.complete("parley status") + " tells what to do")
         }
+        if waiting.contains(where: { $0.unknownCount > 0 }) {
+            World.current.say(Self.unknown)
+        }
+    }
+
+    /// What a device that was revoked cannot tell.
+    static let unknown =
+        "another device of yours has revoked this one, and it is told no more: whether that arrived is "
+        + "not known here, your other devices may know it"
+
+    private static func row(_ view: OutboxView) -> [String] {
+        let stranded = view.strandedCount > 0 ? ["\(view.strandedCount) here for good"] : []
+        if view.unknownCount > 0 {
+            return [view.name, "\(view.unknownCount) not known whether arrived"] + stranded
+        }
+        return [
+            view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
+            "\(view.changeCount) changed",
+        ] + stranded
     }
 }
 

@@ -57,10 +57,7 @@ struct Status: NodeCommand {
         if status.strandedCount > 0 {
             table.add("stays here", "\(status.strandedCount), which nobody will ever take")
         }
-        for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
-            let meaning = NodeStatus.meaning(ofRefusal: code).map { ", \($0)" } ?? ""
-            table.add("refused", "\(code): \(count)\(meaning)")
-        }
+        addWhatFailed(status, to: &table)
         for device in status.forkedDevices { table.add("two-faced", device) }
         for name in status.requests {
             table.add("asks you", "\(name): " + Advice.complete("parley contacts"))
@@ -81,6 +78,20 @@ struct Status: NodeCommand {
         if let reason = status.readOnlyReason { table.add("read only", reason) }
         for warning in status.warnings { table.add("warning", Advice.complete(warning)) }
         return table.text
+    }
+
+    /// What is not known to have arrived, and what was refused.
+    private static func addWhatFailed(_ status: NodeStatus, to table: inout Table) {
+        if status.unknownCount > 0 {
+            let count = status.unknownCount
+            let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
+            table.add(
+                "not known", "whether \(what) of yours arrived: this device hears no more of it")
+        }
+        for (code, count) in status.refusals.sorted(by: { $0.key < $1.key }) {
+            let meaning = NodeStatus.meaning(ofRefusal: code).map { ", \($0)" } ?? ""
+            table.add("refused", "\(code): \(count)\(meaning)")
+        }
     }
 }
 

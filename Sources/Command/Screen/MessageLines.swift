@@ -157,6 +157,7 @@ struct MessageLines {
         switch message.state {
         case "saved": marks.append("✓")
         case "relayed": marks.append("✓ on a relay")
+        case "unknown": marks.append("✓ not known whether it arrived")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))
@@ -172,7 +173,11 @@ struct MessageLines {
             case "deletion": "deleted,"
             default: "reaction"
             }
-        return subject + (change.state == "relayed" ? " on a relay" : " not yet delivered")
+        switch change.state {
+        case "relayed": return subject + " on a relay"
+        case "unknown": return subject + " not known whether it arrived"
+        default: return subject + " not yet delivered"
+        }
     }
 
     private func reactions(_ message: MessageView) -> String {
