@@ -136,6 +136,42 @@ extension Views {
             }
             waiting.append(view)
         }
-        return waiting
+        return try waiting + wishes()
+    }
+
+    /// Those who are to be contacts and have not been reached yet.
+    private func wishes() throws -> [OutboxView] {
+        // What a device that was revoked asks for goes nowhere.
+        if core.node.isRevoked { return [] }
+        return try contacts().compactMap { contact in
+            guard let person = bytes(hex: contact.person).flatMap({ PersonID($0) }),
+                let wish = try wish(of: person, contact)
+            else { return nil }
+            return OutboxView(
+                conversation: "", name: try name(of: person), savedCount: 0, relayedCount: 0,
+                changeCount: 0, wish: wish, person: contact.person)
+        }
+    }
+
+    private func wish(of person: PersonID, _ contact: ContactView) throws -> String? {
+        switch contact.state {
+        case "requested":
+            let isRelayed = try NodeCore.isRequestRelayed(to: person, in: store)
+            return try isRelayed ? "request-relayed" : wasReached(person) ? nil : "request"
+        case "invited":
+            guard let invite = try NodeCore.takenInvite(of: person, in: store), !invite.isRefused,
+                invite.expires > SystemClock.now.wall, !contact.isWritable
+            else { return nil }
+            return "invite"
+        default: return nil
+        }
+    }
+
+    /// Whether a link to a device of a person was ever open: what one asks is said on the first.
+    private func wasReached(_ person: PersonID) throws -> Bool {
+        guard try store.value(.card, person.bytes) != nil else { return false }
+        return try identity(of: person).devices.contains { certificate in
+            try NodeCore.lastSeen(certificate.device, in: store) != nil
+        }
     }
 }

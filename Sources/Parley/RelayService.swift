@@ -32,11 +32,11 @@ public struct RelayView: Codable, Equatable, Sendable {
     public var until: UInt64?
 }
 
-/// What waits of one conversation.
+/// What waits of one conversation, or for one person who is to be a contact.
 public struct OutboxView: Codable, Equatable, Sendable {
-    /// The conversation, in hex.
+    /// The conversation, in hex; empty where it is about a ``wish``.
     public var conversation: String
-    /// Its name.
+    /// Its name, or that of the person.
     public var name: String
     /// Messages that are on this device alone.
     public var savedCount: Int
@@ -49,6 +49,12 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they
     /// arrived; then nothing counts as waiting.
     public var unknownCount = 0
+    /// What is to reach a person and has not, for all that is known: `request` to be a contact, which is
+    /// on this device alone; the same `request-relayed`, which a relay has; `invite` of theirs that was
+    /// taken and not answered. Nil for what was written.
+    public var wish: String?
+    /// The person whom a wish is about, in hex.
+    public var person: String?
 }
 
 extension RelayService {

@@ -189,4 +189,45 @@ struct TrueWordsProcessTests {
         #expect(!why.contains("not known to have it"), "\(why)")
         for node in [pair.ann, phone] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("who is asked to be a contact and was not reached is in the outbox until they are")
+    func requests() async throws {
+        let all = try await Hidden()
+        let cards = try await all.ben.run("contact", "card").output
+        let card = String(try #require(cards.split(separator: "\n").last))
+        #expect(try await all.ann.run("contact", "request", card, "--alias", "ben").status == 0)
+        let idle = "no node runs, so nothing goes out: parley run --home \(all.ann.home)\n"
+        let waits =
+            "ben  your request to be a contact waits until they, or a relay of theirs, are reached\n"
+        let before = try await all.ann.run("outbox")
+        #expect(before.output == waits + idle, "\(before.output)")
+        let ann = NodeProcess(home: all.ann.home, address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await ann.start()
+        #expect(try await ann.run("outbox").output == waits)
+        #expect(try await client.outbox().map(\.wish) == ["request"])
+
+        // Her card leads ben to her: then it is said, and nothing waits any more.
+        let ben = try await all.ben.start(isHidden: true)
+        _ = try await ben.requestContact(card: try await client.card().text, alias: nil)
+        try await eventually("they have met", on: [ann, all.ben]) {
+            try await client.contacts().map(\.state) == ["accepted"]
+        }
+        #expect(try await client.outbox().isEmpty)
+        #expect(try await ann.run("outbox").output == "nothing waits\n")
+        #expect(try await ann.stop() == 0)
+        #expect(try await all.ben.stop() == 0)
+
+        // An invite that was taken while nobody ran waits as well.
+        let cara = try await NodeProcess(home: all.folder.home("cara"), name: "cara", port: 1)
+        let host = NodeProcess(home: all.ann.home, address: "127.0.0.1:\(try FreePort.some())")
+        let invite = try await host.start().invite(hours: 1).link
+        #expect(try await host.stop() == 0)
+        #expect(try await cara.run("accept", invite).status == 0)
+        let taken = try await cara.run("outbox").output
+        #expect(
+            taken.hasPrefix("ann  their invite, which you took, waits until they are reached\n"),
+            "\(taken)")
+        all.relay.signal(SIGTERM)
+        #expect(try await all.relay.ended() == 0)
+    }
 }

@@ -149,7 +149,8 @@ struct OutboxCommand: NodeCommand {
         commandName: "outbox", abstract: "show what waits to be delivered",
         discussion: """
             Messages that no device of another person has yet: those that are on this device \
-            alone, and those that a relay has; and edits, deletions and reactions. What a device \
+            alone, and those that a relay has; and edits, deletions and reactions; and those who \
+            are to be contacts and were not reached yet. What a device \
             wrote that has two histories never leaves it; one that was revoked is not told any more \
             what arrived.
 
@@ -173,6 +174,11 @@ struct OutboxCommand: NodeCommand {
         if waiting.contains(where: { $0.unknownCount > 0 }) {
             World.current.say(Self.unknown)
         }
+        guard waiting.contains(where: { $0.isOnItsWay }) else { return }
+        let status = try await node.status()
+        if !status.isRunning, status.readOnlyReason == nil {
+            World.current.advise("no node runs, so nothing goes out: parley run")
+        }
     }
 
     /// What a device that was revoked cannot tell.
@@ -181,6 +187,17 @@ struct OutboxCommand: NodeCommand {
         + "not known here, your other devices may know it"
 
     private static func row(_ view: OutboxView) -> [String] {
+        switch view.wish {
+        case "request":
+            return [
+                view.name,
+                "your request to be a contact waits until they, or a relay of theirs, are reached",
+            ]
+        case "request-relayed": return [view.name, "a relay has your request to be a contact"]
+        case "invite":
+            return [view.name, "their invite, which you took, waits until they are reached"]
+        default: break
+        }
         let stranded = view.strandedCount > 0 ? ["\(view.strandedCount) here for good"] : []
         if view.unknownCount > 0 {
             return [view.name, "\(view.unknownCount) not known whether arrived"] + stranded
@@ -189,6 +206,13 @@ struct OutboxCommand: NodeCommand {
             view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
             "\(view.changeCount) changed",
         ] + stranded
+    }
+}
+
+extension OutboxView {
+    /// Whether something of it is to leave this device.
+    fileprivate var isOnItsWay: Bool {
+        wish == "request" || wish == "invite" || savedCount + relayedCount + changeCount > 0
     }
 }
 
