@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Times as a person reads them: where they are, in twenty-four hours, whatever the locale.
 public struct MomentWords: Sendable {

@@ -3,6 +3,7 @@ import ParleyLedger
 import ParleyNodeCore
 import ParleyRelaying
 import ParleyRoster
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 

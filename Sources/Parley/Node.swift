@@ -110,7 +110,15 @@ public final class Node: Sendable {
                 hint: "Say the command again that began it: `parley init`, `device accept-link`, "
                     + "`backup restore` or `recover`.")
         }
-        let node = try explaining { try assemble(openStore(settings), settings) }
+        let node: Node
+        do {
+            node = try explaining { try assemble(openStore(settings), settings) }
+        } catch let error as NodeError where error.code == "damaged" {
+            let unlock: Unlock = settings.passphrase.map { .passphrase($0) } ?? .keyFile
+            let home = Home(settings.home)
+            // Then no repair helps, and none is advised.
+            throw NodeKeys.areLost(in: home, unlock) ? NodeError.noKeys(home) : error
+        }
         await node.begin()
         await node.takeOverFormerSettings()
         await node.tellRecoveryCheck()

@@ -302,7 +302,9 @@ extension NodeError {
     /// There is a database, and this device's own keys are not in it.
     static func noKeys(_ home: Home) -> NodeError {
         NodeError(
-            "no-keys", "The database in \(home.path) does not hold this device's keys.",
+            "no-keys",
+            "The database in \(home.path) does not hold this device's own keys any more: no repair "
+                + "brings them back, and without them nothing in it can be read.",
             hint: newDevice)
     }
 

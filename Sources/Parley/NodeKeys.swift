@@ -39,6 +39,11 @@ struct NodeKeys {
             log: log, key: DeviceSigningKey(seed: seed), noiseKey: noise.publicKey)
     }
 
+    /// Whether the keys of the device are in no part of a damaged database that can still be read.
+    static func areLost(in home: Home, _ unlock: Unlock) -> Bool {
+        home.hasLost(secrets: [seedName, noiseName], unlock)
+    }
+
     /// Notes again whose device this is where that note was lost and its keys were not: what was
     /// written tells it.
     static func restoreIdentity(in store: SQLiteStore) throws {

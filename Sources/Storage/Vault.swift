@@ -51,6 +51,12 @@ final class Vault {
 
     /// A keyed hash by which a sealed value is found again.
     func locator(_ purpose: UInt8, _ value: [UInt8]) -> [UInt8] {
+        Self.locator(purpose, value, keystore)
+    }
+
+    private static func locator(
+        _ purpose: UInt8, _ value: [UInt8], _ keystore: Keystore
+    ) -> [UInt8] {
         derive(key: keystore.master, .row, context: [purpose] + value, byteCount: 16)
     }
 
@@ -109,6 +115,11 @@ final class Vault {
     /// The secret with this name, or nil.
     func secret(_ name: String) throws(StoreError) -> Secret? {
         try read(.named, locator(0, Array(name.utf8)))
+    }
+
+    /// Where the secret with this name is.
+    static func locator(ofSecret name: String, _ keystore: Keystore) -> [UInt8] {
+        locator(0, Array(name.utf8), keystore)
     }
 
     /// Keeps a secret under this name, in place of the one before; nil drops it.
@@ -174,14 +185,20 @@ final class Vault {
     }
 
     func unseal(_ row: Row) throws(StoreError) -> Secret {
+        guard let secret = Self.opened(row, by: keystore) else {
+            throw StoreError(
+                .corrupt, attempt: "opening the vault", detail: "a row does not open")
+        }
+        return secret
+    }
+
+    /// The content of a row, or nil where it does not open.
+    static func opened(_ row: Row, by keystore: Keystore) -> Secret? {
         let place = SealedPlace(
             column: .vaultContent, row: row.number, generation: row.generation)
         guard let key = keystore.key(of: row.generation),
             var bytes = row.content.withUnsafeBytes({ key.open($0, at: place) })
-        else {
-            throw StoreError(
-                .corrupt, attempt: "opening the vault", detail: "a row does not open")
-        }
+        else { return nil }
         defer { bytes.wipe() }
         return Secret(bytes)
     }

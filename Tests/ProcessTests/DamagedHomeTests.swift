@@ -264,6 +264,51 @@ struct DamagedHomeTests {
         #expect(repair.output.contains("database.damaged-1"))
     }
 
+    @Test(
+        "that lost this device's own keys says everywhere that they are gone, and what is left to do",
+        arguments: [UInt8(0), 0x55])
+    func lostKeys(filler: UInt8) async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
+        _ = try await node.newConversation(name: "notes", members: [])
+        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        let backup = folder.path + "/backup"
+        _ = try await node.createBackup(file: backup, replacing: false)
+        await node.shutdown()
+        let file = home + "/database"
+        let pages = try SQLiteShell.run(file, "SELECT pageno FROM dbstat WHERE name = 'vault'")
+        var spoilt = try bytes(file)
+        for page in pages.split(separator: "\n").compactMap({ Int($0) }) {
+            let start = (page - 1) * 4096
+            spoilt.replaceSubrange(start..<start + 4096, with: Data(repeating: filler, count: 4096))
+        }
+        try write(spoilt, file)
+        let commands = [
+            ["status"], ["read", "notes"], ["send", "notes", "two"], ["run"],
+            ["doctor", "--repair"],
+            ["doctor"], ["status"],
+        ]
+        for words in commands {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 1, "\(words): \(program.output)")
+            #expect(program.output.contains("own keys any more: no repair"), "\(program.output)")
+            #expect(program.output.contains("parley device link"), "\(program.output)")
+            #expect(program.output.contains("`parley recover --home FOLDER`"))
+            #expect(!program.output.contains("--repair"), "\(words): \(program.output)")
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: home)
+        #expect(!left.contains { $0.hasPrefix("database.") }, "\(left)")
+        let paper = folder.path + "/code"
+        try Data(code.utf8).write(to: URL(filePath: paper))
+        let again = folder.home("again")
+        let recovered = try await Program.run(
+            "recover", "--home", again, "--backup", backup, "--code-file", paper, "--yes")
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let read = try await Program.run("read", "notes", "--home", again)
+        #expect(read.status == 0 && read.output.contains("one"), "\(read.output)")
+    }
+
     @Test("with a broken index of words is told so, and has it made anew")
     func index() async throws {
         let folder = try TemporaryFolder()

@@ -50,7 +50,11 @@ struct HomeRepair {
             throw NodeError.unreadable(home, error)
         }
         if rescue.lacksNotes { try NodeKeys.restoreIdentity(in: store) }
-        guard let keys = try NodeKeys(in: store) else { throw NodeError.noKeys(home) }
+        guard let keys = try NodeKeys(in: store) else {
+            // While the store has the lock. The next repair removes what this leaves.
+            try? home.discardRescued()
+            throw NodeError.noKeys(home)
+        }
         var repair = HomeRepair(store, keys.identity, rescue)
         let report = try repair.run(rescue)
         try store.close()

@@ -39,13 +39,19 @@ extension Node {
         let findings = Home(settings.home).examine(unlock)
         var report = DoctorReport(
             checks: findings.map { .init(name: $0.name, isFine: $0.isFine, detail: $0.detail) })
-        if report.isFine {
+        let lacksKeys = reason.code == "no-keys"
+        if lacksKeys {
+            report.checks.append(
+                .init(
+                    name: "This device's own keys are there.", isFine: false,
+                    detail: reason.message))
+        } else if report.isFine {
             // The files are whole, and what they hold is not.
             report.checks.append(
                 .init(name: "The node opens.", isFine: false, detail: reason.message))
         }
         report.isDamaged = true
-        let isGone = Home(settings.home).lacksDatabase
+        let isGone = Home(settings.home).lacksDatabase || lacksKeys
         report.advice = isGone ? [reason.hint ?? ""] : []
         if !isGone { report.advise(isAlone: false) }
         return report
@@ -126,8 +132,9 @@ extension Node {
             }
             await node.shutdown()
             return report.isDamaged
-        } catch let error as NodeError where error.code == "database-gone" {
-            // One that was put aside by a repair that was cut off is there to be read.
+        } catch let error as NodeError where ["database-gone", "no-keys"].contains(error.code) {
+            // One that was put aside by a repair that was cut off is there to be read; and keys are looked
+            // for with all that a repair has.
             return true
         } catch  where isDamage(error) {
             return true

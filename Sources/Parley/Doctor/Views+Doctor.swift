@@ -167,7 +167,8 @@ extension Views {
             }
         }
         if different.isEmpty, broken.isEmpty {
-            return .fine("\(spaces.count) conversations folded anew")
+            let noun = spaces.count == 1 ? "conversation" : "conversations"
+            return .fine("\(spaces.count) \(noun) folded anew")
         }
         let words = [
             different.isEmpty ? nil : "different: " + different.joined(separator: ", "),

@@ -62,6 +62,20 @@ extension Home {
         return findings
     }
 
+    /// Whether one of these secrets of the node lies in no row of a damaged database that can still be
+    /// read and opens: then no repair brings it back. False where that cannot be told. Changes nothing.
+    public func hasLost(secrets names: [String], _ unlock: Unlock) -> Bool {
+        do {
+            let file = KeystoreFile(home: self, random: RandomSource(SystemRandom()))
+            let keystore = try file.openToRead(unlock)
+            let found = try reader().secrets(names, by: keystore)
+            return !found.isSuperset(of: names)
+        } catch {
+            // A repair may find more, or say why it finds nothing.
+            return false
+        }
+    }
+
     private func reader() throws(StoreError) -> Connection {
         let connection = try Connection(
             path: ReadingPlace.name(of: database), fileSystem: disk.fileSystem, mayWrite: false)
@@ -78,6 +92,35 @@ extension Connection {
         var complaints: [String] = []
         while try statement.step("checking the database") { complaints.append(statement.text(0)) }
         return complaints == ["ok"] ? [] : complaints
+    }
+
+    /// Those of these secrets of the node that can be read.
+    fileprivate func secrets(
+        _ names: [String], by keystore: Keystore
+    ) throws(StoreError) -> Set<String> {
+        guard let table = RescueTable.all.first(where: { $0.name == "vault" }) else { return [] }
+        // Where the tables cannot be told apart a repair makes the list of them anew.
+        let tables = RescueTable.all.map { "'\($0.name)'" }.joined(separator: ", ")
+        let places = try prepare(
+            "SELECT count(DISTINCT rootpage) FROM sqlite_schema WHERE name IN (\(tables))")
+        defer { places.reset() }
+        guard try places.step("reading the list of the tables"),
+            places.integer(0) == RescueTable.all.count
+        else { return Set(names) }
+        let locators = Dictionary(
+            uniqueKeysWithValues: names.map { (Vault.locator(ofSecret: $0, keystore), $0) })
+        var found: Set<String> = []
+        var walk = RowWalk(self, table)
+        try walk.run { row in
+            let columns = row.row
+            guard columns.integer(1) == Vault.Drawer.named.purpose,
+                let name = locators[columns.array(3)]
+            else { return }
+            let generation = UInt32(exactly: columns.integer(4)) ?? .max
+            let sealed = (row.number, generation, columns.array(5))
+            if Vault.opened(sealed, by: keystore) != nil { found.insert(name) }
+        }
+        return found
     }
 
     /// How many rows of a table can be read, and how often some cannot.

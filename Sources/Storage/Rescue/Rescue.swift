@@ -282,7 +282,8 @@ extension Home {
 
     private func aside(_ number: Int) -> String { "\(database).damaged-\(number)" }
 
-    func discardRescued() throws(HomeError) {
+    /// Removes what was rescued and takes no place.
+    public func discardRescued() throws(HomeError) {
         for end in Self.besides { try disk.remove(rescued + end) }
         try SchemaTransplant.discard(in: self)
     }
