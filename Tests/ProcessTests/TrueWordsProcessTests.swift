@@ -1,6 +1,7 @@
 import Foundation
 import Parley
 import ParleyLocalAPI
+import ParleyTransport
 import Testing
 
 /// Screens that were once asked in a state in which what they said was not true.
@@ -229,5 +230,24 @@ struct TrueWordsProcessTests {
             "\(taken)")
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
+    }
+
+    @Test("a link that was refused is told in words, beside its code")
+    func refusedLink() async throws {
+        let folder = try TemporaryFolder()
+        let port = try FreePort.some()
+        let node = try await NodeProcess(home: folder.home("ann"), name: "ann", port: port)
+        try await node.start()
+        let (transport, connection) = (Transport(threadCount: 1), RawConnection())
+        try await transport.dial(try Endpoint("127.0.0.1:\(port)"), handler: connection)
+        connection.send((0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 200) })
+        try await connection.ends()
+        let status = try await node.run("status").output
+        #expect(
+            status.contains(
+                "link-unsupported: 1, a call that does not begin as those of this protocol do\n"),
+            "\(status)")
+        await transport.shutdown()
+        #expect(try await node.stop() == 0)
     }
 }
