@@ -198,7 +198,7 @@ extension NodeError {
         case .revoked:
             self.init(
                 "revoked", "Another device of yours has revoked this one: it writes nothing more.",
-                hint: "What it holds can still be read. To write again, link a new home.")
+                hint: "What it holds can still be read. " + Self.linkingAnew)
         default: preconditionFailure("a refusal that is not about own devices")
         }
     }
@@ -322,6 +322,11 @@ extension NodeError {
         "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "
         + "recovery code, where FOLDER is a new one. It keeps who you are, and what the backup says "
         + "it holds."
+
+    /// How a person goes on where their other devices go on without this one.
+    static let linkingAnew =
+        "To write again on this machine, take what “parley device link” shows on another device of yours: "
+        + "`parley device accept-link --home FOLDER TEXT`, where FOLDER is a new one."
 
     private static let newDevice =
         "Keep the folder: if the right file is found, put it back there. Else make a new device in "

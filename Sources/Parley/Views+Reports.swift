@@ -141,6 +141,11 @@ extension Views {
                 "This device wrote two different histories, as two copies of one home do, and nobody "
                     + "takes more from it. Go on with a new device: " + NodeError.movingOn)
         }
+        if core.node.isRevoked {
+            warnings.append(
+                "Another device of yours has revoked this one: it writes nothing and is told nothing "
+                    + "more. What it holds can be read. " + NodeError.linkingAnew)
+        }
         warnings += try forkSentences()
         warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {

@@ -181,6 +181,12 @@ struct TrueWordsProcessTests {
         let status = try await phone.run("status").output
         #expect(status.contains("waiting    0 messages\n"), "\(status)")
         #expect(status.contains("whether 1 message or change of yours arrived"), "\(status)")
+        // What is advised is not refused.
+        let advice = "`parley device accept-link --home FOLDER TEXT`"
+        #expect(status.contains(advice) && status.contains("is told nothing more"), "\(status)")
+        let refused = try await phone.run("send", "ben", "and this?")
+        #expect(refused.status == 1 && refused.output.contains(advice), "\(refused.output)")
+        #expect(try await phone.run("relays").output == "no relay\n")
         let page = try await client.messages(conversation: "ben", before: nil, limit: 1)
         #expect(page.messages.map(\.state) == ["unknown"])
         let number = try #require(page.messages.first?.number)

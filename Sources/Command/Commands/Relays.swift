@@ -32,7 +32,11 @@ struct RelaysList: NodeCommand {
         let relays = try await node.relays()
         try Output.show(relays, json: output.json, as: Self.text(relays))
         guard !output.json else { return }
-        if relays.isEmpty { World.current.advise("no relay: parley relays add TEXT uses one") }
+        if relays.isEmpty {
+            let mayAdd = try await node.status().readOnlyReason == nil
+            let way = mayAdd ? ": parley relays add TEXT uses one" : ""
+            World.current.advise("no relay" + way)
+        }
         try await Self.sayWhyIdle(relays, node)
         if relays.contains(where: { $0.state == "ticket-needed" }) {
             World.current.advise(
