@@ -119,25 +119,36 @@ extension Views {
     func outbox() throws -> [OutboxView] {
         var waiting: [OutboxView] = []
         for space in try store.spaces() where space.kind != .own {
-            // What one writes for oneself alone has nobody to go to.
-            guard let roster = try roster(of: space),
-                roster.participants.contains(where: { $0.person != ownPerson })
-            else { continue }
-            let counts = try Overview.waitingCounts(
-                of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
-                relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
-            guard counts.total + counts.stranded > 0 else { continue }
+            guard let roster = try roster(of: space) else { continue }
+            let kept = try kept(in: space, roster).count
             var view = OutboxView(
                 conversation: space.id.description, name: try title(of: space, roster),
-                savedCount: counts.saved, relayedCount: counts.relayed,
-                changeCount: counts.changes, strandedCount: counts.stranded)
-            if core.node.isRevoked {
-                (view.savedCount, view.relayedCount, view.changeCount) = (0, 0, 0)
-                view.unknownCount = counts.total
+                savedCount: 0, relayedCount: 0, changeCount: 0, keptCount: kept)
+            // What one writes for oneself alone has nobody to go to.
+            if roster.participants.contains(where: { $0.person != ownPerson }) {
+                try count(into: &view, space, roster)
             }
-            waiting.append(view)
+            let isEmpty =
+                view.savedCount + view.relayedCount + view.changeCount + view.strandedCount
+                + view.unknownCount + kept == 0
+            if !isEmpty { waiting.append(view) }
         }
         return try waiting + wishes()
+    }
+
+    private func count(
+        into view: inout OutboxView, _ space: SpaceRecord, _ roster: Roster
+    ) throws {
+        let counts = try Overview.waitingCounts(
+            of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
+            relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
+        view.strandedCount = counts.stranded
+        if core.node.isRevoked {
+            view.unknownCount = counts.total
+        } else {
+            (view.savedCount, view.relayedCount) = (counts.saved, counts.relayed)
+            view.changeCount = counts.changes
+        }
     }
 
     /// Those who are to be contacts and have not been reached yet.

@@ -49,6 +49,8 @@ public struct OutboxView: Codable, Equatable, Sendable {
     /// Messages and changes of which this device, which was revoked, does not hear any more whether they
     /// arrived; then nothing counts as waiting.
     public var unknownCount = 0
+    /// Messages that are kept, and not written before this device has back what it wrote there.
+    public var keptCount = 0
     /// What is to reach a person and has not, for all that is known: `request` to be a contact, which is
     /// on this device alone; the same `request-relayed`, which a relay has; `invite` of theirs that was
     /// taken and not answered. Nil for what was written.

@@ -43,6 +43,8 @@ struct WaitingTests {
         #expect(lists.compactMap(\.waitingFor) == [waiting])
         let sent = try await ann.send(conversation: name, texts: ["one", "two"], replyTo: nil)
         #expect(sent.map(\.text) == ["one", "two"] && sent.allSatisfy { $0.state == waiting })
+        let outbox = try await ann.outbox()
+        #expect(outbox.map(\.name) == [name] && outbox.map(\.keptCount) == [2])
         let other = name == "walks" ? "books" : "walks"
         let elsewhere = try await ann.send(conversation: other, texts: ["on"], replyTo: nil)
         #expect(elsewhere.map(\.state) == ["saved"])

@@ -180,6 +180,9 @@ struct OutboxCommand: NodeCommand {
         }
         guard waiting.contains(where: { $0.isOnItsWay }) else { return }
         let status = try await node.status()
+        if status.isOffline {
+            World.current.advise("this node is cut off: parley offline off ends that")
+        }
         if !status.isRunning, status.readOnlyReason == nil {
             World.current.advise("no node runs, so nothing goes out: parley run")
         }
@@ -206,10 +209,13 @@ struct OutboxCommand: NodeCommand {
         if view.unknownCount > 0 {
             return [view.name, "\(view.unknownCount) not known whether arrived"] + stranded
         }
+        let kept =
+            view.keptCount > 0
+            ? ["\(view.keptCount) kept until this device has what it wrote there before"] : []
         return [
             view.name, "\(view.savedCount) saved here", "\(view.relayedCount) on a relay",
             "\(view.changeCount) changed",
-        ] + stranded
+        ] + stranded + kept
     }
 }
 
