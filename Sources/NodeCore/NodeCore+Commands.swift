@@ -44,6 +44,7 @@ extension NodeCore {
             ownSpace = try createSpace(.own, with: [], at: now, store, &random, &effects)
             try resumeRelays(of: card, at: now, store, &random, &effects)
         }
+        try enterOwnSpace(at: now, store, &random, &effects)
         _ = try generation(store, &random)
         // A device that the recovery code has just made is in no space yet, and a change of devices
         // may have been cut off before every space knew of it.

@@ -126,6 +126,20 @@ extension NodeCore {
         _ = try write([draft], in: ownSpace, at: now, store, &random, &effects)
     }
 
+    /// Lets this device into the space of the person's devices, where the recovery code has made it and
+    /// nobody has done so: what it set before that would be counted by nobody, and lost without a word.
+    mutating func enterOwnSpace(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace, try mayWrite(store), ownGaps[ownSpace.number] == nil,
+            let roster = try roster(of: ownSpace, store), !isListed(in: roster)
+        else { return }
+        try spreadDevices(
+            in: [ownSpace], ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
+            &effects)
+    }
+
     /// Looks soon whether every space knows the person's devices, if there are several to know.
     mutating func watchDevices(at now: Instant, _ effects: inout [Effect]) {
         guard identity.log.operations.count > 2 else { return }

@@ -114,6 +114,16 @@ struct TrueWordsProcessTests {
         lines = try await devices(restored)
         #expect(
             lines[0].hasPrefix(machine + " 2 ") && lines[1].hasPrefix(machine + " "), "\(lines)")
+        // What is set there counts at once, before anything was reached.
+        for words in [
+            ["device", "rename", machine + " 2", "desk"], ["contact", "alias", "ben", "Benny"],
+        ] {
+            let program = try Program(words + ["--home", restored])
+            #expect(try await program.ended() == 0, "\(program.output)")
+        }
+        #expect(try await devices(restored)[0].hasPrefix("desk "))
+        let contacts = try await Program.run("contacts", "--home", restored)
+        #expect(contacts.output.hasPrefix("Benny "), "\(contacts.output)")
         try await all.end()
     }
 
@@ -232,7 +242,7 @@ struct TrueWordsProcessTests {
         #expect(try await cara.run("accept", invite).status == 0)
         let taken = try await cara.run("outbox").output
         #expect(
-            taken.hasPrefix("ann  their invite, which you took, waits until they are reached\n"),
+            taken.contains("  their invite, which you took, waits until they are reached\n"),
             "\(taken)")
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)
