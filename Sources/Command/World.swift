@@ -38,6 +38,12 @@ struct World: Sendable {
     /// Says a line of talk that names commands, which hold for the home that was named.
     func advise(_ text: String) { say(Advice.complete(text)) }
 
+    /// Says what is so, and by what it is changed; that only where this node may write.
+    func say(_ fact: String, way: String, on node: any NodeService) async throws {
+        let mayWrite = try await node.status().readOnlyReason == nil
+        advise(mayWrite ? "\(fact): \(way)" : fact)
+    }
+
     /// Says something that stays on its line, to be written over.
     func sayInPlace(_ text: String) { talk.put("\r\u{1B}[K" + text) }
 

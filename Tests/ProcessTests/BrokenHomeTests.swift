@@ -130,6 +130,15 @@ struct BrokenHomeTests {
             let program = try Program(words + ["--home", home])
             #expect(try await program.ended() == 0, "\(words): \(program.output)")
         }
+        // What would be refused is not advised.
+        for (words, said) in [
+            (["contacts"], "nobody yet\n"), (["relays"], "no relay\n"),
+            (["device", "list"], "one device\n"),
+        ] {
+            let program = try Program(words + ["--home", home])
+            #expect(try await program.ended() == 0)
+            #expect(program.output.hasSuffix(said), "\(words): \(program.output)")
+        }
         let found = try await Program.run("search", "one", "--home", home)
         #expect(
             found.output.contains("nothing more is indexed here: the home may not be written."),

@@ -32,7 +32,8 @@ struct Conversations: NodeCommand {
         let requests = try await node.contacts().filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
-            World.current.advise("none yet: parley invite, or parley group create")
+            try await World.current.say(
+                "none yet", way: "parley invite, or parley group create", on: node)
         }
     }
 

@@ -50,7 +50,8 @@ struct DeviceList: NodeCommand {
                     + "parley device revoke \(device.device.prefix(12))")
         }
         if devices.count == 1 {
-            World.current.advise("one device: parley device link adds another")
+            try await World.current.say(
+                "one device", way: "parley device link adds another", on: node)
         }
     }
 
@@ -62,7 +63,7 @@ struct DeviceList: NodeCommand {
                     String(device.device.prefix(12)), device.state,
                     device.isThis ? "this device" : device.isLinked ? "linked" : "not linked",
                     seen(device), device.addresses.joined(separator: ", "),
-                    device.name.isEmpty ? "what you called it is not known here" : "",
+                    device.name.isEmpty ? "no name of it is known here" : "",
                 ]
             }
         ).text

@@ -242,7 +242,9 @@ struct Contacts: NodeCommand {
         let contacts = try await node.contacts()
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
         if output.json { return }
-        if contacts.isEmpty { World.current.advise("nobody yet: parley invite") }
+        if contacts.isEmpty {
+            try await World.current.say("nobody yet", way: "parley invite", on: node)
+        }
         for contact in contacts {
             if contact.state == "pending" { World.current.advise(Self.request(contact)) }
             for notice in contact.notices { World.current.advise("notice: " + harmless(notice)) }

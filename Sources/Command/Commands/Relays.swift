@@ -33,9 +33,8 @@ struct RelaysList: NodeCommand {
         try Output.show(relays, json: output.json, as: Self.text(relays))
         guard !output.json else { return }
         if relays.isEmpty {
-            let mayAdd = try await node.status().readOnlyReason == nil
-            let way = mayAdd ? ": parley relays add TEXT uses one" : ""
-            World.current.advise("no relay" + way)
+            try await World.current.say(
+                "no relay", way: "parley relays add TEXT uses one", on: node)
         }
         try await Self.sayWhyIdle(relays, node)
         if relays.contains(where: { $0.state == "ticket-needed" }) {
@@ -202,12 +201,12 @@ struct OutboxCommand: NodeCommand {
             ]
         case "request-relayed": return [view.name, "a relay has your request to be a contact"]
         case "invite":
-            return [view.name, "their invite, which you took, waits until they are reached"]
+            return [view.name, "you took their invite: that waits until they are reached"]
         default: break
         }
         let stranded = view.strandedCount > 0 ? ["\(view.strandedCount) here for good"] : []
         if view.unknownCount > 0 {
-            return [view.name, "\(view.unknownCount) not known whether arrived"] + stranded
+            return [view.name, "\(view.unknownCount) may have arrived or not"] + stranded
         }
         let kept =
             view.keptCount > 0
