@@ -37,6 +37,23 @@ extension NodeCore {
             ], at: now, store, &random, &effects)
     }
 
+    /// So often is another one drawn for a conversation that may not be the first of the two.
+    private static let drawCount = 4_096
+
+    /// Of many beginnings the one whose name is greatest. Of two conversations of the same two the one
+    /// of the lesser name goes on: that is to be the one that there was.
+    private static func last(
+        of first: Genesis, at wall: UInt64, _ drawn: () -> Genesis
+    ) -> Genesis {
+        var best = (genesis: first, space: first.space(at: wall))
+        for _ in 1..<drawCount {
+            let genesis = drawn()
+            let space = genesis.space(at: wall)
+            if space > best.space { best = (genesis, space) }
+        }
+        return best.genesis
+    }
+
     func ownFounder(_ store: some Store) throws(StoreError) -> Founder {
         Founder(
             person: identity.person, role: .owner,
@@ -50,9 +67,16 @@ extension NodeCore {
         _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> SpaceRecord {
-        let genesis = Genesis(
-            kind: kind, creator: identity.device, random: random.bytes(16),
-            founders: others + [try ownFounder(store)], name: name)
+        let founders = others + [try ownFounder(store)]
+        func drawn() -> Genesis {
+            Genesis(
+                kind: kind, creator: identity.device, random: random.bytes(16),
+                founders: founders, name: name)
+        }
+        var genesis = drawn()
+        if kind == .direct, identity.cameBack {
+            genesis = Self.last(of: genesis, at: now.wall, drawn)
+        }
         let space = try store.addSpace(genesis.space(at: now.wall), kind: kind)
         let author = LogAuthor(
             key: identity.key, space: space, authority: 0, wallClock: now.wall)

@@ -25,6 +25,20 @@ public struct NodeIdentity: Sendable {
     /// Whether the person has revoked this device: it then writes nothing more.
     public var isRevoked: Bool { log.certificate(of: device) == nil }
 
+    /// Whether the recovery code made this device for a person who had one before: there may be
+    /// conversations that it does not know of.
+    public var cameBack: Bool {
+        log.operations.contains { operation in
+            guard operation.author == log.root, operation.sequence > Self.beginning,
+                case .addDevice(let added, _, _, _) = operation.content
+            else { return false }
+            return added == device
+        }
+    }
+
+    /// Where the root key adds the device that a person begins with.
+    private static let beginning: UInt64 = 1
+
     /// An identity with these keys.
     public init(log: IdentityLog, key: DeviceSigningKey, noiseKey: NoiseKey) {
         self.log = log

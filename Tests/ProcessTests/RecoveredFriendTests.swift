@@ -7,12 +7,19 @@ import Testing
 /// of hers still, and ann does not know it.
 @Suite("A friend of somebody who came back", .serialized, .timeLimit(.minutes(4)))
 struct RecoveredFriendTests {
-    private func comeBack(_ all: Neighbours) async throws -> NodeProcess {
+    /// Returns ann's new device, and the conversations with her that there were.
+    private func comeBack(
+        _ all: Neighbours
+    ) async throws -> (NodeProcess, [(NodeProcess, String)]) {
         try await all.meet(all.ann, all.ben, named: "ben")
         try await all.meet(all.ann, all.cara, named: "cara")
         #expect(try await all.ann.run("send", "cara", "hi").status == 0)
         try await eventually("cara has it", on: [all.cara]) {
             try await all.texts("ann", of: all.cara) == ["hi"]
+        }
+        var before: [(NodeProcess, String)] = []
+        for node in [all.ben, all.cara] {
+            before.append((node, try await all.client(node).conversation("ann").id))
         }
         #expect(try await all.ann.stop() == 0)
         let code = all.folder.path + "/code"
@@ -24,13 +31,13 @@ struct RecoveredFriendTests {
             "recover", "--code-file", code, "--from", invite, "--yes")
         #expect(recovered.status == 0, "\(recovered.output)")
         try await again.start()
-        return again
+        return (again, before)
     }
 
     @Test("gets in by a new invite or card, and what waited arrives", arguments: [true, false])
     func anew(isInvite: Bool) async throws {
         let all = try await Neighbours()
-        let again = try await comeBack(all)
+        let (again, before) = try await comeBack(all)
         let ann = try await all.client(again)
         #expect(try await all.cara.run("send", "ann", "are you there").status == 0)
         if isInvite {
@@ -53,6 +60,12 @@ struct RecoveredFriendTests {
             return try await all.texts("cara", of: again).contains("are you there")
         }
         #expect(try await all.client(all.cara).contacts().map(\.state) == ["accepted"])
+        // One with each, on either side: the one that there was before.
+        #expect(try await ann.conversations().map(\.name).sorted() == ["ben", "cara"])
+        for (node, id) in before {
+            let shown = try await all.client(node).conversations().filter { $0.name == "ann" }
+            #expect(shown.map(\.id) == [id] && shown.allSatisfy { $0.supersededBy == nil })
+        }
         for node in [again, all.ben, all.cara] { #expect(try await node.stop() == 0) }
     }
 }

@@ -170,6 +170,30 @@ struct DeviceTests {
         try jury.verify(isSettled: true)
     }
 
+    /// The new device knows of no conversation, and begins one: of the two everybody writes into that of
+    /// the lesser name.
+    @Test("a device made by the recovery code goes on with the conversation of two that there was")
+    func codeAndTwo() throws {
+        for round in 1...6 {
+            let world = World(seed: UInt64(round))
+            let (ann, ben) = (try world.addNode("ann"), try world.addNode("ben"))
+            try world.introduce(ann, ben)
+            world.run(for: .seconds(10))
+            let direct = try #require(
+                try ben.store.spaces().first { $0.kind == .direct })
+            try ann.type("before", in: direct.id)
+            world.run(for: .seconds(10))
+            world.crash(ann)
+            let next = try world.recover("next", of: ann, helpedBy: ben)
+            try world.runUntilEqual(within: .minutes(15))
+            for node in [next, ben] {
+                let all = try node.store.spaces().filter { $0.kind == .direct }.map(\.id)
+                #expect(all.min() == direct.id, "round \(round) of \(node.name)")
+                #expect(try node.texts(in: direct.id) == ["before"])
+            }
+        }
+    }
+
     /// It read nowhere, and named no place on its card where a letter could be left. Found by seed 21140367.
     @Test("a device made by the recovery code goes on with the relay of those that are lost")
     func codeBehindRelay() throws {
