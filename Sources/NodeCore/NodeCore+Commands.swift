@@ -46,6 +46,7 @@ extension NodeCore {
         }
         try enterOwnSpace(at: now, store, &random, &effects)
         _ = try generation(store, &random)
+        try enterOwnSpace(at: now, store, &random, &effects)
         // A device that the recovery code has just made is in no space yet, and a change of devices
         // may have been cut off before every space knew of it.
         watchDevices(at: now, &effects)

@@ -177,6 +177,20 @@ extension NodeCore {
             &effects)
     }
 
+    /// Lets a device that came back with its person's settings into their space at once: what it writes
+    /// there before it is in counts as nothing, for good.
+    mutating func enterOwnSpace(
+        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard let ownSpace, identity.cameBack, try mayWrite(store),
+            let roster = try roster(of: ownSpace, store), !isListed(in: roster)
+        else { return }
+        try spreadDevices(
+            in: [ownSpace], ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
+            &effects)
+    }
+
     private mutating func spreadDevices(
         in spaces: ArraySlice<SpaceRecord>, ending device: DeviceID?,
         prekeys: [PrekeyCertificate], isAsked: Bool, at now: Instant, _ store: some Store,

@@ -99,9 +99,11 @@ extension Node {
         }
     }
 
-    /// Asks the person whose card this is to be a contact.
+    /// Asks the person whose card this is to be a contact, or somebody whose note was lost, by name.
     public func requestContact(card: String, alias: String?) async throws -> ContactView {
-        guard let bytes = CardText(card)?.card, let person = CardReader.person(of: bytes) else {
+        let kept = try await read { try $0.keptCard(of: card) }
+        guard let bytes = kept ?? CardText(card)?.card, let person = CardReader.person(of: bytes)
+        else {
             throw NodeError(
                 "bad-card", "That is no card, or part of it is missing.", not: card,
                 prefix: "parley:c1:",

@@ -20,7 +20,8 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func accept(link: String, alias: String?) async throws -> ContactView
     /// One's own card as text: who has it can ask to be a contact. It holds no secret.
     func card() async throws -> CardView
-    /// Asks the person whose card this is to be a contact.
+    /// Asks the person whose card this is to be a contact; or somebody of whom nothing is noted any
+    /// more, by their name.
     func requestContact(card: String, alias: String?) async throws -> ContactView
     /// Accepts, declines, blocks or unblocks a person.
     func decide(about person: String, _ decision: ContactDecision) async throws -> ContactView

@@ -47,8 +47,9 @@ public struct ContactView: Codable, Equatable, Sendable {
     /// What one calls them.
     public var name: String
     /// `invited` where one took their invite and `requested` where one asked them, before they
-    /// answered; `refused` where they did not take the invite; `pending` where they ask; `accepted`, `declined`, `blocked`; or `known`, where
-    /// they are no contact and were only verified.
+    /// answered; `refused` where they did not take the invite; `pending` where they ask; `accepted`,
+    /// `declined`, `blocked`; or `known`, where they are no contact and were only verified, or where
+    /// what was noted of them is lost.
     public var state: String
     /// Whether safety numbers were compared.
     public var isVerified: Bool

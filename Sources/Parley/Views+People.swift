@@ -34,7 +34,46 @@ extension Views {
                     linked: linked,
                     notices[person] ?? []))
         }
+        for person in try forgotten() {
+            var lost = try view(
+                person, state: "known", isVerified: false, linked: linked, notices[person] ?? [])
+            lost.notices.append(try sentence(ofForgotten: person))
+            views.append(lost)
+        }
         return views.sorted { ($0.name, $0.person) < ($1.name, $1.person) }
+    }
+
+    /// Persons with whom there is a conversation of two and of whom nothing is noted, on a device that
+    /// came back: the note was lost. Nobody but a contact ever began one.
+    func forgotten() throws -> [PersonID] {
+        guard let own = core.ownSpace, core.node.cameBack, core.rejoin == nil else { return [] }
+        var found: [PersonID] = []
+        for (key, _) in try store.values(.card) {
+            guard let person = PersonID(key), person != ownPerson,
+                try Overview.contact(person, ownSpace: own.number, in: store) == nil,
+                try NodeCore.takenInvite(of: person, in: store) == nil,
+                try hasDirect(with: person)
+            else { continue }
+            found.append(person)
+        }
+        return found.sorted()
+    }
+
+    /// The card of somebody whose note was lost, by their name or identifier; also where they have asked
+    /// meanwhile. Nil for anybody else.
+    func keptCard(of text: String) throws -> [UInt8]? {
+        // What is no name of theirs may be a card.
+        guard CardText(text) == nil, let person = try? self.person(text),
+            try forgotten().contains(person) || contact(person)?.state == .pending
+        else { return nil }
+        return try store.value(.card, person.bytes)
+    }
+
+    /// What is said of somebody whose note was lost.
+    func sentence(ofForgotten person: PersonID) throws -> String {
+        "There is a conversation with \(try name(of: person)), and whether they are your contact, or you "
+            + "blocked them, is not known here any more: `parley contact request \(person.short)` asks "
+            + "them to be one, `parley contact block \(person.short)` keeps them away."
     }
 
     /// The word for where two persons stand; nil where there is nothing to say.

@@ -147,6 +147,7 @@ extension Views {
                     + "more. What it holds can be read. " + NodeError.linkingAnew)
         }
         warnings += try forkSentences()
+        warnings += try forgotten().map { try sentence(ofForgotten: $0) }
         warnings += try clockWarnings(at: SystemClock.now)
         if !store.isProtectedByPassphrase {
             warnings.append(

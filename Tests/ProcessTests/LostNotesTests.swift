@@ -69,13 +69,41 @@ struct LostNotesTests {
         let code = pair.folder.path + "/code"
         try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
         #expect(try await pair.ann.run("backup", "create", backup).status == 0)
+        let ben = try #require(try await pair.ben.client?.status().person.prefix(8))
+        #expect(try await pair.ben.stop() == 0)
         let again = NodeProcess(
             home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
         let recovered = try await again.run(
             "recover", "--backup", backup, "--code-file", code, "--yes")
         #expect(recovered.status == 0, "\(recovered.output)")
+        try await isAskedByHand(again, pair.ben, String(ben))
+        for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
+    /// Nobody is asked by itself who may have been blocked: it is shown who may be missing, and how
+    /// they are asked.
+    private func isAskedByHand(
+        _ again: NodeProcess, _ ben: NodeProcess, _ person: String
+    ) async throws {
         let ann = try await again.start()
         #expect(try await ann.status().readOnlyReason == nil)
-        for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
+        #expect(try await ann.contacts().map(\.state) == ["known"])
+        for command in ["status", "contacts"] {
+            let output = try await again.run(command).output
+            #expect(
+                output.contains("parley contact request --home \(again.home) \(person)"),
+                "\(output)")
+        }
+        let asked = try await again.run("contact", "request", person)
+        #expect(asked.status == 0, "\(asked.output)")
+        #expect(try await ann.contacts().map(\.state) == ["requested"])
+        #expect(try await !again.run("status").output.contains("contact request"))
+        try await ben.start()
+        try await eventually("ben is a contact again", on: [again, ben]) {
+            try await ann.contacts().map(\.state) == ["accepted"]
+        }
+        try await eventually("she writes to him", on: [again, ben]) {
+            try await again.run("send", "ben", "after").status == 0
+        }
     }
 }

@@ -49,7 +49,8 @@ struct ContactRequest: NodeCommand {
         discussion: """
             Takes the card that they show with `parley contact card`. They hear of it as soon as one \
             of you reaches the other, and take their time; a refusal is not told. --alias is what \
-            you call the person.
+            you call the person. Somebody of whom nothing is noted any more, as `parley contacts` \
+            says, is asked by their name.
 
             Example:
               parley contact request "$(cat card.txt)" --alias Ben
