@@ -1,17 +1,29 @@
 public import ParleyWire
 
-/// What others' words keep of a log of lane 0 at and above a proven fork.
-/// Source: `Protocol/08-roster.md`, "Forks".
+/// What counts of a log at and above a proven fork: in lane 0 what others' words keep, in the other lanes
+/// what the cut names that ends it. Source: `Protocol/08-roster.md`, "Forks" and "Cuts".
 public struct VouchedPart: Equatable, Sendable {
-    /// Where it ends; nil while the branch that they name is not held.
+    /// Where it ends; nil while the branch that is named is not held.
     public var end: LogPoint?
-    /// The place after the highest that any of them names.
+    /// The place after the highest that is named.
     public var namedEnd: UInt64
 
     /// A part with these fields.
     public init(end: LogPoint?, namedEnd: UInt64) {
         self.end = end
         self.namedEnd = namedEnd
+    }
+
+    /// What a cut keeps of a log of another lane above a proven fork: it names an operation, and by that
+    /// a branch. Nil where there is no fork, or the cut ends the log below.
+    public init?(cutOf log: LogRecord, in store: some LogStore) throws(StoreError) {
+        guard log.lane != .control, let fork = log.proven, let limit = log.limit,
+            limit.sequence > fork.sequence
+        else { return nil }
+        let last = limit.sequence - 1
+        let held = try log.holds(last) ? store.operation(at: last, in: log.number)?.id : nil
+        end = held == limit.anchor ? limit : nil
+        namedEnd = limit.sequence
     }
 }
 

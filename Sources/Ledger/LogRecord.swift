@@ -119,8 +119,8 @@ public struct LogRecord: Equatable, Sendable {
     /// Where its author began to write two histories, if that is proven. The store keeps it beside
     /// the record: ``LogStore/addFork(_:in:)`` alone sets it.
     public var proven: LogPoint?
-    /// What others vouch for above that, in lane 0. Follows from the operations held, and is worked
-    /// out anew when a store is opened.
+    /// What counts above that all the same. Follows from the operations held, and is worked out anew
+    /// when a store is opened.
     public var vouched: VouchedPart?
     /// What stands at or above it does not count: its author was removed, and nobody who did it had
     /// seen so much. Of ``fork`` and this the lower one is ``bound``.

@@ -248,7 +248,7 @@ extension NodeCore {
     ) throws(StoreError) -> Draft {
         let cut = try Cut(
             store.agreedLogs(in: space.number).filter { $0.device == device }
-                .compactMap(\.lastPlaceHeld))
+                .compactMap(\.lastPlaceHeld) + branches(of: device, in: space, store))
         return Ident(
             person: identity.person, identity: identity.operations,
             change: .revoke(device, cut: cut)

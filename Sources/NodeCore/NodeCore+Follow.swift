@@ -46,13 +46,17 @@ extension NodeCore {
         let hasBegun = try begin(space, by: roster, instead: former, store)
         let isMoved = try learnFormerViews(in: space, store) || hasBegun
         let isBounded = try bound(space, by: roster, store)
+        let chosen = try Self.chooseBranches(in: space, store)
         let isOwned = try store.logs(in: space.number).contains {
             former.person(of: $0.device) != roster.person(of: $0.device)
                 && ($0.lane != .control || former.person(of: $0.device) != nil)
         }
-        if isMoved || isBounded || isOwned { _ = try placeAnew(space, store) }
+        if isMoved || isBounded || isOwned || !chosen.isEmpty { _ = try placeAnew(space, store) }
         try refold(space, store, &effects)
         try share(space, store, &effects)
+        if !chosen.isEmpty {
+            try grew(chosen, in: space, isOwn: false, from: nil, at: now, store, &effects)
+        }
         let hasCome = !former.takesPart(identity.person)
         if roster.takesPart(identity.person) {
             for member in roster.participants where hasCome || !former.takesPart(member.person) {
@@ -175,6 +179,8 @@ extension NodeCore {
             if try links[id]?.session?.share(space, scope, store: store) == true {
                 try links[id]?.session?.assumeMissing(
                     space.number, isOffer: false, store: store)
+                // Whoever came in by the recovery code is about to end the devices that are lost.
+                try tellBranches(of: space, on: id, store, &effects)
             }
         }
     }

@@ -90,7 +90,8 @@ extension NodeCore {
         try count(.forkedLog, store)
         effects.append(.linksChanged)
         try learnedMore(of: space.number, at: now, store, &effects)
-        spread(evidence, in: space, &effects)
+        _ = try Self.chooseBranches(in: space, among: [log.tag], store)
+        try spread(evidence, in: space, store, &effects)
         if !peer.hasToldAll {
             try tellAbsent(evidence, in: space, roster, at: now, store, &random, &effects)
         }
@@ -143,7 +144,8 @@ extension NodeCore {
         guard log.awaitsBranch, let fork = log.proven else { return [] }
         let below = log.withoutBranch
         // What does not hold takes nobody's place, whatever is wrong with it.
-        let pieces = try? Self.verify(run, in: space.id, against: below, limit: nil)
+        let pieces = try? Self.verify(
+            run, in: space.id, against: below, limit: log.lane == .control ? nil : log.limit)
         guard let pieces, pieces.first?.first == below.end, let last = pieces.last?.operations.last
         else { return [] }
         if log.holds(last.sequence),
@@ -163,12 +165,14 @@ extension NodeCore {
 
     /// Tells every linked member; to who knows it already it costs a frame and nothing more.
     private mutating func spread(
-        _ evidence: ForkEvidence, in space: SpaceRecord, _ effects: inout [Effect]
-    ) {
+        _ evidence: ForkEvidence, in space: SpaceRecord, _ store: some Store,
+        _ effects: inout [Effect]
+    ) throws(StoreError) {
         let bytes = Frame.fork(evidence.proof).encoded()
         for id in links.keys.sorted() where links[id]?.session?.shares(space.number) == true {
             links[id]?.session?.provedMore(in: space.number)
             effects.append(.send(id, bytes))
+            try tellBranches(of: space, on: id, store, &effects)
         }
     }
 

@@ -173,7 +173,10 @@ extension NodeCore {
         if pieces.isEmpty, let log {
             pieces = try otherBranch(run, insteadOf: log, in: space, store)
         }
+        let before = log
         log = try store.log(tag, in: space.number)
+        // What was dropped for another branch is not shown any more.
+        if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
         if let log, pieces.isEmpty, hasMissingBodies {
             ingested.changes += try restore(run, in: log, space, store)
@@ -229,7 +232,8 @@ extension NodeCore {
         } catch {
             if error == .unproven, log?.floor != nil || limit != nil { throw .unsigned }
             // What ends right below the limit needs no signature: the cut vouches for it.
-            guard error == .unsigned, let limit, limit.sequence < log?.fork?.sequence ?? .max
+            guard error == .unsigned, let limit,
+                log?.lacksVouched == true || limit.sequence < log?.fork?.sequence ?? .max
             else { throw error }
             do {
                 pieces = try OperationVerifier.verify(
@@ -311,7 +315,9 @@ extension NodeCore {
         _ ingested: Ingested, in space: SpaceRecord, from id: LinkID?, at now: Instant,
         _ store: some Store, _ effects: inout [Effect]
     ) throws(StoreError) {
-        if ingested.isMisjudged { try refold(space, store, &effects) }
+        let chosen = try Self.chooseBranches(in: space, among: ingested.grown, store)
+        if !chosen.isEmpty { _ = try placeAnew(space, store) }
+        if ingested.isMisjudged || !chosen.isEmpty { try refold(space, store, &effects) }
         if ingested.isUnplaced { try placeAgain(space.number, at: now, store, &effects) }
         if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {

@@ -21,6 +21,7 @@ extension NodeCore {
             guard let space = try store.space(frontier.space),
                 links[id]?.session?.shares(space.number) == true
             else { return }
+            try noteBranches(of: frontier, in: space, store)
             try compareOwn(frontier, of: space, by: peer, at: now, store, &effects)
         case .spaces, .heartbeat:
             for number in links[id]?.session?.sharedSpaces ?? []

@@ -30,6 +30,7 @@ extension NodeCore {
         }
         judges[space.number] = judge
         _ = try vouch(in: space, store)
+        _ = try Self.chooseBranches(in: space, store)
     }
 
     /// What merge rules may know of a space.

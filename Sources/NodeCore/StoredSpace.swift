@@ -24,6 +24,7 @@ public enum StoredSpace {
             log.limit = log.lane == .control ? nil : roster.limit(of: log)
             try store.update(log)
         }
+        _ = try NodeCore.chooseBranches(in: space, store)
         for log in try store.logs(in: space.number) where log.lane.isCausal {
             for span in log.spans {
                 _ = try store.eachOperation(of: log, span) { stored throws(StoreError) in

@@ -155,7 +155,7 @@ struct BackupCheck {
         let pieces: [VerifiedRun]
         do {
             pieces = try OperationVerifier.verify(
-                run, in: space, held: logs[id]?.spans ?? [], bound: logs[id]?.fork)
+                run, in: space, held: logs[id]?.spans ?? [], bound: bound(of: run, logs[id]?.fork))
         } catch {
             throw BackupFault.unproven("a log")
         }
@@ -164,6 +164,12 @@ struct BackupCheck {
             record(of: id, run.device, run.lane) { $0.hold(piece) }
         }
         return pieces
+    }
+
+    /// Where a cut or others keep one branch of a forked log, that is in the backup, and signed.
+    private func bound(of run: Run, _ fork: LogPoint?) -> LogPoint? {
+        guard let fork, run.last < fork.sequence else { return nil }
+        return fork
     }
 
     private mutating func record(

@@ -71,4 +71,23 @@ extension Frontier {
         }
         return tips
     }
+
+    /// The last signed operations that are held of forked logs above their forks, of lanes other than 0:
+    /// nobody is sent those before somebody ends the device by one of them.
+    static func branchTips(
+        in space: SpaceNumber, _ store: some LogStore
+    ) throws(StoreError) -> [OwnTip] {
+        var tips: [OwnTip] = []
+        for log in try store.logs(in: space) where log.lane != .control && log.vouched == nil {
+            guard let fork = log.proven, log.limit == nil, log.isWhole, fork.sequence < log.end,
+                let head = try store.heads(in: log.number, fork.sequence...log.end - 1).last,
+                let stored = try store.operation(at: head.sequence, in: log.number)
+            else { continue }
+            tips.append(
+                OwnTip(
+                    tag: log.tag, sequence: head.sequence, operation: stored.id,
+                    signature: head.signature))
+        }
+        return tips
+    }
 }

@@ -44,6 +44,25 @@ extension SyncSession {
         shared[space]?.forks.isKnown = false
     }
 
+    /// So many frames of them at most: logs may fork in any number.
+    private static let branchFrameCountMax = 16
+
+    /// Tells the peer how far branches above forks are held here.
+    public func tellBranches(
+        of space: SpaceRecord, store: some LogStore
+    ) throws(StoreError) -> [SessionOutput] {
+        guard shares(space.number) else { return [] }
+        var outputs: [SessionOutput] = []
+        var tips = try Frontier.branchTips(in: space.number, store)[...]
+        while !tips.isEmpty, outputs.count < Self.branchFrameCountMax {
+            var frontier = Frontier(of: space, [], isComplete: false, asksForMissing: false)
+            frontier.ownTips = Array(tips.prefix(Limits.ownTipCountMax))
+            tips = tips.dropFirst(Limits.ownTipCountMax)
+            outputs.append(.send(.frontier(frontier)))
+        }
+        return outputs
+    }
+
     mutating func nextForkQuestion(_ space: SpaceNumber) -> [SessionOutput] {
         shared[space]?.nextForkQuestion().map { [.send(.want($0))] } ?? []
     }

@@ -207,6 +207,8 @@ extension SQLiteStore {
                 var log = records.log(LogTag(evidence.log), in: space.number)
             else { continue }
             log.proven = evidence.point
+            // What cannot be read says nothing of a branch; reading it says what is wrong.
+            log.vouched = try? VouchedPart(cutOf: log, in: self)
             records.update(log)
         }
     }

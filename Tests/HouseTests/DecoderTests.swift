@@ -12,6 +12,7 @@ struct DecoderTests {
         "Sources/NodeCore/Invitation.swift": 2,
         "Sources/NodeCore/MissingBodies.swift": 2,
         "Sources/NodeCore/NodeCore+Inboxes.swift": 1,
+        "Sources/NodeCore/NodeCore+Branches.swift": 1,
         "Sources/NodeCore/NodeCore+Kept.swift": 1,
         "Sources/NodeCore/NodeCore+Letters.swift": 1,
         "Sources/NodeCore/NodeIdentity.swift": 1,

@@ -39,6 +39,7 @@ enum OutsideNumbers {
             3, "a stamp and an offer's number, checked there; an age, compared"),
         "Sources/NodeCore/EventEntry.swift": .init(4, "this device's own rows"),
         "Sources/NodeCore/FormerLog.swift": .init(6, "this device's own rows"),
+        "Sources/NodeCore/NodeCore+Branches.swift": .init(1, "this device's own rows"),
         "Sources/NodeCore/Invitation.swift": .init(5, "this device's own rows"),
         "Sources/NodeCore/MissingBodies.swift": .init(3, "this device's own rows"),
         "Sources/NodeCore/NodeCore+Inboxes.swift": .init(2, "this device's own rows"),
