@@ -46,7 +46,6 @@ extension NodeCore {
         }
         try enterOwnSpace(at: now, store, &random, &effects)
         _ = try generation(store, &random)
-        try enterOwnSpace(at: now, store, &random, &effects)
         // A device that the recovery code has just made is in no space yet, and a change of devices
         // may have been cut off before every space knew of it.
         watchDevices(at: now, &effects)

@@ -132,7 +132,8 @@ extension NodeCore {
         at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
         _ effects: inout [Effect]
     ) throws(StoreError) {
-        guard let ownSpace, try mayWrite(store), ownGaps[ownSpace.number] == nil,
+        guard let ownSpace, identity.cameBack, try mayWrite(store),
+            ownGaps[ownSpace.number] == nil,
             let roster = try roster(of: ownSpace, store), !isListed(in: roster)
         else { return }
         try spreadDevices(
@@ -174,20 +175,6 @@ extension NodeCore {
         guard try mayWrite(store) else { return }
         try spreadDevices(
             in: spaces, ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
-            &effects)
-    }
-
-    /// Lets a device that came back with its person's settings into their space at once: what it writes
-    /// there before it is in counts as nothing, for good.
-    mutating func enterOwnSpace(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let ownSpace, identity.cameBack, try mayWrite(store),
-            let roster = try roster(of: ownSpace, store), !isListed(in: roster)
-        else { return }
-        try spreadDevices(
-            in: [ownSpace], ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
             &effects)
     }
 
