@@ -52,9 +52,14 @@ extension NodeCore {
             let wait = min(due - now.monotonic, Self.cardNewcomerInterval)
             return set(.card(number), in: wait, at: now, &effects)
         }
+        let isFirst =
+            try Overview.sharedCard(of: identity.device, in: number, store: store) == nil
         _ = try write(
             [SharedCard(card: card.encoded).draft()], in: space, at: now, store, &random,
             &effects)
+        // The first one begins no pause: who comes right after it is hidden from it, and whoever let
+        // both in may be away before the pause is over.
+        guard !isFirst else { return }
         cardsShared[number] = now.monotonic
     }
 

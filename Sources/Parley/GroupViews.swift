@@ -57,6 +57,8 @@ public struct MemberView: Codable, Equatable, Sendable {
     public var devices: [String]
     /// Whether they were added and have not accepted.
     public var isInvited = false
+    /// Whether it is known where one of their devices can be reached, or where it reads.
+    public var hasAddress = true
     /// Contacts whose name looks like this one, oneself included, as ``ContactView`` has them.
     public var resembles: [String] = []
 }

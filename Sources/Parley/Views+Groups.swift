@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 
@@ -65,6 +66,7 @@ extension Views {
                     isLinked: linked.contains(member.person),
                     devices: member.devices.map(\.device.description),
                     isInvited: roster.isInvited(member.person),
+                    hasAddress: try member.person == ownPerson || hasAddress(member.person),
                     resembles: member.person == ownPerson ? [] : try resembles(member.person))
             )
         }
@@ -78,6 +80,12 @@ extension Views {
             rotationHours: roster.settings.rotationHours.map { Int($0) },
             invites: try roster.invites.map { try view($0, roster) },
             epoch: try epoch(of: space))
+    }
+
+    private func hasAddress(_ person: PersonID) throws -> Bool {
+        try CardReader.parts(of: person, store).contains {
+            !$0.addresses.isEmpty || !$0.mailboxes.isEmpty
+        }
     }
 
     func view(_ invite: LiveInvite, _ roster: Roster) throws -> GroupInviteView {

@@ -85,6 +85,8 @@ struct SpaceExchange: Sendable {
     /// what the peer holds.
     mutating func narrow(to scope: SharingScope, store: some LogStore) throws(StoreError) {
         self.scope = scope
+        // What it was told was lane 0's alone: it has yet to hear how far all of it goes.
+        if scope.isEverything { hasTold = false }
         forks = ForkTelling()
         answers = []
         windows = [:]

@@ -215,6 +215,30 @@ struct PeopleTests {
         #expect(!ben.isLinked(to: cara) && !cara.isLinked(to: ben))
     }
 
+    @Test("who comes into a group meets the others though its host goes away right after")
+    func hostGoesAway() throws {
+        let cara = try world.addNode("cara")
+        try world.introduce(ann, ben)
+        try world.introduce(ann, cara)
+        // From now on a link shows once in half a minute what both ends hold.
+        world.run(for: 60_000)
+        let group = try ann.perform(
+            .createGroup(name: "trip", members: [ben.person, cara.person]))
+        guard case .space(let number) = group, let space = try ann.store.space(number) else {
+            throw CommandRefusal.unknownConversation
+        }
+        world.run(for: 5_000)
+        world.partition([ann], [ben, cara])
+        try ben.type("without ann", in: space.id)
+        world.run(for: 5_000)
+        #expect(ben.isLinked(to: cara) && cara.isLinked(to: ben))
+        #expect(try cara.texts(in: space.id) == ["without ann"])
+        // Each knows where the other is, so either finds the other again.
+        for (node, other) in [(ben, cara), (cara, ben)] {
+            #expect(try !CardReader.parts(of: other.person, node.store).isEmpty)
+        }
+    }
+
     @Test("who waits for an answer of somebody they were together with is patient")
     func patience() throws {
         let cara = try world.addNode("cara")

@@ -224,6 +224,56 @@ struct GroupProcessTests {
         try await all.end()
     }
 
+    @Test("members who are no contacts meet without their host, also after both were away")
+    func withoutHost() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        _ = try await ann.newConversation(name: "trip", members: ["ben", "cara"])
+        try await eventually("ben and cara are linked", on: [all.ben, all.cara]) {
+            try await all.client(all.ben).status().links.contains { $0.name == "cara" }
+        }
+        #expect(try await all.ann.stop() == 0)
+        for node in [all.ben, all.cara] { #expect(try await node.stop() == 0) }
+        let ben = try await all.ben.start()
+        _ = try await ben.send(conversation: "trip", texts: ["without ann"], replyTo: nil)
+        let cara = try await all.cara.start()
+        try await eventually("cara has it from ben", on: [all.cara]) {
+            try await all.texts("trip", of: all.cara) == ["without ann"]
+        }
+        #expect(try await cara.contacts().map(\.name) == ["ann"])
+        try await all.end()
+    }
+
+    @Test("a group says of whom no address is known, and who brings it")
+    func unknownAddress() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "trip", saying: "the tent?")
+        try await all.meet(all.ann, all.cara, named: "cara")
+        let ann = try await all.client(all.ann)
+        // Ben hears of cara only from who is there when he comes back.
+        #expect(try await all.ben.stop() == 0)
+        _ = try await ann.addMember(conversation: "trip", person: "cara", role: "member")
+        try await eventually("cara is in", on: [all.cara]) {
+            (try? await all.members(of: "trip", on: all.cara)) == ["ann", "ben", "cara"]
+        }
+        #expect(try await all.ann.stop() == 0)
+        let shown = try await all.cara.run("group", "show", "trip")
+        #expect(shown.output.contains("no address known"), "\(shown.output)")
+        #expect(
+            shown.output.contains("their node tells it through another member, as ann"),
+            "\(shown.output)")
+        _ = try await all.ben.start()
+        _ = try await all.ann.start()
+        try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 120) {
+            try await all.client(all.cara).status().links.contains { $0.name == "ben" }
+        }
+        let after = try await all.cara.run("group", "show", "trip")
+        #expect(!after.output.contains("no address known"), "\(after.output)")
+        try await all.end()
+    }
+
     @Test("what was left is read to its end, and a message is explained where it stands")
     func leftUnread() async throws {
         let all = try await Neighbours()

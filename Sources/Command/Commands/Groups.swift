@@ -69,6 +69,18 @@ struct GroupShow: OneGroupCommand {
         try Output.show(group, json: output.json, as: Self.text(group))
         if !output.json {
             Contacts.warn(group.members.map { ($0.name, $0.person, $0.resembles) })
+            for text in Self.unfound(group) { World.current.say("notice: " + harmless(text)) }
+        }
+    }
+
+    /// Says what those wait for of whom nobody has told yet where they are.
+    static func unfound(_ group: GroupView) -> [String] {
+        let others = group.members.filter { !$0.isSelf && !$0.isInvited }
+        return others.filter { !$0.isLinked && !$0.hasAddress }.map { one in
+            let bringer = others.first { $0.hasAddress && $0.person != one.person }
+            return "no address of \(one.name) is known here yet: their node tells it through "
+                + "another member" + (bringer.map { ", as \($0.name)" } ?? "")
+                + ", once both of you were linked with that one"
         }
     }
 
@@ -82,7 +94,11 @@ struct GroupShow: OneGroupCommand {
                 counted(member.devices.count, "device"),
                 member.isSelf ? "" : member.isVerified ? "verified" : "not verified",
                 member.isInvited
-                    ? "invited" : member.isSelf ? "" : member.isLinked ? "linked" : "not linked")
+                    ? "invited"
+                    : member.isSelf
+                        ? ""
+                        : member.isLinked
+                            ? "linked" : member.hasAddress ? "not linked" : "no address known")
         }
         let newcomers =
             switch group.history {
