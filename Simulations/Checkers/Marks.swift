@@ -58,7 +58,7 @@ public struct Marks {
         case .hangUp(_, .stranger): hit("hung-up-stranger")
         case .reply(_, .failure(.rejoining)): hit("refused-while-rejoining")
         case .reply(_, .failure(.deleted)): hit("edited-what-was-deleted")
-        case .reply(_, .success(.imported(_, let known))) where known > 0: hit("imported-again")
+        case .reply(_, .success(.imported(_, let known, _))) where known > 0: hit("imported-again")
         case .send(_, let bytes): sent(bytes.first)
         case .hangUp, .admitted, .commitFully, .dial, .timer, .changed, .linksChanged, .reply,
             .renewIdentity, .forgetKeys, .callRelay, .askRelay, .leaveRelay, .call:

@@ -153,7 +153,7 @@ extension Trace {
         case .success(.messages(let numbers)): for number in numbers { add(3, number) }
         case .success(.count(let count)): add(4 << 32 | UInt64(count))
         case .success(.operation(let id)): add(id.bytes)
-        case .success(.imported(let stored, let known)):
+        case .success(.imported(let stored, let known, _)):
             add(5 << 32 | UInt64(stored))
             add(UInt64(known))
         case .success(.card(let card)): add(card)

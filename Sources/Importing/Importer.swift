@@ -24,6 +24,8 @@ public struct ImportSummary: Equatable, Sendable {
     public var stored = 0
     /// Messages that were in before.
     public var known = 0
+    /// How many of these were found to be deleted since. They stay so.
+    public var deleted = 0
     /// Lines that became no message.
     public var skipped = SkippedLines()
     /// Lines that were no UTF-8 and were read as Latin-1.
@@ -165,5 +167,6 @@ public struct Importer: Sendable {
                 rows: rows, beginnings: names.beginnings))
         summary.stored += result.stored
         summary.known += result.known
+        summary.deleted += result.deleted ?? 0
     }
 }

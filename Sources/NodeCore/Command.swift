@@ -137,14 +137,21 @@ public struct ImportedRow: Equatable, Sendable {
     /// How many rows that say the same stand above it in its file. By that it is known whatever part of
     /// the file came before; nil where its line alone tells whether it is in.
     public var alikeAbove: Int?
+    /// How many rows as long, of the same author and time, stand above it in its file. By that it is known
+    /// where it was deleted; nil where it is not known then.
+    public var likeLengthAbove: Int?
     /// Whether its line may still be written on.
     public var mayGrow: Bool
 
     /// A row with these fields.
-    public init(line: Int, message: TextMessage, alikeAbove: Int? = nil, mayGrow: Bool = false) {
+    public init(
+        line: Int, message: TextMessage, alikeAbove: Int? = nil, likeLengthAbove: Int? = nil,
+        mayGrow: Bool = false
+    ) {
         self.line = line
         self.message = message
         self.alikeAbove = alikeAbove
+        self.likeLengthAbove = likeLengthAbove
         self.mayGrow = mayGrow
     }
 }
@@ -164,7 +171,7 @@ public enum CommandReply: Equatable, Sendable {
     /// The person's card, with which a new device begins.
     case card([UInt8])
     /// How many rows were stored, and how many were in before.
-    case imported(stored: Int, known: Int)
+    case imported(stored: Int, known: Int, deleted: Int = 0)
     /// The call that it began.
     case call(CallID)
     /// So many messages are kept, and written once the conversation's own past is back.

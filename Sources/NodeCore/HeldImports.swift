@@ -21,6 +21,25 @@ struct HeldImports {
             (time, author) = (origin.time, origin.author)
             (isAction, text) = (origin.isAction, message.text)
         }
+
+        var origin: ImportedOrigin {
+            ImportedOrigin(author: author, time: time, isAction: isAction)
+        }
+    }
+
+    /// What is still known of a row that was deleted.
+    private struct Shape: Hashable {
+        var time: UInt64
+        var author: String
+        var isAction: Bool
+        var byteCount: UInt64
+
+        init(_ words: Words, byteCount: UInt64) {
+            (time, author, isAction) = (words.time, words.author, words.isAction)
+            self.byteCount = byteCount
+        }
+
+        init(_ words: Words) { self.init(words, byteCount: UInt64(words.text.utf8.count)) }
     }
 
     /// A row that shows a time of the future stands where it was brought in, below that time. Times
@@ -35,6 +54,9 @@ struct HeldImports {
     /// The row that nothing ends in its file, and how often a longer one that begins with it is held.
     private let open: Words?
     private var longerCount = 0
+    /// How many rows were brought in that look like those that were deleted, these included.
+    private var shapes: [Shape: Int] = [:]
+    private var isLongerDeleted = false
 
     init(
         of rows: [ImportedRow], in space: SpaceRecord, by person: PersonID, _ roster: Roster?,
@@ -55,6 +77,7 @@ struct HeldImports {
             times.insert(words.time)
         }
         guard !own.isEmpty, !times.isEmpty else { return }
+        try readDeleted(like: rows, in: space, store)
         let first = try Self.firstStand(of: own, store)
         for time in times.sorted() where time << 16 < first {
             try read(from: time << 16, through: time << 16, [time], store)
@@ -65,10 +88,24 @@ struct HeldImports {
         try read(from: max(first, start << 16), through: high << 16, later, store)
     }
 
+    /// Whether the row is in, or was.
+    func contains(_ row: ImportedRow) -> Bool { isHeld(row) || wasDeleted(row) }
+
     /// Whether the row is in: as many like it as stand above it in its file, and one more.
-    func contains(_ row: ImportedRow) -> Bool {
+    private func isHeld(_ row: ImportedRow) -> Bool {
         guard let above = row.alikeAbove, let words = Words(row.message) else { return false }
         return counts[words, default: 0] + (row.mayGrow ? longerCount : 0) > above
+    }
+
+    /// Whether the row was in and was deleted. What it said is gone: it is known by its author, its time,
+    /// its length, and by how many such rows stand above it in its file.
+    func wasDeleted(_ row: ImportedRow) -> Bool {
+        guard row.alikeAbove != nil, let words = Words(row.message), !isHeld(row) else {
+            return false
+        }
+        if row.mayGrow, isLongerDeleted { return true }
+        guard let count = shapes[Shape(words)] else { return false }
+        return row.likeLengthAbove.map { $0 < count } ?? false
     }
 
     /// Whether all that is known of the row is a longer one, of which it may be the beginning.
@@ -77,6 +114,26 @@ struct HeldImports {
             return false
         }
         return contains(row) && counts[words, default: 0] <= above
+    }
+
+    /// Counts what was deleted at the times of these rows and by their authors.
+    private mutating func readDeleted(
+        like rows: [ImportedRow], in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) {
+        var seen: Set<[UInt8]> = []
+        for row in rows where row.alikeAbove != nil {
+            guard let words = Words(row.message) else { continue }
+            let origin = words.origin
+            guard seen.insert(DeletedImports.key(of: origin, in: space.id)).inserted else {
+                continue
+            }
+            for line in try DeletedImports.lines(of: origin, in: space, store) {
+                shapes[Shape(words, byteCount: line.byteCount), default: 0] += 1
+                if let open, open.origin == origin, line.byteCount > open.text.utf8.count {
+                    isLongerDeleted = true
+                }
+            }
+        }
     }
 
     /// Where the first stands that the person wrote here: nothing was brought in above it at a time of
@@ -128,6 +185,7 @@ struct HeldImports {
             times.contains(words.time)
         else { return }
         if let count = counts[words] { counts[words] = count + 1 }
+        if let count = shapes[Shape(words)] { shapes[Shape(words)] = count + 1 }
         guard let open, open.time == words.time, open.author == words.author,
             open.isAction == words.isAction, open.text.utf8.count < words.text.utf8.count,
             words.text.utf8.starts(with: open.text.utf8)

@@ -45,8 +45,9 @@ extension NodeCore {
             let applied = AppliedOperation(
                 number: number, log: log, operation: operation, isBackfill: run.isBackfill)
             let view = try walk.step(operation, in: log, judge, store)
-            ingested.changes += try Merge.apply(
-                applied, under: view, context, judging: &judge, in: store)
+            ingested.changes += try merging(applied, context, store) { () throws(StoreError) in
+                try Merge.apply(applied, under: view, context, judging: &judge, in: store)
+            }
         }
         try lacksBodies(
             of: run.operations.filter(\.operation.isErased), in: log, space, store)

@@ -60,7 +60,10 @@ extension NodeCore {
             try ImportProgress.set(throughLine, of: name, in: id, store)
         }
         effects.append(.commitFully)
-        return .success(.imported(stored: new.count, known: rows.count - new.count))
+        return .success(
+            .imported(
+                stored: new.count, known: rows.count - new.count,
+                deleted: above.count(where: held.wasDeleted)))
     }
 
     func knownRoster(

@@ -41,7 +41,9 @@ extension NodeCore {
                 judge.add(operation.operation, by: identity.device)
                 epochs[space.number]?.isStale = true
             }
-            changes += try Merge.apply(operation, context, judging: &judge, in: store)
+            changes += try merging(operation, context, store) { () throws(StoreError) in
+                try Merge.apply(operation, context, judging: &judge, in: store)
+            }
         }
         for person in judge.takeNewPersons() {
             try store.noteNaming(of: person, in: space.number, isShared: nil)

@@ -66,6 +66,8 @@ public enum ValueTable: UInt8, CaseIterable, Sendable {
     case unplaced = 33
     /// When a request to be a contact was put into a device's inbox, by person and device.
     case request = 34
+    /// Lines that were brought in and deleted since, by space, time and author. See ``DeletedImports``.
+    case deletedImport = 35
 }
 
 /// What the node keeps beside logs and views. All of it is sealed at rest, keys included.

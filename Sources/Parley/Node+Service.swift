@@ -154,22 +154,23 @@ extension Node: NodeService {
         rows.reserveCapacity(batch.rows.count)
         for row in batch.rows {
             guard row.time < Limits.wallClockMax, row.line > 0, row.alikeAbove ?? 0 >= 0,
-                row.author.utf8.count <= Limits.nameByteCountMax
+                row.likeLengthAbove ?? 0 >= 0, row.author.utf8.count <= Limits.nameByteCountMax
             else { throw NodeError("bad-row", "Line \(row.line) cannot be imported.") }
             let origin = ImportedOrigin(author: row.author, time: row.time, isAction: row.isAction)
             rows.append(
                 ImportedRow(
                     line: row.line, message: TextMessage(text: row.text, origin: origin),
-                    alikeAbove: row.alikeAbove, mayGrow: row.mayGrow ?? false))
+                    alikeAbove: row.alikeAbove, likeLengthAbove: row.likeLengthAbove,
+                    mayGrow: row.mayGrow ?? false))
         }
         let reply = try await running.perform(
             .importMessages(
                 space, fileHash: hash, rows: rows, throughLine: batch.throughLine,
                 beginnings: beginnings))
-        guard case .imported(let stored, let known) = reply else {
+        guard case .imported(let stored, let known, let deleted) = reply else {
             return ImportResult(stored: 0, known: 0)
         }
-        return ImportResult(stored: stored, known: known)
+        return ImportResult(stored: stored, known: known, deleted: deleted > 0 ? deleted : nil)
     }
 
     /// Writes a part of something longer, in one transaction with the note of how far it got.
@@ -187,7 +188,7 @@ extension Node: NodeService {
         let reply = try await running.perform(
             .importMessages(
                 space, fileHash: hash, rows: rows, throughLine: firstLine + texts.count - 1))
-        guard case .imported(let stored, let known) = reply else {
+        guard case .imported(let stored, let known, _) = reply else {
             return ImportResult(stored: 0, known: 0)
         }
         return ImportResult(stored: stored, known: known)

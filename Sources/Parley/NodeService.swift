@@ -314,6 +314,9 @@ public struct ImportBatch: Codable, Equatable, Sendable {
         /// How many rows above it in the file say the same: the same text at the same time by the same
         /// author. Nil where ``line`` alone tells whether it is in.
         public var alikeAbove: Int?
+        /// How many rows above it in the file are as long, at the same time and by the same author: by
+        /// that it is known where it was deleted.
+        public var likeLengthAbove: Int?
         /// Whether nothing ends its line, so that it may be the beginning of a longer one.
         public var mayGrow: Bool?
         /// A row with these fields.
@@ -355,4 +358,6 @@ public struct ImportResult: Codable, Equatable, Sendable {
     public var stored: Int
     /// Messages that were in before.
     public var known: Int
+    /// How many of these were deleted since, and stay so.
+    public var deleted: Int?
 }

@@ -109,6 +109,40 @@ struct ImportPartsTests {
         }
     }
 
+    @Test("Attack 173: do not bring back what was deleted, and of that its length alone is kept")
+    func deleted() async throws {
+        let lines = ["noon", "past", "ok", "ok", "tea time"].map { "[12:00] <a> \($0)" }
+        func log(_ range: Range<Int>) -> String { lines[range].map { $0 + "\n" }.joined() }
+        #expect(try await stored(log(0..<4)) == 4)
+        for text in ["past", "ok"] {
+            let page = try await Program.run("read", "old", "--newest", "--json", "--home", home)
+            let shown = try JSONDecoder().decode(MessagePage.self, from: Data(page.output.utf8))
+            let number = try #require(shown.messages.first { $0.text == text }).number
+            #expect(
+                try await Program.run("delete", "\(number)", "--home", home).status == 0)
+        }
+        // Cut otherwise: nothing but the words tells what is in.
+        #expect(try await stored(log(1..<5), from: "2004-12-25.1.log") == 1)
+        #expect(try await stored(log(1..<3), from: "2004-12-25.2.log") == 0)
+        // Through the deleted line.
+        #expect(try await stored(log(0..<1) + "[12:00] <a> pa", from: "2004-12-25.3.log") == 0)
+        // Of another author, of another time, and of another length nothing was deleted.
+        let others = ["[12:00] <b> past", "[12:01] <a> past", "[12:00] <a> passed"]
+        #expect(
+            try await stored(
+                others.joined(separator: "\n") + "\n", from: "2004-12-25.4.log") == 3)
+        // As a person reads it.
+        let file = folder.path + "/2004-12-25.5.log"
+        try Data("[11:59] <b> hm\n\(lines[1])\n\(lines[4])\n".utf8)
+            .write(to: URL(fileURLWithPath: file))
+        let told = try await Program.run("import", "irc", file, "--into", "old", "--home", home)
+        #expect(told.output.contains("1 of them was deleted since, and stays so"), "\(told.output)")
+        let page = try await Program.run("read", "old", "--newest", "--json", "--home", home).output
+        let shown = try JSONDecoder().decode(MessagePage.self, from: Data(page.utf8))
+        let texts = shown.messages.compactMap(\.text).sorted()
+        #expect(texts == ["hm", "noon", "ok", "passed", "past", "past", "tea time"], "\(texts)")
+    }
+
     @Test("bring in exactly the lines that are not in, whatever part came before")
     func parts() async throws {
         let seed = UInt64.random(in: 1...UInt64.max)

@@ -13,6 +13,7 @@ struct ImportReport: Encodable {
     var lines: Int
     var stored: Int
     var known: Int
+    var deleted: Int
     var skipped: [Skipped]
     var repairedLines: Int
     var isStopped: Bool
@@ -22,6 +23,7 @@ struct ImportReport: Encodable {
         lines = summary.lineCount
         stored = summary.stored
         known = summary.known
+        deleted = summary.deleted
         skipped = summary.skipped.groups.map {
             Skipped(reason: $0.reason.words, count: $0.count, examples: $0.examples)
         }
@@ -33,6 +35,13 @@ struct ImportReport: Encodable {
         var table = Table()
         table.add("stored", counted(stored, "message"))
         table.add("known", "\(known) that \(known == 1 ? "was" : "were") in before")
+        if deleted > 0 {
+            let one = deleted == 1
+            table.add(
+                "deleted",
+                "\(deleted) of them \(one ? "was" : "were") deleted since, and \(one ? "stays" : "stay") so"
+            )
+        }
         for group in skipped {
             let places = group.examples.joined(separator: ", ")
             let more = group.count > group.examples.count ? ", …" : ""
