@@ -71,6 +71,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// where it lies before that of the message that it answers; else nil. Clocks that differ by five
     /// minutes are not told.
     public var timeDoubt: String?
+    /// Whether this device wrote it above the place where its log forked: nobody takes it from there.
+    public var isStranded = false
 }
 
 /// A page of a timeline.

@@ -97,10 +97,13 @@ extension Views {
         let what = count == 1 ? "1 message or change" : "\(count) messages and changes"
         return [
             "\(what) of yours never \(count == 1 ? "leaves" : "leave") this device, which wrote two "
-                + "histories: nobody takes more from it, and no backup holds that. `parley outbox` "
-                + "names the conversations. Keep this home to read them, make a new device (link one, or "
+                + "histories: nobody takes more from it, and no backup holds that. "
+                + "`parley outbox --stranded` shows the messages. Write them down with "
+                + "`parley outbox --stranded --json > said.json`, make a new device (link one, or "
                 + "`parley backup create FILE`, and `parley recover --home FOLDER --backup FILE`), and "
-                + "say them again there."
+                + "say them again there, once for each conversation: "
+                + "“parley send CONVERSATION --stranded said.json”. Reactions and deletions, and edits of "
+                + "older messages, are made there anew."
         ]
     }
 

@@ -201,7 +201,18 @@ struct Views {
                 ? try name(of: message.author, in: roster) : nil,
             waiting: message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
-            }, timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall))
+            }, timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
+            isStranded: try message.author == ownPerson
+                && isStranded(message.reference, in: space.number))
+    }
+
+    private func isStranded(
+        _ reference: OperationReference, in space: SpaceNumber
+    ) throws -> Bool {
+        guard let log = try store.log(reference.tag, in: space), let fork = log.fork else {
+            return false
+        }
+        return log.device == core.node.device && reference.sequence >= fork.sequence
     }
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked

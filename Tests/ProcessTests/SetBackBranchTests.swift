@@ -76,6 +76,35 @@ struct SetBackBranchTests {
         #expect(outbox.contains("1 here for good"), "\(outbox)")
         #expect(!outbox.contains("nothing waits"), "\(outbox)")
         #expect(outbox.contains("parley status --home"), "\(outbox)")
+        let kept = try await all.ann.run("outbox", "--stranded").output
+        #expect(kept.contains("ben:") && kept.contains("keep the house?"), "\(kept)")
+        #expect(!kept.contains("one") && !kept.contains("No!"), "\(kept)")
+        let said = all.folder.home("said.json")
+        let json = try await all.ann.run("outbox", "--stranded", "--json").output
+        let line = try #require(json.split(separator: "\n").first { $0.hasPrefix("[{") })
+        try Data(line.utf8).write(to: URL(filePath: said))
+        #expect(status.contains("parley outbox --home"), "\(status)")
+        let again = try await all.ann.run("send", "ben", "--stranded", said)
+        #expect(again.status == 1 && again.output.contains("another device"), "\(again.output)")
+        let anew = try await comeBack()
+        // What it had to keep is said again, once, however often that is asked for.
+        let saved = try await anew.run("send", "ben", "--stranded", said)
+        #expect(saved.status == 0 && saved.output.contains("saved 1 message"), "\(saved.output)")
+        let twice = try await anew.run("send", "ben", "--stranded", said)
+        #expect(twice.status == 1 && twice.output.contains("sent before"), "\(twice.output)")
+        try await eventually("ben has what ann wanted to say", on: [anew, all.ben]) {
+            try await page(of: "ann", on: all.ben).compactMap(\.text).last
+                == "Shall I keep the house?"
+        }
+        #expect(
+            try await page(of: "ann", on: all.ben).count { $0.text == "Shall I keep the house?" }
+                == 1)
+        #expect(try await anew.stop() == 0)
+        try await all.end()
+    }
+
+    /// Recovers the home by its backup, and looks that nobody loses what they have read.
+    private func comeBack() async throws -> NodeProcess {
         let backup = all.folder.home("ann.parley")
         let made = try await all.ann.run("backup", "create", backup).output
         #expect(made.contains("not in it: 1 of your messages"), "\(made)")
@@ -107,11 +136,10 @@ struct SetBackBranchTests {
         #expect(shown.contains("a device of ann is out\n"), "\(shown)")
         #expect(!shown.contains("no longer shown"), "\(shown)")
         // What the new device holds can be kept, and read.
-        let again = all.folder.home("again.parley")
-        #expect(try await anew.run("backup", "create", again).status == 0)
-        let verified = try Program(["backup", "verify", again, "--code-file", code])
+        let kept = all.folder.home("again.parley")
+        #expect(try await anew.run("backup", "create", kept).status == 0)
+        let verified = try Program(["backup", "verify", kept, "--code-file", code])
         #expect(try await verified.ended() == 0, "\(verified.output)")
-        #expect(try await anew.stop() == 0)
-        try await all.end()
+        return anew
     }
 }

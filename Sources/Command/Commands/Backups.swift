@@ -67,7 +67,9 @@ struct BackupCreate: NodeCommand {
             if let count = report.leftOutCount {
                 World.current.say(
                     "not in it: \(count) of your messages and changes, which never leave this device "
-                        + "(" + Advice.complete("parley outbox") + "); keep this home to read them")
+                        + "(" + Advice.complete("parley outbox --stranded")
+                        + " shows the messages); "
+                        + Advice.complete("parley status") + " tells how to say them again")
             }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"

@@ -154,18 +154,25 @@ struct OutboxCommand: NodeCommand {
             Messages that no device of another person has yet: those that are on this device \
             alone, and those that a relay has; and edits, deletions and reactions; and those who \
             are to be contacts and were not reached yet. What a device \
-            wrote that has two histories never leaves it; one that was revoked is not told any more \
-            what arrived.
+            wrote that has two histories never leaves it: --stranded shows that, so that another \
+            device of yours can say it again (`parley send --stranded`); one that was revoked is not \
+            told any more what arrived.
 
             Example:
               parley outbox
+              parley outbox --stranded --json > said.json
             """)
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    @Flag(name: .long, help: "show the messages that never leave this device")
+    var stranded = false
 
     func run(with node: any NodeService) async throws {
         let waiting = try await node.outbox()
+        if stranded {
+            return try await showStranded(waiting.filter { $0.strandedCount > 0 }, on: node)
+        }
         try Output.show(waiting, json: output.json, as: Table(waiting.map(Self.row)).text)
         guard !output.json else { return }
         if waiting.isEmpty { World.current.say("nothing waits") }
@@ -222,6 +229,18 @@ extension OutboxView {
     /// Whether something of it is to leave this device.
     fileprivate var isOnItsWay: Bool {
         wish == "request" || wish == "invite" || savedCount + relayedCount + changeCount > 0
+    }
+
+    private func showStranded(_ all: [OutboxView], on node: any NodeService) async throws {
+        var words: [StrandedWords] = []
+        var shown: [String] = []
+        for one in all {
+            let messages = try await StrandedWords.messages(of: one.conversation, on: node)
+            words.append(StrandedWords(one.conversation, one.name, messages))
+            shown += [harmless(one.name) + ":", MessageLines.text(messages)]
+        }
+        try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
+        if all.isEmpty { World.current.say("nothing: all that was written here can leave") }
     }
 }
 

@@ -11,11 +11,14 @@ struct Send: AsyncParsableCommand {
         discussion: """
             Without a text, standard input is the message; with --lines, each line is one. When it \
             returns, everything is saved, and leaves as soon as somebody can be reached. Where very \
-            many lines stop half-way, saying the same again goes on where it stopped.
+            many lines stop half-way, saying the same again goes on where it stopped. --stranded \
+            says again, once, what another device of yours wrote that nobody takes any more, from \
+            what `parley outbox --stranded --json` told there.
 
             Example:
               parley send home "dinner at eight?"
               git log --format=%s -3 | parley send team --lines
+              parley send team --stranded said.json
             """)
 
     @OptionGroup var place: HomeOptions
@@ -28,14 +31,28 @@ struct Send: AsyncParsableCommand {
     var lines = false
     @Flag(name: .long, help: "send very many lines once more that were all sent before")
     var again = false
+    @Option(
+        name: .long, help: "say again what this file holds of what a device of yours had to keep")
+    var stranded: String?
 
     func validate() throws {
         try Check.name(conversation, "a conversation's name")
         if let text { try Check.text(text) }
         if text != nil, lines { throw ValidationError("--lines is for standard input") }
+        if let stranded {
+            try Check.file(stranded)
+            if text != nil || lines {
+                throw ValidationError("--stranded says what stands in its file, and nothing else")
+            }
+        }
     }
 
     func run() async throws {
+        if let stranded {
+            return try await World.current.lend(place) {
+                try await sendStranded(stranded, with: $0.node)
+            }
+        }
         // Read before anything is opened: what is wrong with it is said first.
         let texts = try Composition.texts(argument: text, areLines: lines)
         try await World.current.lend(place) { try await send(texts, with: $0.node) }
@@ -43,7 +60,11 @@ struct Send: AsyncParsableCommand {
 
     private func send(_ texts: [String], with node: any NodeService) async throws {
         let batches = Composition.batches(texts)
-        if batches.count > 1 { return try await send(batches, count: texts.count, with: node) }
+        if batches.count > 1 {
+            return try await send(
+                batches, count: texts.count, named: batches.joined().joined(separator: "\u{0}"),
+                with: node)
+        }
         let sent = try await node.send(conversation: conversation, texts: texts, replyTo: nil)
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
@@ -64,10 +85,12 @@ extension Send {
 
     /// Sends more than the node saves at once: each batch with the note of how far it got, so that
     /// the same lines, said again after they stopped half-way, go on there.
-    private func send(
-        _ batches: [[String]], count: Int, with node: any NodeService
+    ///
+    /// - Parameter content: what makes them the same lines.
+    func send(
+        _ batches: [[String]], count: Int, named content: String, with node: any NodeService
     ) async throws {
-        let (key, known) = try await whole(batches, count, on: node)
+        let (key, known) = try await whole(content, count, on: node)
         if known > 0 {
             World.current.say("\(known) of \(count) messages were saved before; going on")
         }
@@ -97,9 +120,8 @@ extension Send {
     /// The name of these lines in the conversation, and how many of them are saved under it. Those that
     /// were all sent have another name when they are sent again.
     private func whole(
-        _ batches: [[String]], _ count: Int, on node: any NodeService
+        _ content: String, _ count: Int, on node: any NodeService
     ) async throws -> (key: String, known: Int) {
-        let content = batches.joined().joined(separator: "\u{0}")
         var round = 0
         while true {
             let key: Digest = digest(.file, Array("parley send \(round)\u{0}\(content)".utf8))

@@ -1,0 +1,117 @@
+import Foundation
+import Parley
+import ParleySealing
+import ParleyWire
+
+/// What a device wrote above the place where its log forked, for the person to say again elsewhere:
+/// nobody takes it from that device, and no backup holds it.
+struct StrandedWords: Codable, Equatable {
+    /// One of its messages.
+    struct Message: Codable, Equatable {
+        var id: String
+        var time: UInt64
+        var text: String?
+        /// The name that it had where it was imported from, which another than the person may have said.
+        var importedAuthor: String?
+    }
+    /// The conversation, in hex.
+    var conversation: String
+    /// Its name.
+    var name: String
+    /// Oldest first.
+    var messages: [Message]
+
+    /// As much as is read of a file.
+    static let fileByteCountMax = 256 << 20
+    private static let pageCount = 200
+
+    init(_ conversation: String, _ name: String, _ messages: [MessageView]) {
+        (self.conversation, self.name) = (conversation, name)
+        self.messages = messages.map {
+            Message(
+                id: $0.id, time: $0.time, text: $0.text,
+                importedAuthor: $0.isImported ? $0.author : nil)
+        }
+    }
+
+    /// All of a conversation, oldest first.
+    static func messages(
+        of conversation: String, on node: any NodeService
+    ) async throws -> [MessageView] {
+        var found: [MessageView] = []
+        var before: String?
+        while true {
+            let page = try await node.messages(
+                conversation: conversation, before: before, limit: pageCount)
+            found = page.messages.filter { $0.isStranded && !$0.isDeleted } + found
+            guard page.aboveCount > 0, let cursor = page.cursor else { return found }
+            before = cursor
+        }
+    }
+
+    /// What a file holds that `parley outbox --stranded --json` made.
+    static func read(_ file: String) throws -> [StrandedWords] {
+        let data: Data
+        do {
+            let handle = try FileHandle(forReadingFrom: URL(fileURLWithPath: file))
+            // It was only read.
+            defer { try? handle.close() }
+            data = try handle.read(upToCount: fileByteCountMax + 1) ?? Data()
+        } catch {
+            throw NodeError("no-file", "\(file) cannot be read")
+        }
+        guard data.count <= fileByteCountMax,
+            // Whatever is wrong with it: the command that is named makes another one.
+            let words = try? JSONDecoder().decode([StrandedWords].self, from: data)
+        else {
+            throw NodeError(
+                "not-stranded", "\(file) is not what parley outbox --stranded --json makes")
+        }
+        return words
+    }
+
+    /// Those that are to be said in a conversation: it is the same one on another device of the person,
+    /// or bears the same name where it had to be begun anew.
+    static func of(
+        _ conversation: ConversationView, among all: [StrandedWords], in file: String
+    ) throws -> StrandedWords {
+        let named = all.filter { $0.name == conversation.name }
+        if let same = all.first(where: { $0.conversation == conversation.id })
+            ?? (named.count == 1 ? named.first : nil)
+        {
+            return same
+        }
+        let names = all.map { "“\($0.name)”" }.joined(separator: ", ")
+        throw NodeError(
+            "unknown-conversation", "\(file) holds nothing of “\(conversation.name)”",
+            hint: names.isEmpty ? "it holds nothing at all" : "it holds words of \(names)")
+    }
+}
+
+extension Send {
+    /// Says again what another device of the person wrote and nobody takes from it. Each message goes in
+    /// once, however often this is said.
+    func sendStranded(_ file: String, with node: any NodeService) async throws {
+        let all = try StrandedWords.read(file)
+        let target = try await node.conversation(conversation)
+        let words = try StrandedWords.of(target, among: all, in: file)
+        guard try await node.outbox().allSatisfy({ $0.strandedCount == 0 }) else {
+            throw NodeError(
+                "stranded", "nobody takes anything more from this device",
+                hint:
+                    "say it on another device of yours: link one, or make one with `parley recover`"
+            )
+        }
+        let said = words.messages.filter { $0.importedAuthor == nil && $0.text != nil }
+        let left = words.messages.count - said.count
+        if left > 0 {
+            World.current.say(
+                "notice: \(counted(left, "message")) left out: what was imported is imported again, "
+                    + "and of what is not here there is no text")
+        }
+        guard !said.isEmpty else { throw NodeError("empty", "there is nothing to send") }
+        try await send(
+            Composition.batches(said.compactMap(\.text)), count: said.count,
+            named: said.map(\.id).joined(separator: " "), with: node)
+    }
+}
