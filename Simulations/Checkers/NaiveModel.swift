@@ -73,6 +73,20 @@ struct NaiveModel: Equatable {
                 Place(tag: $0.tag, sequence: $0.sequence)
             }
         }
+        /// The message that this is, and the one that it edits or deletes.
+        var named: Named { Named(place: place, check: operation.id.check) }
+        var changed: Named? {
+            guard let target, let check = operation.operation.header.references.first?.check else {
+                return nil
+            }
+            return Named(place: target, check: check)
+        }
+    }
+
+    /// A message, told from another one at its place on the other branch of a log.
+    private struct Named: Hashable {
+        var place: Place
+        var check: Check
     }
 
     /// The model of all operations of a space that a store holds.
@@ -114,28 +128,31 @@ struct NaiveModel: Equatable {
     }
 
     private mutating func fold(_ acts: [Act], _ authors: [LogTag: PersonID], isGroup: Bool) {
-        var edits: [Place: [(text: String, place: Place)]] = [:]
-        var deleted: Set<Place> = []
+        var edits: [Named: [(text: String, place: Place)]] = [:]
+        var deleted: Set<Named> = []
         var toggles: [Place: [Act]] = [:]
         for act in acts where act.lane == .content && act.author.role >= .member {
-            guard let target = act.target, let owner = authors[target.tag] else { continue }
+            guard let target = act.target, let changed = act.changed,
+                let owner = authors[target.tag]
+            else { continue }
             let isOwn = owner == act.author.person
             // Erased by a deletion that a cut took back later, it is no version any more.
             if act.kind == 65, isOwn, !act.operation.operation.isErased,
                 let edit = Payload.decode(PayloadEdit.self, act.payload)
             {
-                edits[target, default: []].append((edit.text, act.place))
+                edits[changed, default: []].append((edit.text, act.place))
             }
             if act.kind == 66, isOwn || (isGroup && act.author.role >= .admin) {
-                deleted.insert(target)
+                deleted.insert(changed)
             }
             if act.kind == 67 { toggles[target, default: []].append(act) }
         }
         for act in acts
         where act.kind == 64 && act.lane == .content && act.author.role >= .member {
             let place = act.place
-            let isDeleted = deleted.contains(place)
-            if isDeleted { erased += [place] + (edits[place] ?? []).map(\.place) }
+            let isDeleted = deleted.contains(act.named)
+            let versions = edits[act.named] ?? []
+            if isDeleted { erased += [place] + versions.map(\.place) }
             guard let text = Payload.decode(PayloadText.self, act.payload) else { continue }
             // A liar may have kept its payload from everybody.
             let first = act.operation.operation.isErased ? [] : [text.text]
@@ -147,7 +164,7 @@ struct NaiveModel: Equatable {
                 Line(
                     order: order, author: act.author.person,
                     answers: act.operation.operation.header.references.first,
-                    versions: isDeleted ? [] : first + (edits[place] ?? []).map(\.text),
+                    versions: isDeleted ? [] : first + versions.map(\.text),
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
                     isDeleted: isDeleted))
         }

@@ -144,6 +144,14 @@ extension MemoryStore {
         return contents.entries[space]?[object]?[field]?.values.contains { !$0.isEmpty } ?? false
     }
 
+    /// Whether there is an entry about an object of a field and element.
+    public func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> Bool {
+        try called("looking for an entry")
+        return contents.entries[space]?[object]?[field]?[element]?.isEmpty == false
+    }
+
     /// Keeps a mark in place of the one of the same kind, actor and log.
     public func put(_ mark: Mark) throws(StoreError) {
         try writes("storing a mark")

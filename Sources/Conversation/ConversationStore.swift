@@ -178,6 +178,10 @@ public protocol ConversationStore: AnyObject {
     func entries(
         about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
     ) throws(StoreError) -> [Entry]
+    /// Whether there is an entry about an object of a field and element.
+    func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> Bool
     /// Whether there is an entry about an object of a field.
     func hasEntry(
         about object: EntryObject, in space: SpaceNumber, field: EntryField

@@ -92,8 +92,10 @@ extension Overview {
                 log.space == space.number
             else { continue }
             read[log.number, default: []].append(stored.sequence)
-            let edits = try store.entries(
-                about: .operation(log.tag, stored.sequence), in: space.number, field: .edit)
+            let edits = try Target.notes(
+                store.entries(
+                    about: .operation(log.tag, stored.sequence), in: space.number, field: .edit),
+                about: stored.id.check, in: store)
             for edit in edits where edit.operation <= shown.last ?? edit.operation {
                 guard let log = try store.log(edit.order.tag, in: space.number) else { continue }
                 read[log.number, default: []].append(edit.order.sequence)

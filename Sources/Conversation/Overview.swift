@@ -114,13 +114,7 @@ public enum Overview {
     public static func isDeleted(
         _ message: OperationReference, in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> Bool {
-        try isDeleted(message.tag, message.sequence, in: space, store: store)
-    }
-
-    /// Whether the message at this place was deleted.
-    public static func isDeleted(
-        _ tag: LogTag, _ sequence: UInt64, in space: SpaceNumber, store: some MergeStore
-    ) throws(StoreError) -> Bool {
-        try store.hasEntry(about: .operation(tag, sequence), in: space, field: .deletion)
+        try Deletion.covers(
+            .operation(message.tag, message.sequence), message.check, in: space, store: store)
     }
 }

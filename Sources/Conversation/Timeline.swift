@@ -17,7 +17,7 @@ public struct Timeline {
     ///   - relayed: which places of own logs relays have on their disks.
     ///   - includesHistory: whether messages bring their earlier texts, which have no bound.
     ///   - goesByCheck: whether reactions to another branch of a message are left out, as a screen
-    ///     does; the view digest goes by places alone.
+    ///     does; in the view digest they go by places alone.
     public init(
         of space: SpaceRecord, roster: Roster, ownPerson: PersonID,
         relayed: [LogTag: [Range<UInt64>]] = [:], includesHistory: Bool = true,
@@ -80,8 +80,7 @@ public struct Timeline {
             let author = roster.person(of: log.device)
         else { return nil }
         let content = stored.operation.payload.flatMap(TextMessage.init)
-        let notes = try store.entries(
-            about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
+        let notes = try notes(of: stored, in: log, store)
         let isDeleted = row.flags.contains(.deleted)
         let edits = isDeleted ? [] : notes.filter { $0.field == .edit }
         var versions = isDeleted ? [] : content.map { [$0.text] } ?? []
@@ -99,6 +98,16 @@ public struct Timeline {
             state: author == ownPerson
                 ? Self.state(of: log.tag, stored.sequence, isDeleted, notes, states) : nil,
             waiting: Self.waiting(notes, isDeleted, states))
+    }
+
+    /// What is about a message; of edits and deletions those that name it, and not another one that
+    /// stands at its place elsewhere.
+    private func notes(
+        of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
+    ) throws(StoreError) -> [Entry] {
+        let notes = try store.entries(
+            about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
+        return try Target.notes(notes, about: stored.id.check, in: store)
     }
 
     /// The state of the newest change. That a deletion was read is nothing that anybody says.
@@ -154,8 +163,7 @@ public struct Timeline {
     public func ownChanges(
         of stored: StoredOperation, in log: LogRecord, _ store: some MergeStore
     ) throws(StoreError) -> [(subject: WaitingChange.Subject, operation: OperationNumber)] {
-        let notes = try store.entries(
-            about: .operation(log.tag, stored.sequence), in: space.number, field: nil)
+        let notes = try notes(of: stored, in: log, store)
         let states = try MessageStates(
             in: space, roster: roster, besides: ownPerson, store: store)
         let own = notes.filter { states.isOwn($0.order.tag) }.sorted { $0.order < $1.order }
@@ -176,8 +184,10 @@ public struct Timeline {
             log.space == space.number, stored.operation.header.kind == .text
         else { return nil }
         let object = EntryObject.operation(log.tag, stored.sequence)
-        if try Deletion.covers(object, in: space, store: store) { return ([], 0) }
-        let edits = try store.entries(about: object, in: space.number, field: .edit)
+        let check = stored.id.check
+        if try Deletion.covers(object, check, in: space.number, store: store) { return ([], 0) }
+        let edits = try Target.notes(
+            store.entries(about: object, in: space.number, field: .edit), about: check, in: store)
         let numbers = [number] + edits.sorted { $0.order < $1.order }.map(\.operation)
         var texts: [TextVersion] = []
         for number in numbers.dropFirst(first).prefix(limit) {

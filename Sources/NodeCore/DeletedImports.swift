@@ -66,11 +66,22 @@ struct DeletedImports {
     ) throws(StoreError) -> [Line] {
         let known = try store.value(.deletedImport, key(of: origin, in: space.id))
         var lines: [Line] = []
-        for line in known.flatMap(DeletedImports.init)?.lines ?? []
-        where try Overview.isDeleted(line.tag, line.sequence, in: space.number, store: store) {
+        for line in known.flatMap(DeletedImports.init)?.lines ?? [] {
+            guard let log = try store.log(line.tag, in: space.number),
+                let stored = try store.operation(at: line.sequence, in: log.number),
+                try isDeleted(line, stored.id.check, in: space, store)
+            else { continue }
             lines.append(line)
         }
         return lines
+    }
+
+    private static func isDeleted(
+        _ line: Line, _ check: Check, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        try Overview.isDeleted(
+            OperationReference(tag: line.tag, sequence: line.sequence, check: check),
+            in: space.number, store: store)
     }
 
     private mutating func add(_ line: Line) -> Bool {
@@ -111,8 +122,7 @@ extension DeletedImports {
             applied.isBackfill || applied.operation.sequence < applied.log.coveredEnd,
             let doomed = doomed(
                 operation, applied.number, at: applied.operation.sequence, of: applied.log),
-            try Overview.isDeleted(
-                doomed.line.tag, doomed.line.sequence, in: space.number, store: store)
+            try isDeleted(doomed.line, applied.operation.id.check, in: space, store)
         else { return nil }
         return doomed
     }

@@ -33,8 +33,8 @@ extension NodeCore {
         var missing = known ?? MissingBodies()
         for operation in operations
         where try !isTakenBack(
-            operation.operation, at: operation.sequence, of: log.tag, in: space, store)
-        {
+            operation.operation, at: operation.sequence, operation.id, of: log.tag, in: space, store
+        ) {
             missing.insert(operation.sequence)
         }
         guard !missing.ranges.isEmpty, missing != known else { return }
@@ -137,7 +137,7 @@ extension NodeCore {
                 let stored = try store.operation(at: place, in: log.number)
                 if let stored, stored.operation.isErased,
                     try !isTakenBack(
-                        stored.operation, at: place, of: log.tag, in: space, store)
+                        stored.operation, at: place, stored.id, of: log.tag, in: space, store)
                 {
                     var rest = missing
                     rest.removeAll(below: place)
@@ -196,7 +196,8 @@ extension NodeCore {
             missing.remove(place)
             // A peer that has not heard of the deletion must not undo it here.
             guard
-                try !isTakenBack(operation, at: place, of: log.tag, in: context.space, store)
+                try !isTakenBack(
+                    operation, at: place, stored.id, of: log.tag, in: context.space, store)
             else { continue }
             changes += try restore(operation, as: stored, in: log, context, store)
             fruitlessBodyCount = 0
@@ -238,12 +239,12 @@ extension NodeCore {
 
     /// Whether a deletion covers the operation: then its payload is gone by right.
     private func isTakenBack(
-        _ operation: Operation, at place: UInt64, of tag: LogTag, in space: SpaceRecord,
-        _ store: some Store
+        _ operation: Operation, at place: UInt64, _ id: OperationID, of tag: LogTag,
+        in space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> Bool {
         let header = operation.header
         let own = OperationReference(
-            tag: tag, sequence: place, check: Check(high: 0, low: 0))
+            tag: tag, sequence: place, check: id.check)
         switch header.kind {
         case .text: return try Overview.isDeleted(own, in: space.number, store: store)
         case .edit:

@@ -154,6 +154,18 @@ extension SQLiteStore {
         return try statement.step("looking for an entry")
     }
 
+    /// Whether there is an entry about an object of a field and element.
+    public func hasEntry(
+        about object: EntryObject, in space: SpaceNumber, field: EntryField, element: UInt64
+    ) throws(StoreError) -> Bool {
+        let statement = statements.entries.anyOfElement
+        bind(object, in: space, statement)
+        statement.bind(4, Int64(field.rawValue))
+        statement.bind(5, Int64(ordered: element))
+        defer { statement.reset() }
+        return try statement.step("looking for an entry")
+    }
+
     private func entries(
         _ statement: Statement, _ object: EntryObject, _ space: SpaceNumber
     ) throws(StoreError) -> [Entry] {

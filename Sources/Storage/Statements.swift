@@ -86,7 +86,7 @@ struct Statements {
 
 /// The statements about what operations established about an object.
 struct EntryStatements {
-    let put, remove, all, ofField, ofElement, anyOfField: Statement
+    let put, remove, all, ofField, ofElement, anyOfField, anyOfElement: Statement
 
     init(_ connection: Connection) throws(StoreError) {
         put = try connection.prepare(SQL.putEntry)
@@ -95,6 +95,7 @@ struct EntryStatements {
         ofField = try connection.prepare(SQL.entriesOfField)
         ofElement = try connection.prepare(SQL.entriesOfElement)
         anyOfField = try connection.prepare(SQL.anyEntryOfField)
+        anyOfElement = try connection.prepare(SQL.anyEntryOfElement)
     }
 }
 
@@ -264,6 +265,10 @@ enum SQL {
         "\(entryColumns) AND e.field = ?4 AND e.element = ?5 \(entryOrder)"
     static let anyEntryOfField = """
         SELECT 1 FROM entry WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 LIMIT 1
+        """
+    static let anyEntryOfElement = """
+        SELECT 1 FROM entry
+        WHERE space = ?1 AND tag = ?2 AND sequence = ?3 AND field = ?4 AND element = ?5 LIMIT 1
         """
 
     static let putMark = """

@@ -86,6 +86,36 @@ struct FeatureTests {
         #expect(try replica.messages().first?.flags.contains(.deleted) == true)
     }
 
+    @Test(
+        "Attack 174: an edit and a deletion of what another branch holds at a place say nothing here"
+    )
+    func otherBranch() throws {
+        let message = try cast.cara.say("kept")
+        let other = OperationReference(
+            tag: message.tag, sequence: message.sequence,
+            check: Check(high: message.check.high ^ 1, low: message.check.low))
+        try cast.cara.write(MessageEdit(text: "of another").draft(of: other))
+        try cast.cara.write(MessageDeletion.draft(of: other))
+        try cast.cara.write(MessageEdit(text: "kept well").draft(of: message))
+        try cast.cara.say("newest")
+        let replica = try cast.newReplica(seed: 1)
+        // The newest comes first, and the message last.
+        for parcel in try cast.cara.logs()[0].reversed() { #expect(try replica.receive(parcel)) }
+        for shown in [replica, cast.cara.replica] {
+            let found = try #require(try shown.messages().first)
+            #expect(found.text == "kept well" && found.history == ["kept"])
+            #expect(!found.flags.contains(.deleted))
+        }
+        #expect(try replica.digest() == cast.cara.replica.digest())
+        // What is about this one counts as ever.
+        try cast.cara.write(MessageDeletion.draft(of: message))
+        for parcel in try cast.cara.logs()[0].suffix(1) { #expect(try replica.receive(parcel)) }
+        for shown in [replica, cast.cara.replica] {
+            #expect(try shown.texts() == [nil, "newest"])
+        }
+        #expect(try replica.digest() == cast.cara.replica.digest())
+    }
+
     /// Ben deleted what Cara wrote and wrote on. A newcomer took Ben's newest message first, then
     /// the deletion below it, before anything of Cara's: it did not know whose message it was,
     /// forgot the deletion, and showed for good what nobody else saw.

@@ -44,11 +44,13 @@ enum DeleteRule: MergeRule {
         try store.put(
             Entry(
                 space: context.space.number, object: object, field: .deletion,
-                operation: applied.number, order: applied.operation.orderKey))
-        try eraseEdits(of: object, context, in: store)
+                element: try Target.element(of: target.check, in: store), operation: applied.number,
+                order: applied.operation.orderKey))
+        try eraseEdits(of: object, target.check, context, in: store)
         guard let log = try store.log(target.tag, in: context.space.number),
             let stored = try store.operation(at: target.sequence, in: log.number),
-            stored.operation.header.kind == .text
+            stored.operation.header.kind == .text,
+            stored.id.check == target.check
         else { return [] }
         try move(stored, of: log, context, in: store)
         try Deletion.erase(stored.number, stored.operation, in: store)
@@ -59,9 +61,14 @@ enum DeleteRule: MergeRule {
     }
 
     private static func eraseEdits(
-        of object: EntryObject, _ context: MergeContext, in store: some MergeStore
+        of object: EntryObject, _ check: Check, _ context: MergeContext, in store: some MergeStore
     ) throws(StoreError) {
-        for entry in try store.entries(about: object, in: context.space.number, field: .edit) {
+        var edits: [Entry] = []
+        for element in try Target.elements(of: check, in: store) {
+            edits += try store.entries(
+                about: object, in: context.space.number, field: .edit, element: element)
+        }
+        for entry in edits {
             if let edit = try store.operation(entry.operation) {
                 try Deletion.erase(edit.number, edit.operation, in: store)
             }
@@ -87,13 +94,21 @@ enum Deletion {
     static func covers(
         _ operation: VerifiedOperation, in space: SpaceRecord, store: some MergeStore
     ) throws(StoreError) -> Bool {
-        try covers(.operation(operation.tag, operation.sequence), in: space, store: store)
+        try covers(
+            .operation(operation.tag, operation.sequence), operation.id.check, in: space.number,
+            store: store)
     }
 
     static func covers(
-        _ object: EntryObject, in space: SpaceRecord, store: some MergeStore
+        _ object: EntryObject, _ check: Check, in space: SpaceNumber, store: some MergeStore
     ) throws(StoreError) -> Bool {
-        try store.hasEntry(about: object, in: space.number, field: .deletion)
+        // Most messages were never deleted, on any branch.
+        guard try store.hasEntry(about: object, in: space, field: .deletion) else { return false }
+        for element in try Target.elements(of: check, in: store)
+        where try store.hasEntry(about: object, in: space, field: .deletion, element: element) {
+            return true
+        }
+        return false
     }
 
     static func erase(

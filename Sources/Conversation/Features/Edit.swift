@@ -52,7 +52,7 @@ enum EditRule: MergeRule {
             author == context.author.person
         else { return [] }
         let object = EntryObject.operation(target.tag, target.sequence)
-        if try Deletion.covers(object, in: context.space, store: store) {
+        if try Deletion.covers(object, target.check, in: context.space.number, store: store) {
             try Deletion.erase(applied.number, applied.operation.operation, in: store)
             return []
         }
@@ -62,13 +62,43 @@ enum EditRule: MergeRule {
         try store.put(
             Entry(
                 space: context.space.number, object: object, field: .edit,
-                operation: applied.number, order: applied.operation.orderKey))
+                element: try Target.element(of: target.check, in: store), operation: applied.number,
+                order: applied.operation.orderKey))
         return try Target.change(target, context, in: store)
     }
 }
 
 /// The message that an operation is about.
 enum Target {
+    /// Tells what is about one message from what is about another one at its place, on the other branch
+    /// of a log that forked.
+    static func element(
+        of check: Check, in store: some MergeStore
+    ) throws(StoreError) -> UInt64 {
+        var writer = ByteWriter()
+        writer.check(check)
+        return try store.locator(writer.bytes)
+    }
+
+    /// The elements of edits and deletions of the message with this check. Older versions noted the
+    /// place alone.
+    static func elements(
+        of check: Check, in store: some MergeStore
+    ) throws(StoreError) -> [UInt64] {
+        [try element(of: check, in: store), 0]
+    }
+
+    /// Of what is about the place of a message, edits and deletions of another one left out.
+    static func notes(
+        _ notes: [Entry], about check: Check, in store: some MergeStore
+    ) throws(StoreError) -> [Entry] {
+        func goesByCheck(_ note: Entry) -> Bool { note.field == .edit || note.field == .deletion }
+        // Most messages were never changed.
+        guard notes.contains(where: goesByCheck) else { return notes }
+        let elements = try elements(of: check, in: store)
+        return notes.filter { !goesByCheck($0) || elements.contains($0.element) }
+    }
+
     /// Who wrote it, or nil where nobody did who was ever in the space.
     ///
     /// Since history is fetched backwards it may come later, even as the first of its log. Then
