@@ -194,6 +194,18 @@ struct OutboxCommand: NodeCommand {
         }
     }
 
+    private func showStranded(_ all: [OutboxView], on node: any NodeService) async throws {
+        var words: [StrandedWords] = []
+        var shown: [String] = []
+        for one in all {
+            let messages = try await StrandedWords.messages(of: one.conversation, on: node)
+            words.append(StrandedWords(one.conversation, one.name, messages))
+            shown += [harmless(one.name) + ":", MessageLines.text(messages)]
+        }
+        try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
+        if all.isEmpty { World.current.say("nothing: all that was written here can leave") }
+    }
+
     /// What a device that was revoked cannot tell.
     static let unknown =
         "another device of yours has revoked this one, and it is told no more: whether that arrived is "
@@ -229,18 +241,6 @@ extension OutboxView {
     /// Whether something of it is to leave this device.
     fileprivate var isOnItsWay: Bool {
         wish == "request" || wish == "invite" || savedCount + relayedCount + changeCount > 0
-    }
-
-    private func showStranded(_ all: [OutboxView], on node: any NodeService) async throws {
-        var words: [StrandedWords] = []
-        var shown: [String] = []
-        for one in all {
-            let messages = try await StrandedWords.messages(of: one.conversation, on: node)
-            words.append(StrandedWords(one.conversation, one.name, messages))
-            shown += [harmless(one.name) + ":", MessageLines.text(messages)]
-        }
-        try Output.show(words, json: output.json, as: shown.joined(separator: "\n"))
-        if all.isEmpty { World.current.say("nothing: all that was written here can leave") }
     }
 }
 
