@@ -40,7 +40,7 @@ extension Stage {
             else { return false }
             later(time, by: node, .letIn(person))
             // Neither may write into the other's inbox any more, and neither can say how to: with relays
-            // alone nothing but a new invite brings them together (Protocol/06, "Inboxes").
+            // alone nothing but a new invite brings them together (Protocol/06-relay.md, "Inboxes").
             let isMutual = try world.nodes.contains {
                 try $0.identity.person == person && $0.keepsAway(node.identity.person)
             }
