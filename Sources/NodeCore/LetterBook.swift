@@ -83,6 +83,8 @@ struct LetterBook: Sendable {
         RateLimit(burst: walk.burst, interval: walk.interval), nameCountMax: nameCountMax)
     /// When somebody's question was last answered, on the monotonic clock.
     private var answeredAt: [DeviceID: UInt64] = [:]
+    /// Since when devices ask with numbers that were answered before.
+    private var agedSince: [DeviceID: UInt64] = [:]
 
     /// Notes a letter by its hash. Returns whether it is not known again.
     mutating func isNew(_ hash: Digest) -> Bool {
@@ -114,6 +116,17 @@ struct LetterBook: Sendable {
         if answeredAt.count >= Self.nameCountMax { answeredAt = [:] }
         answeredAt[device] = now
         return true
+    }
+
+    /// Whether a question is answered that has no number above those of before: a relay may bring an old
+    /// one again, or a store with a clock that was ahead was set back, and knows no greater one for years.
+    mutating func mayAnswerAged(_ device: DeviceID, every interval: UInt64, at now: UInt64) -> Bool
+    {
+        let since = agedSince[device]
+        if let since, now < since + interval { return false }
+        if since == nil, agedSince.count >= Self.nameCountMax { agedSince = [:] }
+        agedSince[device] = now
+        return since != nil
     }
 }
 

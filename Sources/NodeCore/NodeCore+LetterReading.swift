@@ -210,8 +210,8 @@ extension NodeCore {
         return true
     }
 
-    /// A device tells how far it is, and may ask for the rest. A question is answered once: a relay
-    /// that keeps it may bring it again at any time.
+    /// A device tells how far it is, and may ask for the rest. A question is answered once, and then
+    /// once an hour at most: a relay that keeps it may bring it again at any time.
     private mutating func asked(
         _ frontier: Frontier, in letter: LetterNumber, by peer: LinkPeer, at now: Instant,
         _ store: some Store, _ random: inout some RandomNumberGenerator,
@@ -287,10 +287,16 @@ extension NodeCore {
     private mutating func mayAnswer(
         _ letter: LetterNumber, of device: DeviceID, at now: Instant, _ store: some Store
     ) throws(StoreError) -> Bool {
-        guard letter.value > (try store.number(.answeredLetter, device.bytes) ?? 0),
-            letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic)
-        else { return false }
-        try store.setNumber(letter.value, .answeredLetter, device.bytes)
+        let isAged = letter.value <= (try store.number(.answeredLetter, device.bytes) ?? 0)
+        if isAged {
+            guard
+                letters.mayAnswerAged(device, every: Self.agedAnswerInterval, at: now.monotonic)
+            else { return false }
+        }
+        guard letters.mayAnswer(device, every: Self.answerInterval, at: now.monotonic) else {
+            return false
+        }
+        if !isAged { try store.setNumber(letter.value, .answeredLetter, device.bytes) }
         return true
     }
 }

@@ -63,6 +63,8 @@ extension NodeCore {
     static let answerRunCountMax = 128
     /// Questions of one device are answered no more often, in milliseconds.
     static let answerInterval: UInt64 = 5_000
+    /// Questions with numbers of before are answered so often, in milliseconds.
+    static let agedAnswerInterval: UInt64 = 3_600_000
 
     // MARK: Writing
 

@@ -167,6 +167,13 @@ struct LetterCostTests {
         #expect(try !desk.bring(letter).contains(where: isAnswer))
         let next = try desk.letter(card, [question], number: (1 << 50) + 1, by: ann.key)
         #expect(try desk.bring(next).contains(where: isAnswer))
+        // A store that was set back from a time when the clock was ahead asks with lesser numbers.
+        for minute in 0..<120 {
+            desk.now.monotonic += 60_000
+            let aged = try desk.letter(card, [question], number: 1 + UInt64(minute), by: ann.key)
+            let isDue = minute % 60 == 59
+            #expect(try desk.bring(aged).contains(where: isAnswer) == isDue, "minute \(minute)")
+        }
     }
 
     @Test("Attack 152: envelopes far ahead in a chain are tried eight at once and one a minute")
