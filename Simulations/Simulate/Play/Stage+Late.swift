@@ -41,10 +41,7 @@ extension Stage {
             later(time, by: node, .letIn(person))
             // Neither may write into the other's inbox any more, and neither can say how to: with relays
             // alone nothing but a new invite brings them together (Protocol/06-relay.md, "Inboxes").
-            let isMutual = try world.nodes.contains {
-                try $0.identity.person == person && $0.keepsAway(node.identity.person)
-            }
-            if isMutual, world.hasRelaysOnly {
+            if try world.hasRelaysOnly && keepsAway(person, node) {
                 later(time, by: node, .makeUp(user: user, tries: Self.tryCountMax))
             }
             return true
@@ -116,11 +113,25 @@ extension Stage {
         guard let person = self.node(user)?.identity.person else { return true }
         let hosts = world.nodes.filter { $0.identity.person == node.identity.person && !$0.isDown }
         let guests = world.nodes.filter { $0.identity.person == person && !$0.isDown }
-        for host in hosts where try !host.keepsAway(person) {
-            for guest in guests where try !guest.keepsAway(node.identity.person) {
-                if try invite(guest.name, by: host) { return true }
-            }
+        // Disks fail for those who do something, not for who looks at it.
+        let world = world
+        let open = try world.observe {
+            try hosts.allSatisfy { try !$0.keepsAway(person) }
+                && guests.allSatisfy { try !$0.keepsAway(node.identity.person) }
+        }
+        guard open else { return false }
+        for host in hosts {
+            for guest in guests where try invite(guest.name, by: host) { return true }
         }
         return false
+    }
+
+    /// Whether a device of somebody keeps the person of a node away.
+    private func keepsAway(_ person: PersonID, _ node: SimulatedNode) throws -> Bool {
+        try world.observe {
+            try world.nodes.contains {
+                try $0.identity.person == person && $0.keepsAway(node.identity.person)
+            }
+        }
     }
 }
