@@ -17,7 +17,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
         public var change: String
-        /// `saved` or `relayed`; `unknown` as with ``MessageView/state``.
+        /// `saved` or `relayed`; `unknown` as with ``MessageView/state``; `removed` where the person was
+        /// taken out before it arrived, and nobody takes it.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }
@@ -73,6 +74,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var timeDoubt: String?
     /// Whether this device wrote it above the place where its log forked: nobody takes it from there.
     public var isStranded = false
+    /// Whether its text is gone on this device alone: by a deletion of the person's own that nobody takes,
+    /// since they were out before it arrived.
+    public var isGoneHere = false
 }
 
 /// A page of a timeline.
@@ -102,8 +106,11 @@ public struct HistoryPage: Codable, Equatable, Sendable {
         public var text: String?
         /// When it was written, in Unix milliseconds.
         public var time: UInt64
+        /// `removed` of an edit that nobody takes, since its author was out before it arrived; `gone` of a
+        /// text that was deleted on this device alone; else nil.
+        public var state: String?
     }
-    /// Oldest first; the last of all is the one that is shown.
+    /// Oldest first; the last without a state is the one that is shown.
     public var versions: [Version]
     /// How many there are in all; 0 of a message that was deleted.
     public var count: Int

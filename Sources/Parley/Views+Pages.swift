@@ -62,9 +62,14 @@ extension Views {
                 of: stored.number, from: max(0, first), limit: limit, in: store)
         else { throw NodeError(.unknownMessage) }
         let end = max(0, first) + found.texts.count
+        var versions = found.texts.map { HistoryPage.Version(text: $0.text, time: $0.time) }
+        if end >= found.count,
+            let message = try timeline(of: space, roster).message(number, in: store)
+        {
+            try addUntaken(about: message, in: space, roster, to: &versions)
+        }
         return HistoryPage(
-            versions: found.texts.map { HistoryPage.Version(text: $0.text, time: $0.time) },
-            count: found.count, next: end < found.count ? end : nil)
+            versions: versions, count: found.count, next: end < found.count ? end : nil)
     }
 }
 

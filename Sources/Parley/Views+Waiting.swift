@@ -41,33 +41,19 @@ extension Views {
         }
     }
 
-    /// At most so many that nobody took are shown, the newest.
-    private static let untakenCountMax: UInt64 = 100
-
-    /// What this person wrote before they heard that they were out, and what nobody else takes: it has
-    /// no place in the conversation, and its author keeps it all the same.
+    /// What this person wrote before they heard that they were out, and what nobody else takes.
     private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
-        guard space.kind == .group, roster.member(ownPerson) == nil else { return [] }
         let author = try name(of: ownPerson, in: roster)
         var found: [MessageView] = []
-        for device in roster.devicesEver(of: ownPerson) {
-            for log in try store.logs(in: space.number)
-            where log.device == device && log.lane == .content {
-                guard let limit = log.limit, limit.sequence < log.end else { continue }
-                let first = max(limit.sequence, log.end - min(log.end, Self.untakenCountMax))
-                try store.eachOperation(of: log, in: first..<log.end) { stored throws(StoreError) in
-                    guard stored.operation.header.kind == .text,
-                        let text = stored.searchableText?.text
-                    else { return true }
-                    var view = own(
-                        text, at: stored.operation.header.wallClock,
-                        state: "not delivered: you were removed before it arrived", in: space,
-                        author)
-                    view.number = stored.number.rawValue
-                    found.append(view)
-                    return true
-                }
-            }
+        try eachUntaken(in: space, roster) { stored throws(StoreError) in
+            guard stored.operation.header.kind == .text, let text = stored.searchableText?.text
+            else { return true }
+            var view = own(
+                text, at: stored.operation.header.wallClock,
+                state: "not delivered: you were removed before it arrived", in: space, author)
+            view.number = stored.number.rawValue
+            found.append(view)
+            return true
         }
         return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
     }

@@ -182,6 +182,9 @@ struct Views {
         if let parent = message.parent {
             (replyToID, answered) = try self.answered(parent, in: space.number)
         }
+        let untaken = try untakenChanges(in: space, roster)[message.reference] ?? []
+        let isMissing = message.flags.contains(.bodyless)
+        let isGone = try isMissing && isGoneHere(message, untaken, in: space)
         return MessageView(
             number: message.number.rawValue,
             id: try identifier(message.reference, in: space.number),
@@ -196,14 +199,15 @@ struct Views {
             isDeleted: message.flags.contains(.deleted),
             isImported: message.flags.contains(.imported),
             isAction: message.origin?.isAction ?? false, isLate: message.flags.contains(.late),
-            isMissing: message.flags.contains(.bodyless),
+            isMissing: isMissing && !isGone,
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             waiting: message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
-            }, timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
+            } + untaken.map(\.view),
+            timeDoubt: Self.doubt(about: message, answering: answered, at: SystemClock.now.wall),
             isStranded: try message.author == ownPerson
-                && isStranded(message.reference, in: space.number))
+                && isStranded(message.reference, in: space.number), isGoneHere: isGone)
     }
 
     private func isStranded(
@@ -269,12 +273,14 @@ enum Cursor {
     }
 }
 
-/// Names that were read before, for the length of one reading of the store.
+/// Names, and what else was read before, for the length of one reading of the store.
 final class NameCache {
     var known: [PersonID: String] = [:]
     /// The same as they are shown.
     var shown: [PersonID: String] = [:]
     var lookalikes: Lookalikes?
+    /// Changes that nobody takes, by space and message.
+    var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
 }
 
 /// Everybody of whom a name is known, by what it looks like.

@@ -29,4 +29,56 @@ struct RemovedAuthorTests {
         #expect(try await all.texts("club", of: all.ann) == ["welcome"])
         try await all.end()
     }
+
+    /// Once a text that was deleted then stood there as if it had not come, and as read.
+    @Test("reads that no deletion, edit or reaction of theirs arrived, and what they said")
+    func untakenChanges() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        let ben = try await all.client(all.ben)
+        _ = try await ben.send(
+            conversation: "club", texts: ["my number is 5", "see you at six"], replyTo: nil)
+        try await eventually("ann has it", on: [all.ann]) {
+            try await all.texts("club", of: all.ann).count == 3
+        }
+        let page = try await ben.messages(conversation: "club", before: nil, limit: 10)
+        let numbers = page.messages.map { "\($0.number)" }
+        #expect(try await all.ben.run("offline", "on").status == 0)
+        _ = try await all.client(all.ann).removeMember(conversation: "club", person: "ben")
+        for words in [
+            ["delete", numbers[1]], ["edit", numbers[2], "see you at seven"],
+            ["react", numbers[0], "👍"],
+        ] {
+            let command = try Program(words + ["--home", all.ben.home])
+            #expect(try await command.ended() == 0, "\(command.output)")
+        }
+        let before = try await all.ben.run("read", "club").output
+        #expect(before.contains("(deleted)  (deleted, not yet delivered)"), "\(before)")
+
+        #expect(try await all.ben.run("offline", "off").status == 0)
+        try await eventually("ben hears of it", on: [all.ben]) {
+            try await ben.events(conversation: "club").contains { $0.change == "removed" }
+        }
+        let shown = try await all.ben.run("read", "club").output
+        let why = "not delivered: you were removed before it arrived)"
+        #expect(shown.contains("(deleted here)  (deletion \(why)"), "\(shown)")
+        #expect(shown.contains("see you at six  (edit \(why)"), "\(shown)")
+        #expect(shown.contains("welcome  (reaction \(why)"), "\(shown)")
+        #expect(!shown.contains("not here yet"), "\(shown)")
+        let texts = try await all.ben.run("edits", numbers[2]).output
+        #expect(texts.contains("see you at six\n"), "\(texts)")
+        #expect(texts.contains("see you at seven  not delivered"), "\(texts)")
+        let erased = try await all.ben.run("edits", numbers[1]).output
+        #expect(erased.contains("(deleted here)"), "\(erased)")
+
+        // What nobody has is not given to who comes back either.
+        _ = try await all.client(all.ann).addMember(
+            conversation: "club", person: "ben", role: "member")
+        try await eventually("ben is in again", on: [all.ben]) {
+            try await ben.conversations().contains { $0.name == "club" && $0.members.count == 2 }
+        }
+        let later = try await all.ben.run("read", "club").output
+        #expect(later.contains("(deleted here)") && !later.contains("not here yet"), "\(later)")
+        try await all.end()
+    }
 }

@@ -28,7 +28,10 @@ struct Edits: NodeCommand {
         let clock = Clock()
         let lines = page.versions.map { version in
             "\(clock.moment(version.time))  "
-                + (version.text.map { harmless($0) } ?? "(not here yet)")
+                + (version.text.map { harmless($0) }
+                    ?? (version.state == "gone" ? "(deleted here)" : "(not here yet)"))
+                + (version.state == "removed"
+                    ? "  not delivered: you were removed before it arrived" : "")
         }
         try Output.show(page, json: output.json, as: lines.joined(separator: "\n"))
         guard !output.json else { return }

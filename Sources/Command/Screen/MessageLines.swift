@@ -130,6 +130,7 @@ struct MessageLines {
         let absent = message.replyToID == nil ? "" : "↳ (not here) "
         let reply = message.replyTo.map { "↳ #\($0) " } ?? absent
         if message.isDeleted { return [reply + "(deleted)"] }
+        if message.isGoneHere { return [reply + "(deleted here)"] }
         guard let text = message.text, !message.isMissing else { return [reply + "(not here yet)"] }
         let action = message.isAction ? harmless(message.author) + " " : ""
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
@@ -167,6 +168,9 @@ struct MessageLines {
     }
 
     private static func text(_ change: MessageView.Waiting) -> String {
+        if change.state == "removed" {
+            return "\(change.change) not delivered: you were removed before it arrived"
+        }
         let subject =
             switch change.change {
             case "edit": "edited,"

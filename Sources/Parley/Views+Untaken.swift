@@ -1,0 +1,107 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// A change of a message that its author made before they heard that they were out: nobody takes it.
+struct UntakenChange {
+    let subject: WaitingChange.Subject
+    let operation: StoredOperation
+
+    var view: MessageView.Waiting {
+        MessageView.Waiting(change: subject.rawValue, state: "removed")
+    }
+}
+
+/// What this person wrote before they heard that they were out of a group, and what nobody else takes: it
+/// has no place in the conversation, and its author keeps it all the same.
+extension Views {
+    /// Of so many operations of a log it is shown, the newest.
+    private static let untakenCountMax: UInt64 = 100
+
+    /// Of so many operations of this device, the newest, it is looked whether they deleted a text.
+    private static let deletionsLookedAtMax: UInt64 = 4_096
+
+    /// Shows each of them, log by log, until `body` says that it saw enough.
+    func eachUntaken(
+        in space: SpaceRecord, _ roster: Roster,
+        _ body: (StoredOperation) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        guard space.kind == .group, roster.member(ownPerson) == nil else { return }
+        let devices = roster.devicesEver(of: ownPerson)
+        for log in try store.logs(in: space.number)
+        where log.lane == .content && devices.contains(log.device) {
+            guard let limit = log.limit, limit.sequence < log.end else { continue }
+            let first = max(limit.sequence, log.end - min(log.end, Self.untakenCountMax))
+            try store.eachOperation(of: log, in: first..<log.end, body)
+        }
+    }
+
+    /// The changes among them, by the message that they are about: of each kind the last.
+    func untakenChanges(
+        in space: SpaceRecord, _ roster: Roster
+    ) throws -> [OperationReference: [UntakenChange]] {
+        if let known = names.untaken[space.number] { return known }
+        var found: [OperationReference: [UntakenChange]] = [:]
+        try eachUntaken(in: space, roster) { stored in
+            guard let target = stored.operation.header.references.first,
+                let subject = Self.subject(of: stored.operation.header.kind)
+            else { return true }
+            found[target, default: []].removeAll { $0.subject == subject }
+            found[target]?.append(UntakenChange(subject: subject, operation: stored))
+            return true
+        }
+        names.untaken[space.number] = found
+        return found
+    }
+
+    private static func subject(of kind: OperationKind) -> WaitingChange.Subject? {
+        switch kind {
+        case .edit: .edit
+        case .delete: .deletion
+        case .reaction: .reaction
+        default: nil
+        }
+    }
+
+    /// Whether a text that is not here was erased here, by a deletion that does not count. Also of who
+    /// has come back since: what is below where they begin comes from nobody.
+    func isGoneHere(
+        _ message: Message, _ untaken: [UntakenChange], in space: SpaceRecord
+    ) throws -> Bool {
+        if untaken.contains(where: { $0.subject == .deletion }) { return true }
+        let name = OperationHash.log(
+            space: space.id, device: core.node.device, lane: .content)
+        guard message.author == ownPerson, let log = try store.log(LogTag(name), in: space.number)
+        else { return false }
+        var isFound = false
+        let first = log.end - min(log.end, Self.deletionsLookedAtMax)
+        try store.eachOperation(of: log, in: first..<log.end) { stored throws(StoreError) in
+            let header = stored.operation.header
+            isFound = header.kind == .delete && header.references.first == message.reference
+            return !isFound
+        }
+        return isFound
+    }
+
+    /// Adds to the texts of a message those that nobody takes.
+    func addUntaken(
+        about message: Message, in space: SpaceRecord, _ roster: Roster,
+        to versions: inout [HistoryPage.Version]
+    ) throws {
+        let changes = try untakenChanges(in: space, roster)[message.reference] ?? []
+        if message.flags.contains(.bodyless), try isGoneHere(message, changes, in: space) {
+            for index in versions.indices where versions[index].text == nil {
+                versions[index].state = "gone"
+            }
+        }
+        for change in changes where change.subject == .edit {
+            let operation = change.operation.operation
+            guard let text = change.operation.searchableText?.text else { continue }
+            versions.append(
+                HistoryPage.Version(text: text, time: operation.header.wallClock, state: "removed"))
+        }
+    }
+}
