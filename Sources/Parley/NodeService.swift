@@ -283,6 +283,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// Whether one was in it, went and came back, and what was said before is on other devices alone: on
     /// those that held it then. Nobody gives it again.
     public var lacksEarlier = false
+    /// Of a group that one is out of and this device never was in: the names of those of one's devices that
+    /// were, which alone have what was said there; nil for any other conversation.
+    public var heldOn: [String]?
 }
 
 /// What a conversation looks like here.

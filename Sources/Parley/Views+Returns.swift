@@ -19,6 +19,22 @@ extension Views {
         }
         return try !isHeld && rosters.hasReturned(ownPerson, to: space, in: store)
     }
+
+    /// Of a group that the person is out of and of which this device, which never was in it, has who came
+    /// and went alone: the names of their devices that were in it.
+    func heldOn(_ space: SpaceRecord, _ roster: Roster) throws -> [String]? {
+        let own = core.node.device
+        guard space.kind == .group, roster.member(ownPerson) == nil, roster.person(of: own) == nil
+        else { return nil }
+        let isHeld = try store.logs(in: space.number).contains {
+            $0.lane != .control && $0.heldCount > 0
+        }
+        if isHeld { return nil }
+        let were = Set(roster.devicesEver(of: ownPerson).map(\.description))
+        return try devices().filter { $0.state != "revoked" && were.contains($0.device) }.map {
+            $0.name.isEmpty ? String($0.device.prefix(12)) : $0.name
+        }
+    }
 }
 
 extension RosterReader {

@@ -120,7 +120,8 @@ struct Views {
             waitingFor: try waiting(in: summary.space, roster),
             supersededBy: try successor(of: summary.space, roster)?.id.description,
             isInvited: roster.isInvited(ownPerson),
-            lacksEarlier: try lacksEarlier(summary.space, roster))
+            lacksEarlier: try lacksEarlier(summary.space, roster),
+            heldOn: try heldOn(summary.space, roster))
     }
 
     /// What a conversation is called. One whose place another has bears the start of its identifier.

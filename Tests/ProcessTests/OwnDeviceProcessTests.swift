@@ -43,7 +43,11 @@ struct OwnDeviceProcessTests {
         _ = try await computer.setPrivacy("now", person: nil)
 
         // What was there before there was a second device.
-        let home = try await pair.linkPhone(to: pair.ben)
+        let (home, said) = try await pair.linkedPhone(to: pair.ben)
+        let name = try #require(try await computer.devices().first { $0.isThis }?.name)
+        let notice = "notice: what was said in log is only on \(name)"
+        #expect(said.contains("everything is here that can be given"), "\(said)")
+        #expect(said.contains(notice), "\(said)")
         let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let phone = try await process.start()
         try await eventually("the new one lists the same", on: [pair.ben, process]) {
@@ -57,6 +61,13 @@ struct OwnDeviceProcessTests {
         #expect(
             try await phone.messages(conversation: "log", before: nil, limit: 9)
                 .messages.isEmpty)
+        for words in [["read", "log"], ["conversations"]] {
+            let command = try Program(words + ["--home", home])
+            #expect(try await command.ended() == 0)
+            #expect(command.output.contains(notice), "\(command.output)")
+            #expect(!command.output.contains("no messages yet"), "\(command.output)")
+        }
+        #expect(try await !pair.ben.run("conversations").output.contains("notice"))
         let error = await #expect(throws: NodeError.self) {
             try await phone.send(conversation: "log", texts: ["x"], replyTo: nil)
         }

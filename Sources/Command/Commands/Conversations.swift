@@ -26,9 +26,7 @@ struct Conversations: NodeCommand {
                 "you were added to \(harmless(again.name)) again: parley invitations accept "
                     + "\(again.id.prefix(8)), or parley invitations decline \(again.id.prefix(8))")
         }
-        for one in all where one.lacksEarlier {
-            World.current.say(Self.lackingEarlier(one.name))
-        }
+        for notice in all.compactMap(Self.notice(of:)) { World.current.say(notice) }
         let requests = try await node.contacts().filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
@@ -37,10 +35,21 @@ struct Conversations: NodeCommand {
         }
     }
 
-    /// That a device has nothing from before its person came back.
-    static func lackingEarlier(_ name: String) -> String {
-        "notice: what was said in \(harmless(name)) before you went and came back is not here: only "
-            + "devices that held it then have it"
+    /// That a device has nothing from before its person came back, or nothing of a group that they were out
+    /// of before it was theirs; nil of any other conversation.
+    static func notice(of one: ConversationView) -> String? {
+        let name = harmless(one.name)
+        if one.lacksEarlier {
+            return
+                "notice: what was said in \(name) before you went and came back is not here: only "
+                + "devices that held it then have it"
+        }
+        guard let devices = one.heldOn else { return nil }
+        guard !devices.isEmpty else {
+            return "notice: what was said in \(name) is on none of your devices"
+        }
+        return "notice: what was said in \(name) is only on "
+            + devices.map { harmless($0) }.joined(separator: " and on ")
     }
 
     static func text(_ conversations: [ConversationView]) -> String {

@@ -213,14 +213,15 @@ struct DeviceAcceptLink: AsyncParsableCommand {
             world.say("this is \(harmless(status.name))'s device \(status.device.prefix(12))")
             let isDone = try await Self.fetch(from: running.node, within: wait)
             let end = try await running.node.status()
-            let lacking = try await running.node.conversations().filter(\.lacksEarlier).map(\.name)
+            let lacking = try await running.node.conversations()
+                .compactMap(Conversations.notice(of:))
             try Output.show(
                 end, json: output.json,
                 as: "\(end.conversationCount) conversations, \(end.operationCount) operations")
             let all =
                 lacking.isEmpty ? "everything is here" : "everything is here that can be given"
             world.say(isDone ? all : "the rest comes when the node runs")
-            for name in lacking { world.say(Conversations.lackingEarlier(name)) }
+            for notice in lacking { world.say(notice) }
         } catch {
             await running.shutdown()
             throw error

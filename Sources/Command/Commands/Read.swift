@@ -118,6 +118,7 @@ struct Read: NodeCommand {
             : try await node.unread(conversation: conversation, limit: limit)
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
+        if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
         if !output.json { sayWhatIsLeft(page) }
         try await mark(page.messages, last: page.last, on: node)
     }
@@ -131,8 +132,15 @@ struct Read: NodeCommand {
             ? "parley read \(option) -- \(quoted)" : "parley read \(quoted) \(option)"
     }
 
+    /// That a conversation has no messages, or that they are on other devices alone.
+    private func sayNothingIsHere(on node: any NodeService) async throws {
+        // It may be gone by now: then there is nothing more to say of it.
+        let id = try? await node.group(conversation).id
+        let shown = try await node.conversations().first { $0.id == id }
+        World.current.say(shown.flatMap(Conversations.notice(of:)) ?? "no messages yet")
+    }
+
     private func sayWhatIsLeft(_ page: MessagePage) {
-        if page.messages.isEmpty { World.current.say("no messages yet") }
         let isUnknown = page.messages.contains { message in
             message.state == "unknown" || message.waiting.contains { $0.state == "unknown" }
         }
