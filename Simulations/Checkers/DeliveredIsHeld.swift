@@ -136,6 +136,7 @@ final class DeliveredIsHeld: Checker {
             where [65, 66, 67].contains(stored.operation.header.kind.rawValue) {
                 // An edit of what was deleted says nothing any more.
                 if stored.operation.isErased { continue }
+                if isBeforeOthers(stored.sequence, of: log, roster, node) { continue }
                 let place = Place(space: space.id, tag: log.tag, sequence: stored.sequence)
                 if try isHeld(place, node, world) == false { unheld += 1 }
             }
@@ -144,6 +145,16 @@ final class DeliveredIsHeld: Checker {
             throw violation(
                 "\(node.name) counts \(counts.changes) changes that wait, and nobody else has"
                     + " \(unheld)")
+        }
+    }
+
+    /// Whether all others came later, and are given nothing of it: that waits for nobody.
+    private func isBeforeOthers(
+        _ place: UInt64, of log: LogRecord, _ roster: Roster, _ node: SimulatedNode
+    ) -> Bool {
+        let others = roster.participants.filter { $0.person != node.identity.person }
+        return others.flatMap(\.devices).allSatisfy { device in
+            device.horizon.place(of: log.device, log.lane).map { place <= $0.sequence } ?? false
         }
     }
 

@@ -3,6 +3,9 @@ public import ParleyWire
 
 /// How far a message has come. Only what was observed is ever shown.
 public enum MessageState: String, Comparable, Sendable {
+    /// It is on this device's disk, and nobody else will be given it: all others came later, or came back
+    /// later, and nobody is known to have it from before.
+    case earlier
     /// It is on this device's disk.
     case saved
     /// A relay has it on its disk, for others to fetch.
@@ -14,10 +17,11 @@ public enum MessageState: String, Comparable, Sendable {
 
     private var rank: Int {
         switch self {
-        case .saved: 0
-        case .relayed: 1
-        case .delivered: 2
-        case .read: 3
+        case .earlier: 0
+        case .saved: 1
+        case .relayed: 2
+        case .delivered: 3
+        case .read: 4
         }
     }
 
@@ -88,6 +92,7 @@ public struct WaitingChange: Equatable, Sendable {
 
     /// What was changed.
     public var subject: Subject
-    /// How far the change has come: ``MessageState/saved`` or ``MessageState/relayed``.
+    /// How far the change has come: ``MessageState/earlier``, ``MessageState/saved`` or
+    /// ``MessageState/relayed``.
     public var state: MessageState
 }

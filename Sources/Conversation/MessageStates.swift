@@ -13,6 +13,8 @@ struct MessageStates {
     private var read: [LogTag: PlaceSet] = [:]
     private var delivered: [LogTag: PlaceSet] = [:]
     private var ends: [LogTag: UInt64] = [:]
+    /// Where own logs begin for all others: below that nobody else will have anything.
+    private var beginnings: [LogTag: UInt64] = [:]
     private let relayed: [LogTag: [Range<UInt64>]]
     /// Whether anybody else is there to whom something could be delivered.
     let hasOthers: Bool
@@ -29,6 +31,7 @@ struct MessageStates {
             authors[LogTag(id)] = device
             guard let log = try store.log(LogTag(id), in: space.number) else { continue }
             ends[log.tag] = log.bound?.sequence ?? UInt64.max
+            beginnings[log.tag] = Self.beginning(of: log, for: roster, besides: ownPerson)
         }
         for kind in MarkKind.allCases {
             for mark in try store.marks(kind, in: space.number) {
@@ -52,19 +55,32 @@ struct MessageStates {
         }
     }
 
+    /// The first place of a log that anybody else is given who takes part.
+    private static func beginning(
+        of log: LogRecord, for roster: Roster, besides ownPerson: PersonID
+    ) -> UInt64 {
+        let others = roster.participants.filter { $0.person != ownPerson }
+        let firsts = others.flatMap(\.devices).map { device in
+            device.horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
+        }
+        return firsts.min() ?? 0
+    }
+
     /// Whether one of the person's own devices writes the log.
     func isOwn(_ tag: LogTag) -> Bool { ends[tag] != nil }
 
-    /// The places of an own log below its end that nobody else holds, ascending.
+    /// The places of an own log below its end that nobody else holds and somebody may have, ascending.
     func waiting(in log: LogRecord) -> [Range<UInt64>] {
         var held = delivered[log.tag] ?? PlaceSet()
         held.formUnion(read[log.tag] ?? PlaceSet())
-        return held.gaps(in: log.base..<max(log.base, log.agreed.end))
+        let first = max(log.base, beginnings[log.tag] ?? 0)
+        return held.gaps(in: first..<max(first, log.agreed.end))
     }
 
     func state(of tag: LogTag, _ sequence: UInt64) -> MessageState {
         if read[tag]?.contains(sequence) == true { return .read }
         if delivered[tag]?.contains(sequence) == true { return .delivered }
+        if let first = beginnings[tag], sequence < first { return .earlier }
         return relayed[tag]?.contains { $0.contains(sequence) } == true ? .relayed : .saved
     }
 }

@@ -157,6 +157,10 @@ struct MessageLines {
         }
         switch message.state {
         case "saved": marks.append("✓")
+        case "earlier":
+            // Where it is a change that is as old, that says so.
+            let isSaid = message.waiting.contains { $0.state == "earlier" }
+            marks.append(isSaid ? "✓" : "✓ before all others came")
         case "relayed": marks.append("✓ on a relay")
         case "unknown": marks.append("✓ not known whether it arrived")
         case "delivered": marks.append("✓✓")
@@ -178,6 +182,7 @@ struct MessageLines {
             default: "reaction"
             }
         switch change.state {
+        case "earlier": return subject + " before all others came"
         case "relayed": return subject + " on a relay"
         case "unknown": return subject + " not known whether it arrived"
         default: return subject + " not yet delivered"
