@@ -110,6 +110,21 @@ public enum Overview {
         return try store.operation(entry.operation)?.operation.payload.flatMap(Contact.init)
     }
 
+    /// Where each of the deletions of a message stands, ascending; empty where there is none.
+    public static func deletions(
+        of message: OperationReference, in space: SpaceNumber, store: some MergeStore
+    ) throws(StoreError) -> [OrderKey] {
+        let object = EntryObject.operation(message.tag, message.sequence)
+        guard try store.hasEntry(about: object, in: space, field: .deletion) else { return [] }
+        var found: [OrderKey] = []
+        for element in try Target.elements(of: message.check, in: store) {
+            found += try store.entries(
+                about: object, in: space, field: .deletion, element: element
+            ).map(\.order)
+        }
+        return found.sorted()
+    }
+
     /// Whether a message was deleted for everyone.
     public static func isDeleted(
         _ message: OperationReference, in space: SpaceNumber, store: some MergeStore

@@ -217,6 +217,7 @@ extension NodeCore {
             return .refused
         }
         try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
+        try deleteAnew(for: peer.person, in: space, at: now, store, &random, &effects)
         return .isMember
     }
 }

@@ -51,6 +51,7 @@ extension NodeCore {
             store, &random,
             &effects)
         try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
+        try deleteAnew(for: person, in: space, at: now, store, &random, &effects)
         return .success(.done)
     }
 

@@ -98,7 +98,12 @@ extension NodeCore {
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let target = try target(number, store) else { return .failure(.unknownMessage) }
         if let refusal = refusal() { return .failure(refusal) }
-        if target.isDeleted { return .failure(.deleted) }
+        if target.isDeleted {
+            // Who came back is told of a deletion from before by another one alone.
+            guard byAuthor == false,
+                try isDeletionLacked(of: target.reference, in: target.space, store)
+            else { return .failure(.deleted) }
+        }
         if let refusal = try self.refusal(writingIn: target.space, store) {
             return .failure(refusal)
         }

@@ -50,4 +50,79 @@ struct ReturnTests {
         #expect(messages[2].state ?? .saved >= .delivered)
         #expect(try waiting(ann, village).total == 0)
     }
+
+    /// How many deletions a node has written into the group.
+    private func deletionCount(_ node: SimulatedNode, _ village: Village) throws -> Int {
+        let record = try village.record(node)
+        return try node.observed {
+            let name = OperationHash.log(
+                space: record.id, device: node.identity.device, lane: .content)
+            let log = try #require(try node.store.log(LogTag(name), in: record.number))
+            return try node.store.operations(in: log.number, 0...UInt64.max, limit: .max)
+                .count(where: { $0.operation.header.kind == .delete })
+        }
+    }
+
+    @Test(
+        "Attack 175: what was deleted is gone with who comes back, and not deleted again and again",
+        arguments: [false, true])
+    func deleted(leaves: Bool) throws {
+        let village = try Village(seed: 922, memberCount: 3)
+        let (world, ann, ben, cara) = (village.world, village.ann, village.ben, village.cara)
+        for (text, node) in [("my PIN is 1234", ann), ("of cara", cara), ("stays", ann)] {
+            try village.type(text, node)
+            world.run(for: 5_000)
+        }
+        world.partition([ben], [ann, cara, village.dora])
+        world.run(for: 100_000)
+        let pin = try number(of: "my PIN is 1234", ann, village)
+        try village.perform(.delete(pin), ann)
+        if leaves {
+            try village.perform(.leave(village.group), ben)
+        } else {
+            try village.remove(ben, by: ann)
+        }
+        village.settle()
+        // What he cannot hold he need not hear of.
+        try village.type("while he was out", ann)
+        try village.perform(.delete(number(of: "while he was out", ann, village)), ann)
+        try village.perform(.delete(number(of: "of cara", cara, village)), cara)
+        village.settle()
+        #expect(try deletionCount(ann, village) == 2)
+        try village.add(ben, by: ann)
+        village.settle()
+        #expect(try village.texts(ben) == ["(deleted)", "(deleted)", "stays"])
+        #expect(try deletionCount(ann, village) == 4, "the own one, and cara's as an admin")
+        #expect(try waiting(ann, village).total == 0)
+        #expect(village.refusal(.delete(pin), ann) == .deleted)
+        try village.remove(ben, by: ann)
+        village.settle()
+        try village.add(ben, by: ann)
+        village.settle()
+        #expect(try deletionCount(ann, village) == 4, "he has said that he has them")
+    }
+
+    @Test("what is more than is deleted anew may be deleted again by who wrote it")
+    func again() throws {
+        let village = try Village(seed: 923, memberCount: 2)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        let count = NodeCore.deletedAnewCountMax + 2
+        for number in 0..<count { try village.type("word \(number)", ann) }
+        village.settle()
+        let numbers = try ann.messages(in: village.group).map(\.number)
+        world.partition([ben], [ann, village.cara, village.dora])
+        world.run(for: 100_000)
+        for number in numbers { try village.perform(.delete(number), ann) }
+        try village.remove(ben, by: ann)
+        village.settle()
+        try village.add(ben, by: ann)
+        village.settle()
+        func held() throws -> [String] { try village.texts(ben).filter { $0 != "(deleted)" } }
+        #expect(try held() == ["word 0", "word 1"])
+        #expect(village.refusal(.delete(numbers[2]), ann) == .deleted)
+        try village.perform(.delete(numbers[0]), ann)
+        village.settle()
+        #expect(try held() == ["word 1"])
+        #expect(village.refusal(.delete(numbers[0]), ann) == .deleted)
+    }
 }

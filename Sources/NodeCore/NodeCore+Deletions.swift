@@ -1,0 +1,110 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyRoster
+import ParleyWire
+
+/// Deletions for who comes back: what stands below their horizon is given to nobody, and they may hold the
+/// message. Source: `Protocol/08-roster.md`, "Who comes back".
+extension NodeCore {
+    /// So many messages are deleted anew when somebody comes back, the newest.
+    static let deletedAnewCountMax = 256
+    /// So many messages of a conversation are looked at for it, the newest, and so many that are deleted.
+    private static let lookedAtCountMax = 50_000
+    private static let deletedLookedAtCountMax = 1_024
+    /// Messages that are read at once.
+    private static let pageCount = 1_000
+
+    /// Deletes anew, above where a person begins who was let in again, what they may hold and were not told
+    /// to be deleted. A newcomer holds nothing.
+    ///
+    /// An edit is not said anew: it would bring a text from before.
+    mutating func deleteAnew(
+        for person: PersonID, in space: SpaceRecord, at now: Instant, _ store: some Store,
+        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+    ) throws(StoreError) {
+        guard hasReturned(person, to: space), let roster = judges[space.number]?.roster,
+            let member = roster.member(person), let own = roster.member(identity.person),
+            own.role >= .member
+        else { return }
+        var drafts: [Draft] = []
+        var (lookedAt, deleted) = (0, 0)
+        var before: OrderKey?
+        while lookedAt < Self.lookedAtCountMax, deleted < Self.deletedLookedAtCountMax,
+            drafts.count < Self.deletedAnewCountMax
+        {
+            let rows = try store.messages(in: space.number, before: before, limit: Self.pageCount)
+            guard let last = rows.last else { break }
+            before = last.order
+            lookedAt += rows.count
+            for row in rows where row.flags.contains(.deleted) {
+                guard deleted < Self.deletedLookedAtCountMax,
+                    drafts.count < Self.deletedAnewCountMax
+                else { break }
+                deleted += 1
+                guard let stored = try store.operation(row.operation),
+                    let log = try store.log(row.log),
+                    own.role >= .admin || roster.person(of: log.device) == identity.person
+                else { continue }
+                let message = OperationReference(
+                    tag: log.tag, sequence: stored.sequence, check: stored.id.check)
+                guard try lacksDeletion(member, of: message, in: space, store) else { continue }
+                drafts.append(MessageDeletion.draft(of: message))
+            }
+        }
+        if drafts.isEmpty { return }
+        _ = try write(drafts, in: space, at: now, store, &random, &effects)
+    }
+
+    /// Whether somebody came back who may hold a message and is given nothing of what deletes it: then it
+    /// may be deleted again.
+    mutating func isDeletionLacked(
+        of message: OperationReference, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        for member in judges[space.number]?.roster.members ?? []
+        where member.person != identity.person && hasReturned(member.person, to: space) {
+            if try lacksDeletion(member, of: message, in: space, store) { return true }
+        }
+        return false
+    }
+
+    /// Whether something took a person out of a space that they were let into again.
+    private func hasReturned(_ person: PersonID, to space: SpaceRecord) -> Bool {
+        judges[space.number]?.graph.expulsions(of: person, limit: 1).isEmpty == false
+    }
+
+    /// Whether all devices of a member have said that they hold what stands here, as before they went.
+    private func hasReceived(
+        _ member: Member, _ order: OrderKey, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        for device in member.devices {
+            let mark = try store.mark(
+                .delivered, of: Digest(reinterpreting: device.device), on: order.tag,
+                in: space.number)
+            guard mark?.places.contains(order.sequence) == true else { return false }
+        }
+        return true
+    }
+
+    /// Whether a member who came back may hold a deleted message, since its author had seen them in, and is
+    /// given none of its deletions.
+    private mutating func lacksDeletion(
+        _ member: Member, of message: OperationReference, in space: SpaceRecord, _ store: some Store
+    ) throws(StoreError) -> Bool {
+        guard let horizon = member.devices.first?.horizon else { return false }
+        let deletions = try Overview.deletions(of: message, in: space.number, store: store)
+        for deletion in deletions {
+            guard let log = try store.log(deletion.tag, in: space.number),
+                let place = horizon.place(of: log.device, log.lane),
+                deletion.sequence <= place.sequence,
+                try !hasReceived(member, deletion, in: space, store)
+            else { return false }
+        }
+        guard !deletions.isEmpty, let log = try store.log(message.tag, in: space.number) else {
+            return false
+        }
+        let row = try store.view(at: message.sequence, in: log.number)
+        // What cannot be told may be.
+        guard let seen = judges[space.number]?.view(row) else { return true }
+        return seen.member(member.person) != nil
+    }
+}
