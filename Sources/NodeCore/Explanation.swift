@@ -91,8 +91,7 @@ public enum Explanation {
         let operation = VerifiedOperation(stored: stored, tag: log.tag)
         let view = try store.view(at: stored.sequence, in: log.number)
         let standing = judge.standing(of: operation, in: log, under: view)
-        let devices = try devices(
-            of: stored.sequence, in: log, judge.roster, own, space, store)
+        let devices = try devices(of: stored.sequence, in: log, judge, own, space, store)
         var changes: [ChangeExplanation] = []
         let timeline = Timeline(of: space, roster: judge.roster, ownPerson: own.person)
         for change in try timeline.ownChanges(of: stored, in: log, store) {
@@ -103,7 +102,7 @@ public enum Explanation {
                 ChangeExplanation(
                     subject: change.subject, time: said.operation.header.wallClock,
                     devices: try Self.devices(
-                        of: said.sequence, in: log, judge.roster, own, space, store),
+                        of: said.sequence, in: log, judge, own, space, store),
                     relays: try Outbox.relays(
                         holding: said.sequence, of: log, in: space, store)))
         }
@@ -119,15 +118,19 @@ public enum Explanation {
 
     /// How far an operation is with every device.
     private static func devices(
-        of sequence: UInt64, in log: LogRecord, _ roster: Roster, _ own: NodeIdentity,
+        of sequence: UInt64, in log: LogRecord, _ judge: Judge, _ own: NodeIdentity,
         _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [DeviceExplanation] {
+        let roster = judge.roster
         var devices: [DeviceExplanation] = []
         for device in roster.everyDevice {
             guard let person = roster.person(of: device) else { continue }
-            let (state, since) =
-                device == own.device
-                ? (.saved, nil) : try state(of: device, log, sequence, roster, space, store)
+            var (state, since): (DeviceExplanation.State, UInt64?) = (.saved, nil)
+            if device != own.device {
+                (state, since) = try self.state(of: device, log, sequence, roster, space, store)
+            }
+            // What came before somebody's return may have come to them before they went.
+            if state == .beforeItCame, cameAgain(person, judge) { state = .unknown }
             devices.append(
                 DeviceExplanation(
                     device: device, person: person, isMember: roster.contains(device),
@@ -148,19 +151,22 @@ public enum Explanation {
             }, reasons: judge.graph.reasons(about: person))
     }
 
+    /// Whether something let a person in more than once.
+    private static func cameAgain(_ person: PersonID, _ judge: Judge) -> Bool {
+        judge.graph.reasons(about: person).count {
+            $0.outcome == .holds && [.genesis, .addMember, .redeem].contains($0.kind)
+        } > 1
+    }
+
     private static func state(
         of device: DeviceID, _ log: LogRecord, _ sequence: UInt64,
         _ roster: Roster, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> (DeviceExplanation.State, UInt64?) {
         if device == log.device { return (.wrote, nil) }
-        if let floor = roster.device(device)?.horizon.place(of: log.device, log.lane),
-            sequence <= floor.sequence
-        {
-            return (.beforeItCame, nil)
-        }
         // Nobody applies what lies at or above a fork, or beyond a cut.
-        if let bound = log.bound, sequence >= bound.sequence { return (.unknown, nil) }
+        let isShared = log.bound.map { sequence < $0.sequence } ?? true
         func has(_ kind: MarkKind) throws(StoreError) -> Bool {
+            guard isShared else { return false }
             let actor = Digest(reinterpreting: device)
             return try store.mark(kind, of: actor, on: log.tag, in: space.number)?
                 .places.contains(sequence) ?? false
@@ -175,6 +181,12 @@ public enum Explanation {
                 .delivered,
                 try said(by: device, of: log.tag, sequence, { $0.delivered }, space, store)
             )
+        }
+        // An acknowledgement says only up to where, whoever is out by now.
+        if let floor = roster.horizon(of: device).place(of: log.device, log.lane),
+            sequence <= floor.sequence
+        {
+            return (.beforeItCame, nil)
         }
         return try has(.acknowledged) ? (.acknowledged, nil) : (.unknown, nil)
     }

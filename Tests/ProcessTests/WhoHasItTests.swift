@@ -1,0 +1,91 @@
+import Foundation
+import Parley
+import ParleyLocalAPI
+import Testing
+
+/// What a node says of who has a message, where people come and go.
+@Suite("Who has a message", .serialized, .timeLimit(.minutes(4)))
+struct WhoHasItTests {
+    private func add(_ person: String, to group: String, _ all: Neighbours) async throws {
+        let ann = try await all.client(all.ann)
+        _ = try await ann.addMember(conversation: group, person: person, role: "member")
+        try await eventually("\(person) takes part", on: [all.ann]) {
+            let members = try await ann.group(group).members
+            return members.count == 2 && members.allSatisfy { !$0.isInvited }
+        }
+    }
+
+    private func remove(_ person: String, from group: String, _ all: Neighbours) async throws {
+        let ann = try await all.client(all.ann)
+        _ = try await ann.removeMember(conversation: group, person: person)
+        try await eventually("\(person) is out", on: [all.ann]) {
+            try await ann.group(group).members.count == 1
+        }
+    }
+
+    private func state(of text: String, in group: String, _ all: Neighbours) async throws
+        -> String?
+    {
+        try await all.client(all.ann).messages(conversation: group, before: nil, limit: 9)
+            .messages.first { $0.text == text }?.state
+    }
+
+    /// What `why` says of a message and a person's only device.
+    private func why(_ text: String, in group: String, of person: String, _ all: Neighbours)
+        async throws -> String
+    {
+        let page = try await all.client(all.ann).messages(
+            conversation: group, before: nil, limit: 9)
+        let number = try #require(page.messages.first { $0.text == text }?.number)
+        let shown = try await all.ann.run("why", "\(number)").output
+        let line = shown.split(separator: "\n").first { $0.hasPrefix("  \(person), ") }
+        return String(try #require(line, "\(shown)"))
+    }
+
+    @Test("of who came later is said that it was not for them, while they are there and after")
+    func late() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        #expect(try await all.ann.run("group", "create", "diary").status == 0)
+        _ = try await ann.send(conversation: "diary", texts: ["dear diary"], replyTo: nil)
+        try await add("ben", to: "diary", all)
+        _ = try await ann.send(conversation: "diary", texts: ["welcome"], replyTo: nil)
+        try await eventually("ben has what came after", on: [all.ann]) {
+            try await state(of: "welcome", in: "diary", all) == "delivered"
+        }
+        let words = "  not for it: it came later"
+        let there = try await why("dear diary", in: "diary", of: "ben", all)
+        #expect(there.contains(words), "\(there)")
+        try await remove("ben", from: "diary", all)
+        let gone = try await why("dear diary", in: "diary", of: "ben", all)
+        #expect(gone.contains(words) && !gone.contains("delivered"), "\(gone)")
+        let after = try await why("welcome", in: "diary", of: "ben", all)
+        #expect(after.contains("  delivered"), "\(after)")
+        try await all.end()
+    }
+
+    @Test("what somebody said that they have read stays so when they have gone and come again")
+    func again() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "welcome")
+        #expect(try await all.ben.run("read", "club").status == 0)
+        try await eventually("ann hears that it was read", on: [all.ann]) {
+            try await state(of: "welcome", in: "club", all) == "read"
+        }
+        // What comes to him only once he is back.
+        #expect(try await all.ben.stop() == 0)
+        let ann = try await all.client(all.ann)
+        _ = try await ann.send(conversation: "club", texts: ["are you there?"], replyTo: nil)
+        try await remove("ben", from: "club", all)
+        try await all.ben.start()
+        try await add("ben", to: "club", all)
+        #expect(try await state(of: "welcome", in: "club", all) == "read")
+        let known = try await why("welcome", in: "club", of: "ben", all)
+        #expect(known.contains("  read  ") && known.contains("said so in a receipt"), "\(known)")
+        // He was there before, so that it was not for him is not known either.
+        let missed = try await why("are you there?", in: "club", of: "ben", all)
+        #expect(missed.contains("  not known to have it"), "\(missed)")
+        try await all.end()
+    }
+}
