@@ -88,4 +88,31 @@ struct WhoHasItTests {
         #expect(missed.contains("  not known to have it"), "\(missed)")
         try await all.end()
     }
+
+    @Test("what none who are there are to have waits for nobody")
+    func nobodys() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        #expect(try await all.ann.run("group", "create", "diary").status == 0)
+        #expect(try await all.ann.run("send", "diary", "dear diary").status == 0)
+        let ann = try await all.client(all.ann)
+        let page = try await ann.messages(conversation: "diary", before: nil, limit: 9)
+        let number = try #require(page.messages.first?.number)
+        #expect(try await all.ann.run("react", "\(number)", "👍").status == 0)
+        try await add("ben", to: "diary", all)
+        #expect(try await all.ann.run("outbox").output == "nothing waits\n")
+        #expect(try await ann.status().pendingCount == 0)
+
+        // What he is to have waits for him as long as he does not go.
+        #expect(try await all.ben.stop() == 0)
+        #expect(try await all.ann.run("send", "diary", "are you there?").status == 0)
+        #expect(try await all.ann.run("outbox").output.contains("diary  1 saved here  0 on"))
+        #expect(try await ann.status().pendingCount == 1)
+        try await remove("ben", from: "diary", all)
+        try await all.ben.start()
+        try await add("ben", to: "diary", all)
+        #expect(try await all.ann.run("outbox").output == "nothing waits\n")
+        #expect(try await ann.status().pendingCount == 0)
+        try await all.end()
+    }
 }
