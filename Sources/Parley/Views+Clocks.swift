@@ -37,7 +37,7 @@ extension Views {
         }
         return try apart.map { difference in
             let way = difference.ahead > 0 ? "ahead of" : "behind"
-            return "The clock of \(try name(of: difference.person)) is "
+            return "The clock of \(try clock(of: difference)) is "
                 + "\(Self.length(difference.ahead)) \(way) this device's: one of the two is wrong."
         }
     }

@@ -140,6 +140,25 @@ struct ClockProcessTests {
         #expect(try await ann.stop() == 0)
     }
 
+    @Test("of another device of one's own is called that")
+    func ofOwnDevice() async throws {
+        let (pair, clock) = (try await ProcessPair(), try SetClock())
+        let home = try await pair.linkPhone(to: pair.ann)
+        try clock.set(ahead: 365 * 86_400)
+        let phone = NodeProcess(
+            home: home, address: "127.0.0.1:\(try FreePort.some())",
+            environment: clock.environment)
+        let device = try await phone.start().status().device.prefix(8)
+        let ann = try #require(await pair.ann.client)
+        let words =
+            "The clock of your device \(device) is 365 days ahead of this device's: one of the two "
+            + "is wrong."
+        try await eventually("ann's computer compares clocks", on: [pair.ann]) {
+            try await ann.status().warnings.contains(words)
+        }
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
+
     /// What a person sees of it: on Ann's screen Ben's time lies ahead, or before that of the question.
     private func marks(_ fault: Fault, _ trip: Trip) async throws {
         let shown = try await Program.run(

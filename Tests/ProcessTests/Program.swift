@@ -162,11 +162,14 @@ actor NodeProcess {
     }
 
     /// A home that was made before, or is yet to be.
-    init(home: String, address: String, namespace: String? = nil) {
+    init(
+        home: String, address: String, namespace: String? = nil,
+        environment: [String: String] = [:]
+    ) {
         self.home = home
         self.address = address
         self.namespace = namespace
-        environment = [:]
+        self.environment = environment
         recoveryCode = nil
     }
 
