@@ -108,6 +108,8 @@ public struct GroupLinkView: Codable, Equatable, Sendable {
     public var link: String
     /// The invite behind it.
     public var invite: GroupInviteView
+    /// What is known to be wrong with clocks: the link ends by this device's.
+    public var clockWarning: String? = nil
 }
 
 /// A group that one wants to come into.

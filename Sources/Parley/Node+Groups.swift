@@ -125,7 +125,9 @@ extension Node {
             let link = GroupLink(
                 space: space, invite: invite, secret: secret, expires: expires,
                 name: try views.view(of: record).name, card: card)
-            return GroupLinkView(link: link.link, invite: try views.view(live, roster))
+            return GroupLinkView(
+                link: link.link, invite: try views.view(live, roster),
+                clockWarning: try views.clockWarning())
         }
     }
 

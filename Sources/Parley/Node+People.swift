@@ -36,7 +36,9 @@ extension Node {
             let isUnderway = views.core.relayStates.contains {
                 $0.relay == invite.relay && $0.isConnected
             }
-            return (try views.view(invite), invite.shown != nil || !isUnderway)
+            var view = try views.view(invite)
+            view.clockWarning = try views.clockWarning()
+            return (view, invite.shown != nil || !isUnderway)
         }
     }
 

@@ -216,7 +216,8 @@ extension NodeError {
             let now = MomentWords(.current).moment(SystemClock.now.wall)
             self.init(
                 "expired", "That invite has expired: this device's clock says \(now).",
-                hint: "Ask for a new one. If the clock is wrong, set it and take the invite again.")
+                hint: "If that is wrong, set it and take the invite again. If it is right, ask for "
+                    + "a new one: it came too late, or the clock of who made the invite is wrong.")
         case .unknownInvite:
             self.init(
                 "unknown-invite", "There is no such invite that somebody could still take.",

@@ -20,6 +20,8 @@ public struct InviteView: Codable, Equatable, Sendable {
     public var relay: String? = nil
     /// Whether the card does not lie there yet, so that whoever takes the link waits for it.
     public var isWaitingForRelay = false
+    /// What is known to be wrong with clocks, where it was just made: it ends by this device's.
+    public var clockWarning: String? = nil
 }
 
 /// One's own card.

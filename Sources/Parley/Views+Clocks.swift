@@ -42,6 +42,12 @@ extension Views {
         }
     }
 
+    /// The same in one text, for what goes by this device's clock elsewhere; nil where nothing is wrong.
+    func clockWarning() throws -> String? {
+        let warnings = try clockWarnings(at: SystemClock.now)
+        return warnings.isEmpty ? nil : warnings.joined(separator: " ")
+    }
+
     private func clock(of difference: ClockDifference) throws -> String {
         try difference.person == ownPerson
             ? "your device \(difference.device.short)" : name(of: difference.person)

@@ -140,6 +140,29 @@ struct ClockProcessTests {
         #expect(try await ann.stop() == 0)
     }
 
+    @Test("that an invite would end by is told to who makes it, and is a reason to who takes it")
+    func ofWhoInvites() async throws {
+        let trip = try await Trip()
+        let ben = trip.nodes.ben
+        let right = try await ben.run("invite").output
+        #expect(!right.contains("clock"), "\(right)")
+        try trip.clock.set(ahead: -365 * 86_400)
+        let made = try await ben.run("invite")
+        #expect(made.status == 0)
+        let words = "warning: This device's clock seems wrong: it is behind those of 2 of 2 peers ("
+        #expect(made.output.contains(words), "\(made.output)")
+        #expect(made.output.contains("The link ends by this device's clock"), "\(made.output)")
+        let link = try await trip.nodes.client(ben).invite(hours: 1).link
+        let dora = try await NodeProcess(
+            home: trip.nodes.folder.home("dora"), name: "dora", port: try FreePort.some())
+        let refused = try await Program.run("accept", link, "--home", dora.home)
+        #expect(refused.status == 1 && refused.output.contains("That invite has expired"))
+        #expect(
+            refused.output.contains("or the clock of who made the invite is wrong"),
+            "\(refused.output)")
+        try await trip.nodes.end()
+    }
+
     @Test("of another device of one's own is called that")
     func ofOwnDevice() async throws {
         let (pair, clock) = (try await ProcessPair(), try SetClock())

@@ -351,6 +351,7 @@ struct GroupInviteCommand: OneGroupCommand {
         try Output.show(made, json: output.json, as: made.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(made.invite.expires))")
+        InviteCommand.warn(ofClock: made.clockWarning)
     }
 }
 

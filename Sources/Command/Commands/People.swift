@@ -36,6 +36,15 @@ struct InviteCommand: NodeCommand {
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(invite.expires))")
         if let words = Self.place(of: invite) { World.current.advise(words) }
+        Self.warn(ofClock: invite.clockWarning)
+    }
+
+    /// What ends by a clock that is wrong may be over for whoever takes it.
+    static func warn(ofClock warning: String?) {
+        guard let warning else { return }
+        World.current.advise(
+            "warning: \(harmless(warning)) The link ends by this device's clock: if that is wrong, set "
+                + "it and make another")
     }
 
     /// Whether whoever takes the link will find this node.
