@@ -144,8 +144,9 @@ struct Views {
         if let name = try Overview.name(of: space.number, in: store), !VisibleName.isBlank(name) {
             return VisibleName.shown(name)
         }
-        // A device that came after the person was out has the control log alone.
-        if space.kind == .group, roster.member(ownPerson) == nil {
+        // What was said when one came in stands until the group's own name comes; a device that came
+        // after the person was out has the control log alone.
+        if space.kind == .group, !roster.isInvited(ownPerson) {
             let name = try rosters.nameTold(of: space, to: ownPerson, in: store)
             if !VisibleName.isBlank(name) { return VisibleName.shown(name) }
         }

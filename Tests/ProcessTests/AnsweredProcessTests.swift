@@ -81,4 +81,28 @@ struct AnsweredProcessTests {
         #expect(try await !ben.conversation("log").isInvited)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("of a group answers to its name from when one accepts, whoever can be reached")
+    func cutOff() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ben = try await all.client(all.ben)
+        _ = try await ben.setAdditionPolicy("nobody")
+        _ = try await all.client(all.ann).newConversation(name: "trip", members: ["ben"])
+        try await eventually("ben is invited", on: [all.ben]) {
+            try await ben.invitations().waiting.map(\.name) == ["trip"]
+        }
+        #expect(try await all.ben.run("offline", "on").status == 0)
+        #expect(try await all.ben.run("invitations", "accept", "trip").status == 0)
+        let listed = try await run("conversations", at: all.ben).output
+        #expect(listed.contains("trip "), "\(listed)")
+        let sent = try await run("send", "trip", "hi", at: all.ben)
+        #expect(sent.status == 0, "\(sent.output)")
+        #expect(try await all.ben.run("offline", "off").status == 0)
+        try await eventually("ann reads it", on: [all.ann]) {
+            try await all.texts("trip", of: all.ann) == ["hi"]
+        }
+        #expect(try await ben.conversation("trip").name == "trip")
+        try await all.end()
+    }
 }
