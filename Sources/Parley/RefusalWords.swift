@@ -42,7 +42,8 @@ extension Refusal {
         case .forkedLog: "a device wrote two histories"
         case .collidingLog: "a log whose short name another one has"
         case .foreignOperations:
-            "something by a device that is not in the conversation, or of which nothing was heard yet"
+            "what a device wrote that is not in the conversation, or where you are not: usual as "
+                + "somebody comes or goes"
         case .foreignSpace:
             "a conversation from somebody who is not in it, or may not bring it here"
         case .invitation: "an invitation beyond what may wait for an answer"
