@@ -45,15 +45,22 @@ extension Views {
     private func untaken(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         let author = try name(of: ownPerson, in: roster)
         var found: [MessageView] = []
+        var written: [StoredOperation] = []
         try eachUntaken(in: space, roster) { stored throws(StoreError) in
-            guard stored.operation.header.kind == .text, let text = stored.searchableText?.text
-            else { return true }
+            if stored.operation.header.kind == .text { written.append(stored) }
+            return true
+        }
+        for stored in written {
+            guard let text = stored.searchableText?.text else { continue }
             var view = own(
                 text, at: stored.operation.header.wallClock,
                 state: "not delivered: you were removed before it arrived", in: space, author)
             view.number = stored.number.rawValue
+            if let parent = stored.operation.header.references.first {
+                let (id, answered) = try self.answered(parent, in: space.number)
+                (view.replyToID, view.replyTo) = (id, answered?.number.rawValue)
+            }
             found.append(view)
-            return true
         }
         return fitting(found.sorted { ($0.time, $0.number) < ($1.time, $1.number) })
     }

@@ -11,7 +11,9 @@ struct RemovedAuthorTests {
         let ann = try await all.client(all.ann)
         #expect(try await all.ben.stop() == 0)
         _ = try await ann.removeMember(conversation: "club", person: "ben")
-        let sent = try await all.ben.run("send", "club", "an hour of work")
+        let read = try await all.ben.run("read", "club", "--keep-unread", "--json").output
+        let asked = try #require(read.firstMatch(of: /"number":([0-9]+)/)).1
+        let sent = try await all.ben.run("reply", "club", String(asked), "an hour of work")
         #expect(sent.status == 0, "\(sent.output)")
         let ben = try await all.ben.start()
         try await eventually("ben hears of it", on: [all.ben]) {
@@ -21,7 +23,8 @@ struct RemovedAuthorTests {
         #expect(page.messages.compactMap(\.text) == ["welcome", "an hour of work"])
         let shown = try await all.ben.run("read", "club").output
         #expect(
-            shown.contains("an hour of work  not delivered: you were removed before it arrived"),
+            shown.contains(
+                "↳ #\(asked) an hour of work  not delivered: you were removed before it arrived"),
             "\(shown)")
         let number = try #require(page.messages.last?.number)
         let why = try await all.ben.run("why", "\(number)")
