@@ -17,8 +17,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public struct Waiting: Codable, Equatable, Sendable {
         /// `edit`, `deletion` or `reaction`.
         public var change: String
-        /// `saved` or `relayed`; `earlier` and `unknown` as with ``MessageView/state``; `removed` where the person was
-        /// taken out before it arrived, and nobody takes it.
+        /// `saved` or `relayed`; `earlier`, `unknown` and `untold` as with ``MessageView/state``;
+        /// `removed` where the person was taken out before it arrived, and nobody takes it.
         public var state: String
         /// A change with these fields.
         public init(change: String, state: String) { (self.change, self.state) = (change, state) }
@@ -51,7 +51,8 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var reactions: [Reaction]
     /// How far its newest change has come: `saved`, `relayed`, `delivered`, `read`; `earlier` where
     /// all others came later, or came back later, and are not given it; `unknown` where this
-    /// device was revoked, and hears no more whether it has come further; "waiting for …" where it is kept
+    /// device was revoked, and hears no more whether it has come further; `untold` where its person is out
+    /// of the group, and nobody tells them; "waiting for …" where it is kept
     /// and not written yet, and then its number is 0; nil for messages of others.
     public var state: String?
     /// Whether it was deleted for everyone.

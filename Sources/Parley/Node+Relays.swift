@@ -143,6 +143,8 @@ extension Views {
             of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
             relayed: Outbox.relayed(of: space, by: core.node.device, in: store), in: store)
         view.strandedCount = counts.stranded
+        // Nobody tells who is out what arrives: it would wait for ever.
+        if isOut(of: roster) { return }
         if core.node.isRevoked {
             view.unknownCount = counts.total
         } else {

@@ -86,7 +86,7 @@ extension Views {
             let counts = try Overview.waitingCounts(
                 of: space, roster: roster, ownPerson: ownPerson, device: core.node.device,
                 in: store)
-            pending += counts.total
+            if !isOut(of: roster) { pending += counts.total }
             stranded += counts.stranded
         }
         return (pending, stranded)

@@ -32,6 +32,12 @@ extension Views {
         try untaken(in: space, roster) + kept(in: space, roster)
     }
 
+    /// Whether this person is out of a group: nobody tells them then who has what they wrote there, on
+    /// whichever device.
+    func isOut(of roster: Roster) -> Bool {
+        roster.kind == .group && roster.member(ownPerson) == nil
+    }
+
     /// What was written in a conversation and is kept until it can go out, oldest first.
     func kept(in space: SpaceRecord, _ roster: Roster) throws -> [MessageView] {
         guard let waiting = try waiting(in: space) else { return [] }

@@ -37,7 +37,7 @@ extension Views {
                     source: "proven by two signatures"))
         }
         for device in found.devices {
-            let (what, source) = words(device.state, isMember: device.isMember)
+            let (what, source) = words(device, roster)
             facts.append(
                 Fact(
                     about: try name(ofDevice: device.device, roster), what: what, source: source,
@@ -57,7 +57,7 @@ extension Views {
                 since: change.time)
         ]
         for device in change.devices where device.state != .saved && device.state != .wrote {
-            let (what, source) = words(device.state, isMember: device.isMember)
+            let (what, source) = words(device, roster)
             facts.append(
                 Fact(
                     about: "\(subject): \(try name(ofDevice: device.device, roster))",
@@ -87,13 +87,14 @@ extension Views {
         }
     }
 
-    private func words(
-        _ state: DeviceExplanation.State, isMember: Bool
-    ) -> (String, String) {
-        switch state {
+    private func words(_ device: DeviceExplanation, _ roster: Roster?) -> (String, String) {
+        switch device.state {
         case .unknown where core.node.isRevoked:
             ("not known here: this device was revoked, and hears no more", "nothing was heard")
-        case .unknown where !isMember: ("is out, and not known to have it", "nothing was heard")
+        case .unknown where device.person != ownPerson && roster.map { isOut(of: $0) } == true:
+            ("not known here: you are out, and hear no more", "nothing was heard")
+        case .unknown where !device.isMember:
+            ("is out, and not known to have it", "nothing was heard")
         case .unknown: ("not known to have it", "nothing was heard")
         case .wrote: ("has it", "it wrote it")
         case .beforeItCame: ("not for it: it came later", "the group's rule for history")

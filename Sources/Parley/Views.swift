@@ -222,10 +222,11 @@ struct Views {
     }
 
     /// How far something of one's own has come, as far as this device can know it: one that was revoked
-    /// is told no more of it.
+    /// is told no more of it, nor is who is out of a group.
     private func shown(_ state: MessageState, _ roster: Roster) -> String {
         let isOpen = state < .delivered && roster.participants.contains { $0.person != ownPerson }
-        return isOpen && core.node.isRevoked ? "unknown" : state.rawValue
+        guard isOpen else { return state.rawValue }
+        return core.node.isRevoked ? "unknown" : isOut(of: roster) ? "untold" : state.rawValue
     }
 
     /// As many as a screen can show: whoever reacts a thousand times hides no message by it.

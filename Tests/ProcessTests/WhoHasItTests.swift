@@ -115,4 +115,46 @@ struct WhoHasItTests {
         #expect(try await ann.status().pendingCount == 0)
         try await all.end()
     }
+
+    @Test("what a device wrote while another one left waits for nobody, and who has it is unknown")
+    func left() async throws {
+        let pair = try await ProcessPair()
+        let phone = NodeProcess(
+            home: try await pair.linkPhone(to: pair.ben),
+            address: "127.0.0.1:\(try FreePort.some())")
+        let client = try await phone.start()
+        let (ann, ben) = (
+            try #require(await pair.ann.client), try #require(await pair.ben.client)
+        )
+        func states() async throws -> [String?] {
+            try await client.messages(conversation: "log", before: nil, limit: 9).messages
+                .map(\.state)
+        }
+        try await eventually("the phone writes", on: [phone]) {
+            try await phone.run("send", "log", "in time").status == 0
+        }
+        try await eventually("ann has it", on: [phone]) { try await states() == ["delivered"] }
+        #expect(try await phone.run("offline", "on").status == 0)
+        #expect(try await phone.run("send", "log", "too late").status == 0)
+        try await ben.leave(conversation: "log")
+        try await eventually("ann hears that ben left", on: [pair.ann]) {
+            try await ann.group("log").members.map(\.name) == ["ann"]
+        }
+        #expect(try await phone.run("offline", "off").status == 0)
+        try await eventually("the phone hears it, too", on: [phone]) {
+            try await client.conversation("log").members == ["ann"]
+        }
+        #expect(try await states() == ["delivered", "untold"])
+        let read = try await phone.run("read", "log", "--newest").output
+        let words = "  ✓ not known whether it arrived: you were out before that was said\n"
+        #expect(read.contains("too late" + words), "\(read)")
+        #expect(read.contains("in time  ✓✓\n"), "\(read)")
+        #expect(try await phone.run("outbox").output == "nothing waits\n")
+        #expect(try await client.status().pendingCount == 0)
+        let page = try await client.messages(conversation: "log", before: nil, limit: 1)
+        let number = try #require(page.messages.first?.number)
+        let why = try await phone.run("why", "\(number)").output
+        #expect(why.contains("not known here: you are out, and hear no more"), "\(why)")
+        for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
+    }
 }

@@ -163,6 +163,8 @@ struct MessageLines {
             marks.append(isSaid ? "✓" : "✓ before all others came")
         case "relayed": marks.append("✓ on a relay")
         case "unknown": marks.append("✓ not known whether it arrived")
+        case "untold":
+            marks.append("✓ not known whether it arrived: you were out before that was said")
         case "delivered": marks.append("✓✓")
         case "read": marks.append("✓✓ read")
         case let state?: marks.append(harmless(state))
@@ -184,7 +186,7 @@ struct MessageLines {
         switch change.state {
         case "earlier": return subject + " before all others came"
         case "relayed": return subject + " on a relay"
-        case "unknown": return subject + " not known whether it arrived"
+        case "unknown", "untold": return subject + " not known whether it arrived"
         default: return subject + " not yet delivered"
         }
     }
