@@ -18,8 +18,11 @@ extension Call {
     mutating func rings(at sender: Participant) -> [Output] {
         switch phase {
         case .calling, .talking:
-            guard sender.person != own.person, !alerted.contains(sender.person) else { return [] }
-            alerted.append(sender.person)
+            guard sender.person != own.person, !alerted.contains(sender), mayRing(sender) else {
+                return []
+            }
+            refusals[sender] = nil
+            alerted.append(sender)
             return [.changed]
         case .ringing, .joining, .aside, .ended:
             return []
@@ -43,14 +46,14 @@ extension Call {
         switch phase {
         case .calling:
             guard sender.person != own.person else { return [] }
-            alerted.removeAll { $0 == sender.person && refusal == .declined }
-            if refusals[sender.person] != .declined { refusals[sender.person] = refusal }
-            // A person declines for all devices; one that is busy speaks for itself alone.
-            guard invited.allSatisfy({ refusals[$0] == .declined }) else { return [.changed] }
+            note(refusal, of: sender)
+            guard invited.allSatisfy({ self.refusal(of: $0) == .declined }) else {
+                return [.changed]
+            }
             return leave(.declinedBy(sender.person))
         case .talking:
             guard isHost, sender.person != own.person else { return [] }
-            refusals[sender.person] = refusal
+            note(refusal, of: sender)
             return [.changed]
         case .ringing:
             return sender.person == own.person && refusal == .declined
@@ -62,6 +65,21 @@ extension Call {
         case .aside, .ended:
             return []
         }
+    }
+
+    /// A person declines for all their devices; one that is busy, or has no program, speaks for itself
+    /// alone: the others ring on.
+    private mutating func note(_ refusal: Refusal, of device: Participant) {
+        alerted.removeAll {
+            refusal == .declined ? $0.person == device.person : $0 == device
+        }
+        if refusals[device] != .declined { refusals[device] = refusal }
+    }
+
+    /// Whether a device that says that it rings may do so: what is declined stays so, and a device
+    /// without a program said `ringing` before it said that. One that was busy may be so no more.
+    private func mayRing(_ device: Participant) -> Bool {
+        refusal(of: device.person) != .declined && refusals[device] != .unable
     }
 
     mutating func left(

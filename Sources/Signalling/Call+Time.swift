@@ -23,11 +23,8 @@ extension Call {
     }
 
     private mutating func dueWhileCalling(at now: UInt64) -> [Output] {
-        // Who can be asked refuses, and nobody else rings: waiting would help nobody.
-        let ringing = alerted.contains { refusals[$0] == nil }
-        if isOver(ringAgain, now), !ringing,
-            invited.allSatisfy({ refusals[$0] != nil }), let end = refusalOfOne
-        {
+        // Who can be asked refuses, and no other device rings: waiting would help nobody.
+        if isOver(ringAgain, now), !invited.contains(where: isAwaited), let end = refusalOfOne {
             return leave(end)
         }
         if isOver(ringUntil, now) { return leave(refusalOfOne ?? .unanswered) }
@@ -35,8 +32,9 @@ extension Call {
     }
 
     private var refusalOfOne: CallEnd? {
-        let person = invited.first { refusals[$0] != nil }
-        guard let person, let refusal = refusals[person] else { return nil }
+        // Whose other device rang until the end did not answer, whatever one of them said.
+        let person = invited.first { !isAwaited($0) }
+        guard let person, let refusal = refusal(of: person) else { return nil }
         return refusal == .declined ? .declinedBy(person) : .refusedBy(person, refusal)
     }
 
@@ -76,7 +74,7 @@ extension Call {
     /// In a group, those who have not come yet are rung on.
     private mutating func ringOthers(at now: UInt64) -> [Output] {
         guard ringUntil != nil else { return [] }
-        let isWanted = invited.contains { !isIn($0) && refusals[$0] == nil }
+        let isWanted = invited.contains(where: isAwaited)
         guard isWanted, members.count < Limits.callDeviceCountMax, !isOver(ringUntil, now) else {
             ringUntil = nil
             ringAgain = nil

@@ -139,10 +139,10 @@ public struct Call: Equatable, Sendable {
 
     /// Who is to be rung: everybody else in the conversation, ascending.
     var invited: [PersonID]
-    /// Who does not come, and why.
-    var refusals: [PersonID: Refusal] = [:]
-    /// Whose devices ring.
-    var alerted: [PersonID] = []
+    /// Which devices do not come, and why: one that cannot speaks for itself alone.
+    var refusals: [Participant: Refusal] = [:]
+    /// Which devices ring.
+    var alerted: [Participant] = []
     var heard: [DeviceID: UInt64] = [:]
     /// The newest list of members, and whose it is.
     var listed: Listed?
@@ -219,9 +219,15 @@ public struct Call: Equatable, Sendable {
     /// Whether this device says who is in.
     public var isHost: Bool { host == own.device }
 
-    /// Whose devices ring, as far as this device was told: persons who were asked, have not refused
+    /// Whose devices ring, as far as this device was told: persons who were asked, have not declined
     /// and are not in.
-    public var ringing: [PersonID] { alerted.filter { refusals[$0] == nil && !isIn($0) } }
+    public var ringing: [PersonID] {
+        var persons: [PersonID] = []
+        for device in alerted where !isIn(device.person) && !persons.contains(device.person) {
+            persons.append(device.person)
+        }
+        return persons
+    }
 
     /// When it has to be offered ``Event/due``, on the monotonic clock.
     public var deadline: UInt64? {
@@ -246,6 +252,19 @@ public struct Call: Equatable, Sendable {
         case .replaced: return replaced(at: now)
         case .due: return due(at: now)
         }
+    }
+
+    /// Why a person does not come, as far as their devices said so: what they declined counts for all
+    /// of these.
+    func refusal(of person: PersonID) -> Refusal? {
+        let devices = refusals.keys.filter { $0.person == person }.sorted()
+        let said = devices.compactMap { refusals[$0] }
+        return said.contains(.declined) ? .declined : said.first
+    }
+
+    /// Whether a person may still come: one of their devices rings, or none has refused.
+    func isAwaited(_ person: PersonID) -> Bool {
+        !isIn(person) && (refusal(of: person) == nil || alerted.contains { $0.person == person })
     }
 
     func isIn(_ device: DeviceID) -> Bool { members.contains { $0.device == device } }

@@ -187,6 +187,37 @@ struct CallStoryTests {
         #expect(stage.ends("a1") == [.refusedBy(Cast.person("b"), .unable)])
     }
 
+    @Test(
+        "a device without a program stands aside, and the call goes on while another one rings",
+        arguments: [false, true])
+    func asideWithoutProgram(isAnswered: Bool) throws {
+        var stage = Stage(["a1", "b1", "b2"])
+        let call = try stage.call("a1")
+        stage.run(for: 50)
+        stage.act("b1", .mediaFailed, call)
+        stage.run(for: 2 * Call.ringInterval)
+        #expect(stage.ringing() == ["b2"] && stage.phases("a1") == [.calling])
+        if isAnswered {
+            stage.act("b2", .answer(.microphone), call)
+            stage.run(for: 100)
+            #expect(stage.talksTo("a1") == ["b2"])
+        } else {
+            stage.run(for: Call.ringTime)
+            // It rang where it could be answered: that it cannot elsewhere is no reason.
+            #expect(stage.ends("a1") == [.unanswered])
+        }
+    }
+
+    @Test("where no device of a person has a program the caller waits no longer")
+    func noProgramAtAll() throws {
+        var stage = Stage(["a1", "b1", "b2"])
+        let call = try stage.call("a1")
+        stage.run(for: 50)
+        for device in ["b2", "b1"] { stage.act(device, .mediaFailed, call) }
+        stage.run(for: Call.ringInterval)
+        #expect(stage.ends("a1") == [.refusedBy(Cast.person("b"), .unable)])
+    }
+
     @Test("who hangs up before anybody answers is told so, and the others know of a missed call")
     func cancelled() throws {
         var stage = Stage(["a1", "b1"])
