@@ -96,7 +96,9 @@ extension Trace {
             add(20, space)
             add(person.bytes)
             add(UInt64(role.rawValue))
-        case .leave(let space): add(21, space)
+        case .leave(let space, let anyway):
+            add(21, space)
+            if anyway { add(UInt64(1)) }
         case .changeSettings(let space, let settings):
             add(22, space)
             add(settings.draft().payload ?? [])

@@ -27,8 +27,8 @@ public enum Command: Sendable {
     case removeMember(SpaceID, PersonID)
     /// Lets a person do more or less.
     case setRole(SpaceID, PersonID, Role)
-    /// Goes out of a conversation.
-    case leave(SpaceID)
+    /// Goes out of a conversation; as the last owner only where that is wanted.
+    case leave(SpaceID, anyway: Bool = false)
     /// Accepts to be in a group that somebody added this person to.
     case acceptInvitation(SpaceID)
     /// Declines that: the person goes.
@@ -278,7 +278,7 @@ extension Command {
     var governedSpace: SpaceID? {
         switch self {
         case .addMember(let space, _, _), .removeMember(let space, _), .setRole(let space, _, _),
-            .leave(let space), .changeSettings(let space, _),
+            .leave(let space, _), .changeSettings(let space, _),
             .createGroupInvite(let space, _, _, _, _), .endGroupInvite(let space, _),
             .importMessages(let space, _, _, _, _):
             space

@@ -205,8 +205,8 @@ extension NodeCore {
             return try removeMember(person, from: space, at: now, store, &random, &effects)
         case .setRole(let space, let person, let role):
             return try setRole(role, of: person, in: space, at: now, store, &random, &effects)
-        case .leave(let space):
-            return try leave(space, at: now, store, &random, &effects)
+        case .leave(let space, let anyway):
+            return try leave(space, anyway: anyway, at: now, store, &random, &effects)
         case .changeSettings(let space, let settings):
             return try change(settings, of: space, at: now, store, &random, &effects)
         default: preconditionFailure("a command that is not about members")

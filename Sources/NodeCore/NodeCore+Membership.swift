@@ -73,7 +73,7 @@ extension NodeCore {
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if person == identity.person {
-            return try leave(id, at: now, store, &random, &effects)
+            return try leave(id, anyway: false, at: now, store, &random, &effects)
         }
         switch try changeable(id, store) {
         case .failure(let refusal): return .failure(refusal)
@@ -108,7 +108,7 @@ extension NodeCore {
     }
 
     mutating func leave(
-        _ id: SpaceID, at now: Instant, _ store: some Store,
+        _ id: SpaceID, anyway: Bool, at now: Instant, _ store: some Store,
         _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         switch try changeable(id, store) {
@@ -116,7 +116,8 @@ extension NodeCore {
         case .success(let (space, roster, own)):
             let others = roster.members.filter { $0.person != own.person }
             let isLast = own.role == .owner && !others.contains { $0.role == .owner }
-            if isLast, !others.isEmpty { return .failure(.lastOwner) }
+            // Nobody is kept in a group against their will: there may be nobody to make an owner of.
+            if isLast, !anyway, !others.isEmpty { return .failure(.lastOwner) }
             try changeRoster(
                 [Leave().draft()], in: space, at: now, store, &random, &effects)
             return .success(.done)

@@ -162,6 +162,15 @@ struct MembershipTests {
         #expect(try heads(village.ann).count > 4)
     }
 
+    @Test("nobody is kept in a group: its last owner leaves where they want to all the same")
+    func lastOwner() throws {
+        let village = try Village(seed: 16, memberCount: 3)
+        #expect(village.refusal(.leave(village.group), village.ann) == .lastOwner)
+        try village.perform(.leave(village.group, anyway: true), village.ann)
+        village.world.run(for: 2_000)
+        #expect(try village.members(village.ben) == ["ben", "cara"])
+    }
+
     @Test("roles, leaving, and what is refused")
     func refusals() throws {
         let village = try Village(seed: 6, memberCount: 3)
@@ -180,6 +189,7 @@ struct MembershipTests {
             village.refusal(.setRole(group, ben.identity.person, .member), ann) == .unchanged)
         let direct = try #require(try ann.conversations().first { $0.kind == .direct })
         #expect(village.refusal(.leave(direct.id), ann) == .directConversation)
+        #expect(village.refusal(.leave(direct.id, anyway: true), ann) == .directConversation)
         try village.perform(.setRole(group, ben.identity.person, .owner), ann)
         village.world.run(for: 2_000)
         #expect(
