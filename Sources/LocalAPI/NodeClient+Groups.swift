@@ -28,9 +28,10 @@ extension NodeClient {
             "setRole", ["conversation": conversation, "person": person, "role": role])
     }
 
-    /// See `NodeService.leave(conversation:)`.
-    public func leave(conversation: String) async throws {
-        let _: Nothing = try await call("leave", ["conversation": conversation])
+    /// See `NodeService.leave(conversation:anyway:)`.
+    public func leave(conversation: String, anyway: Bool) async throws {
+        let _: Nothing = try await call(
+            "leave", ["conversation": conversation, "anyway": anyway])
     }
 
     /// See `NodeService.invitations()`.

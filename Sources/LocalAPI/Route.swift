@@ -62,8 +62,9 @@ struct Route: Sendable {
                 try await node.setRole(
                     conversation: a("conversation"), person: a("person"), role: a("role"))
             },
-            Route("leave", ["conversation"]) { node, a in
-                try await node.leave(conversation: a("conversation"))
+            Route("leave", ["conversation", "anyway?"]) { node, a in
+                try await node.leave(
+                    conversation: a("conversation"), anyway: a.optional("anyway") ?? false)
                 return Nothing()
             },
             Route("invitations") { node, _ in try await node.invitations() },

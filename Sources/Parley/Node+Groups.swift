@@ -24,7 +24,7 @@ extension Node {
     /// Takes a person out of a group.
     public func removeMember(conversation: String, person: String) async throws -> GroupView {
         let (space, id) = try await find(conversation, person, isInIt: true)
-        return try await perform(.removeMember(space, id), in: space)
+        return try await change(id, .removeMember(space, id), in: space)
     }
 
     /// Lets a person do more or less in a group.
@@ -32,13 +32,17 @@ extension Node {
         conversation: String, person: String, role: String
     ) async throws -> GroupView {
         let (space, id) = try await find(conversation, person, isInIt: true)
-        return try await perform(.setRole(space, id, try Self.role(role)), in: space)
+        return try await change(id, .setRole(space, id, try Self.role(role)), in: space)
     }
 
     /// Goes out of a group. What was written stays here to read.
-    public func leave(conversation: String) async throws {
-        let space = try await read { try $0.conversation(conversation).id }
-        _ = try await running.perform(.leave(space))
+    public func leave(conversation: String, anyway: Bool) async throws {
+        let space = try await read { views in
+            let record = try views.conversation(conversation)
+            if !anyway { try views.requireOwner(after: views.ownPerson, in: record) }
+            return record.id
+        }
+        _ = try await running.perform(.leave(space, anyway: anyway))
     }
 
     /// Groups that others added one to and that wait for an answer.
@@ -182,6 +186,17 @@ extension Node {
                     hint: "`parley group leave` takes you out of a group; what you may do there is "
                         + "for another owner to change.")
             }
+        }
+    }
+
+    /// Changes a person's place in a group; who may not is told whose word that place is.
+    private func change(
+        _ person: PersonID, _ command: Command, in space: SpaceID
+    ) async throws -> GroupView {
+        do {
+            return try await perform(command, in: space)
+        } catch let error as NodeError where error.code == "outranked" {
+            throw try await read { try $0.outranked(by: person, in: space) } ?? error
         }
     }
 

@@ -159,12 +159,12 @@ extension NodeError {
             self.init("already-a-member", "That person is in the conversation already.")
         case .outranked:
             self.init(
-                "outranked", "That person was given as much say as you, or more.",
-                hint: "Who let you decide can do it.")
+                "outranked", "That person stands as high in that group as you, or higher.",
+                hint: "Only who stands above them can do it.")
         case .lastOwner:
             self.init(
                 "last-owner", "Nobody would be left who may do everything.",
-                hint: "Make somebody else an owner first.")
+                hint: "Make somebody else an owner first; or leave all the same, with --anyway.")
         case .directConversation:
             self.init(
                 "direct", "A conversation of two keeps its people and their names.",

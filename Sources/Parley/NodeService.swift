@@ -43,8 +43,9 @@ public protocol NodeService: RelayService, SearchService, CallService {
     func removeMember(conversation: String, person: String) async throws -> GroupView
     /// Lets a person do more or less in a group.
     func setRole(conversation: String, person: String, role: String) async throws -> GroupView
-    /// Goes out of a group; what was written stays here to read.
-    func leave(conversation: String) async throws
+    /// Goes out of a group; what was written stays here to read. Refused where no owner would be left
+    /// who takes part, unless it is wanted anyway.
+    func leave(conversation: String, anyway: Bool) async throws
     /// Groups that others added one to and that wait for an answer, and who may do so unasked.
     func invitations() async throws -> InvitationsView
     /// Accepts or declines an invitation into a group.
@@ -160,6 +161,11 @@ public protocol NodeService: RelayService, SearchService, CallService {
 extension NodeService {
     /// Changes from now on.
     public func changes() async throws -> AsyncStream<ChangeView> { try await changes(after: nil) }
+
+    /// Goes out of a group that has another owner.
+    public func leave(conversation: String) async throws {
+        try await leave(conversation: conversation, anyway: false)
+    }
 }
 
 /// What went wrong, in a sentence for a person, with what to do about it.

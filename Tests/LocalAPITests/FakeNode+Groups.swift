@@ -76,7 +76,7 @@ extension FakeNode {
 
     func deleteConversation(_ conversation: String) async throws { _ = told("forget") }
 
-    func leave(conversation: String) async throws { _ = told("leave") }
+    func leave(conversation: String, anyway: Bool) async throws { _ = told("leave") }
 
     func changeSettings(
         conversation: String, history: String?, rotationHours: Int?

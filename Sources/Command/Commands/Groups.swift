@@ -245,16 +245,19 @@ struct GroupLeave: OneGroupCommand {
         commandName: "leave",
         abstract: "go out of a group",
         discussion: """
-            What was written stays here to read. The last owner makes another one first.
+            What was written stays here to read. The last owner makes another one first; with \
+            --anyway they leave all the same, and nobody does what only owners may from then on.
 
             Example:
               parley group leave trip
             """)
 
     @OptionGroup var options: GroupOptions
+    @Flag(name: .long, help: "leave also as the last owner")
+    var anyway = false
 
     func run(with node: any NodeService) async throws {
-        try await node.leave(conversation: group)
+        try await node.leave(conversation: group, anyway: anyway)
     }
 }
 

@@ -1,0 +1,97 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// Why a group refuses what its owners and admins want, and which way is left. Source:
+/// `Protocol/08-roster.md`, "Permissions".
+extension Views {
+    /// Why this person may not change another one's place: whose word that is, and who could. Nil
+    /// where one of them is not in the group.
+    func outranked(by person: PersonID, in id: SpaceID) throws -> NodeError? {
+        guard let space = try store.space(id), let roster = try roster(of: space),
+            let own = roster.member(ownPerson), let other = roster.member(person)
+        else { return nil }
+        let name = try name(of: person, in: roster)
+        let seniors = try roster.participants.filter {
+            $0.role == .owner && $0.rank < other.rank && $0.person != person
+        }.map { try self.name(of: $0.person, in: roster) }
+        let stands = other.rank < own.rank ? "stands above you" : "stands as high as you"
+        let whose = try origin(of: other, above: own, in: space, roster)
+        guard seniors.isEmpty else {
+            return NodeError(
+                "outranked", "\(name) \(stands) in that group\(whose).",
+                hint: "\(seniors.alternatives) can change that.")
+        }
+        let isLast = !Self.hasOwner(roster, besides: ownPerson)
+        return NodeError(
+            "outranked",
+            "\(name) \(stands) in that group\(whose). Nobody who is in it can change that.",
+            hint: "To go on without them, begin another group: `parley group create NAME PERSON`. "
+                + "`parley group leave \(id.short)\(isLast ? " --anyway" : "")` takes you out of "
+                + "this one.")
+    }
+
+    /// Whose word it is that a person stands where they do, as the end of a sentence.
+    private func origin(
+        of member: Member, above own: Member, in space: SpaceRecord, _ roster: Roster
+    ) throws -> String {
+        guard member.rank > 0 else { return ": they began it" }
+        let reasons = try Explanation.member(member.person, of: space, in: store).reasons
+        let raised = reasons.last { reason in
+            let kinds: [OperationKind] = [.setRole, .addMember, .genesis]
+            return reason.outcome == .holds && kinds.contains(reason.kind)
+        }
+        guard let giver = raised?.author, giver != member.person, giver != ownPerson else {
+            return ""
+        }
+        let isAbove = roster.member(giver).map { $0.rank < own.rank } ?? false
+        return ", made \(member.role.word) by \(try name(of: giver, in: roster)), who "
+            + (isAbove ? "stands above you" : "stood above you")
+    }
+
+    /// Refuses to let the last owner who takes part go unnoticed, and says which ways there are.
+    ///
+    /// The core counts owners who were invited and have not accepted: they may decline.
+    func requireOwner(after person: PersonID, in space: SpaceRecord) throws {
+        guard space.kind == .group, let roster = try roster(of: space),
+            let own = roster.member(person), own.role == .owner, roster.members.count > 1,
+            !Self.hasOwner(roster, besides: person)
+        else { return }
+        let invited = try roster.members.filter {
+            $0.role == .owner && roster.isInvited($0.person)
+        }.map { try name(of: $0.person, in: roster) }
+        let candidate = roster.participants.filter {
+            $0.person != person && own.rank < $0.rank
+        }.max { $0.role < $1.role }
+        var ways: [String] = []
+        if !invited.isEmpty { ways.append("Wait until \(invited.alternatives) accepts.") }
+        if let candidate {
+            ways.append(
+                "`parley group role \(space.id.short) \(candidate.person.short) owner` makes "
+                    + "\(try name(of: candidate.person, in: roster)) an owner.")
+        } else if invited.isEmpty {
+            ways.append(
+                "`parley group add \(space.id.short) PERSON --role owner` invites a contact as an "
+                    + "owner: leave once they have accepted.")
+        }
+        ways.append(
+            "`parley group leave \(space.id.short) --anyway` leaves it without an owner, for good.")
+        let unsure =
+            invited.isEmpty
+            ? "" : ": \(invited.alternatives) was invited as an owner and has not accepted"
+        throw NodeError(
+            "last-owner", "Nobody would be left who may do everything\(unsure).",
+            hint: ways.joined(separator: " "))
+    }
+
+    private static func hasOwner(_ roster: Roster, besides person: PersonID) -> Bool {
+        roster.participants.contains { $0.role == .owner && $0.person != person }
+    }
+}
+
+extension [String] {
+    /// As an enumeration in a sentence.
+    fileprivate var alternatives: String { self.joined(separator: " or ") }
+}
