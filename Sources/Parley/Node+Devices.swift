@@ -65,11 +65,27 @@ extension Node {
         var random = SystemRandom()
         let secret = random.bytes(DeviceOffer.secretByteCount)
         guard let offer = network.awaitDevice(secret: secret) else {
-            throw NodeError(
+            throw unreachable()
+        }
+        return DeviceLinkView(text: offer.text, expires: offer.expires)
+    }
+
+    /// Why no device can reach this node, and what ends that.
+    private func unreachable() -> NodeError {
+        if network.isOffline {
+            return NodeError(
+                "not-listening", "This node is cut off, so no device can reach it.",
+                hint: "`parley offline off` ends that.")
+        }
+        guard network.isRunning else {
+            return NodeError(
                 "not-listening", "This node does not run, so no device can reach it.",
                 hint: "Start it in another window: parley run")
         }
-        return DeviceLinkView(text: offer.text, expires: offer.expires)
+        return NodeError(
+            "not-listening", "This node runs and listens nowhere, so no device can reach it.",
+            hint: "Stop it (Ctrl-C where it runs); then `parley run` without --no-listen, or with "
+                + "--listen HOST:PORT.")
     }
 
     /// Waits for no device any more.

@@ -72,6 +72,28 @@ struct DeviceProcessTests {
         #expect(error?.code == "revoked")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
+
+    @Test("a node that runs and listens nowhere says so to who wants to link a device")
+    func listensNowhere() async throws {
+        let folder = try TemporaryFolder()
+        let ann = try await NodeProcess(
+            home: folder.home("ann"), name: "ann", port: try FreePort.some())
+        let away = try await ann.run("device", "link")
+        #expect(away.status == 1 && away.output.contains("does not run"), "\(away.output)")
+        try await ann.start(isHidden: true)
+        let refused = try await ann.run("device", "link")
+        #expect(refused.status == 1, "\(refused.output)")
+        #expect(refused.output.contains("runs and listens nowhere"), "\(refused.output)")
+        #expect(
+            refused.output.contains("`parley run --home \(ann.home)` without --no-listen"),
+            "\(refused.output)")
+        #expect(try await ann.stop() == 0)
+        try await ann.start()
+        let link = try Program(["device", "link", "--home", ann.home])
+        try await link.says("waiting for")
+        link.signal(SIGKILL)
+        #expect(try await ann.stop() == 0)
+    }
 }
 
 extension ProcessPair {
