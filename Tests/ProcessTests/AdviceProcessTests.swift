@@ -48,6 +48,23 @@ struct AdviceProcessTests {
         #expect(proven.status == 0)
     }
 
+    @Test("a restored home says that whoever looks at it tells others of it")
+    func restored() async throws {
+        let folder = try TemporaryFolder()
+        let (ada, code) = try await made(folder, "ada")
+        let (file, new) = (folder.path + "/backup", folder.home("new"))
+        #expect(try await Program.run("backup", "create", file, "--home", ada).status == 0)
+        let restored = try await Program.run(
+            "backup", "restore", file, "--home", new, "--code-file", code, "--yes")
+        #expect(restored.status == 0, "\(restored.output)")
+        let said = restored.output.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(
+            said.contains(
+                "any command for this home tells whom it reaches that this device is yours and the "
+                    + "revoked ones are not"), "\(said)")
+        #expect(said.contains("next: parley run --home \(new)"), "\(said)")
+    }
+
     @Test("a hint has a home behind a command that takes one, and behind no other")
     func homes() async throws {
         let folder = try TemporaryFolder()

@@ -82,6 +82,10 @@ struct LostOptions: ParsableArguments {
         await node.shutdown()
         try Output.show(report, json: output.json, as: report.text)
         guard !output.json else { return }
+        let revoked = report.revokedDevices.isEmpty ? "" : " and the revoked ones are not"
+        World.current.say(
+            "from now on any command for this home tells whom it reaches that this device is yours"
+                + revoked)
         World.current.advise("next: parley run, so that it catches up")
         if backup == nil {
             World.current.advise(
