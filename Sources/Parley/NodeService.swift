@@ -292,6 +292,9 @@ public struct ConversationView: Codable, Equatable, Sendable {
     /// Of a group that one is out of and this device never was in: the names of those of one's devices that
     /// were, which alone have what was said there; nil for any other conversation.
     public var heldOn: [String]?
+    /// Other conversations whose names look like that of this group, in the list of all: each the name,
+    /// and the start of the identifier in brackets.
+    public var resembles: [String] = []
 }
 
 /// What a conversation looks like here.

@@ -27,6 +27,26 @@ extension Views {
         return Set(keys.flatMap { looks.persons[$0] ?? [] }).subtracting([person]).sorted()
     }
 
+    /// Conversations, each group with the others whose names look like its own. Of conversations with one
+    /// person the list of contacts says that.
+    static func markedAlike(_ all: [ConversationView]) -> [ConversationView] {
+        var holders: [String: [Int]] = [:]
+        // What stands in brackets behind a person is the program's, and in a group's name part of it.
+        let looks = all.map {
+            Set($0.kind == "group" ? Confusables.keys(of: $0.name) : keys(of: $0.name))
+        }
+        for (index, keys) in looks.enumerated() {
+            for key in keys { holders[key, default: []].append(index) }
+        }
+        return all.enumerated().map { index, view in
+            guard view.kind == "group" else { return view }
+            let others = Set(looks[index].flatMap { holders[$0] ?? [] }).subtracting([index])
+            var marked = view
+            marked.resembles = others.sorted().map { "\(all[$0].name) (\(all[$0].id.prefix(8)))" }
+            return marked
+        }
+    }
+
     private static func keys(of name: String) -> [String] {
         // What stands in brackets behind a name can pass for a word of the program, as “(you)”.
         let bare = name.prefix { $0 != "(" }.split(separator: " ").joined(separator: " ")

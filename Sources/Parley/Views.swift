@@ -96,7 +96,7 @@ struct Views {
                 left.stand, right.view.name, right.view.id
             )
         }
-        return views.map(\.view)
+        return Self.markedAlike(views.map(\.view))
     }
 
     func view(of space: SpaceRecord) throws -> ConversationView {

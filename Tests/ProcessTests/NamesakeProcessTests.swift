@@ -68,4 +68,36 @@ struct NamesakeProcessTests {
         #expect(try await ben.conversations().contains { $0.name == "ann" })
         try await all.end()
     }
+
+    @Test("Attack 120: groups that look like another conversation are listed with that one")
+    func groups() async throws {
+        let all = try await Neighbours()
+        try await all.meet(all.ann, all.ben, named: "ben")
+        let ann = try await all.client(all.ann)
+        #expect(try await !run("conversations", at: all.ann).contains("looks the same"))
+        // The last letter of the second one is Cyrillic.
+        for name in ["trip", "tri\u{440}", "Ben", "trip (2025)"] {
+            _ = try await ann.newConversation(name: name, members: [])
+        }
+        let listed = try await ann.conversations()
+        func shown(_ name: String) throws -> String {
+            let one = try #require(listed.first { $0.name == name })
+            return "\(name) (\(one.id.prefix(8)))"
+        }
+        let (latin, mixed) = (try shown("trip"), try shown("tri\u{440}"))
+        let (group, person) = (try shown("Ben"), try shown("ben"))
+        let found = Dictionary(uniqueKeysWithValues: listed.map { ($0.name, $0.resembles) })
+        #expect(
+            found == [
+                "trip": [mixed], "tri\u{440}": [latin], "Ben": [person], "ben": [],
+                "trip (2025)": [],
+            ])
+        let said = try await run("conversations", at: all.ann)
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(said.contains("\(group) is not \(person), whose name looks the same"), "\(said)")
+        #expect(
+            said.contains("\(latin) is not \(mixed)") != said.contains("\(mixed) is not \(latin)"),
+            "\(said)")
+        try await all.end()
+    }
 }

@@ -27,6 +27,7 @@ struct Conversations: NodeCommand {
                     + "\(again.id.prefix(8)), or parley invitations decline \(again.id.prefix(8))")
         }
         for notice in all.compactMap(Self.notice(of:)) { World.current.say(notice) }
+        Self.warn(all)
         let requests = try await node.contacts().filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
@@ -50,6 +51,20 @@ struct Conversations: NodeCommand {
         }
         return "notice: what was said in \(name) is only on "
             + devices.map { harmless($0) }.joined(separator: " and on ")
+    }
+
+    /// Says which conversations could be taken for each other: once of those that look alike.
+    static func warn(_ all: [ConversationView]) {
+        var told: Set<String> = []
+        for one in all where !one.resembles.isEmpty {
+            let name = "\(one.name) (\(one.id.prefix(8)))"
+            guard !told.contains(name) else { continue }
+            told.formUnion([name] + one.resembles)
+            World.current.say(
+                "notice: " + harmless("\(name) is not ")
+                    + harmless(one.resembles.joined(separator: ", "))
+                    + ", whose name looks the same: go by what stands in brackets")
+        }
     }
 
     static func text(_ conversations: [ConversationView]) -> String {
