@@ -274,6 +274,30 @@ struct ErrorTests {
     }
 
     @Test(
+        "what is explained by a sentence stands whole, and pads no other line",
+        arguments: [nil, 50])
+    func sentences(columns: Int?) async {
+        let long = "The code of ben was used twice" + String(repeating: ", twice", count: 40)
+        let node = FakeNode()
+        node.state.withLock {
+            $0.explained = [
+                .init(about: "contact", what: "accepted", source: "noted by you"),
+                .init(
+                    about: "devices", what: long, source: "their signed list of devices",
+                    since: 1_700_000_000_000),
+            ]
+        }
+        let shown = await Terminal(node: node, columnCount: columns).run("why", "ben").output
+        let lines = shown.split(separator: "\n")
+        #expect(lines.dropFirst().first == "  contact  accepted  noted by you", "\(shown)")
+        let whole = lines.dropFirst(2).map { $0.drop { $0 == " " } }.joined(separator: " ")
+        #expect(
+            whole == "devices: \(long) (their signed list of devices, 14 Nov 2023 23:13)",
+            "\(shown)")
+        if let columns { #expect(lines.allSatisfy { $0.count <= columns }, "\(shown)") }
+    }
+
+    @Test(
         "of what needs a node that runs say so",
         arguments: [
             ["offline", "on"], ["presence", "set", "away"],

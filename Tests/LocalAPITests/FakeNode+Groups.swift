@@ -110,11 +110,6 @@ extension FakeNode {
 
     func why(_ subject: String, conversation: String?) async throws -> ExplanationView {
         ExplanationView(
-            title: "#\(subject) counts",
-            facts: [
-                .init(
-                    about: "ben, d2", what: "read", source: "its person said so in a receipt",
-                    since: 1_700_000_000_000)
-            ])
+            title: "#\(subject) counts", facts: state.withLock { $0.explained })
     }
 }

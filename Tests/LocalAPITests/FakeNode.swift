@@ -21,6 +21,11 @@ final class FakeNode: NodeService {
         var muted: [String: Bool] = [:]
         var calls: [String] = []
         var events: [MembershipView] = []
+        var explained = [
+            ExplanationView.Fact(
+                about: "ben, d2", what: "read", source: "its person said so in a receipt",
+                since: 1_700_000_000_000)
+        ]
         var records: [CallRecordView] = []
         var watchers: [AsyncStream<ChangeView>.Continuation] = []
         var told: [ChangeView] = []

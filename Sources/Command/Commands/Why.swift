@@ -35,14 +35,29 @@ struct Why: NodeCommand {
         try Output.show(found, json: output.json, as: Self.text(found))
     }
 
+    /// What is longer is a sentence, and no cell of a table: it stands on lines of its own, whole.
+    private static let cellColumnsMax = 64
+
     static func text(_ explanation: ExplanationView) -> String {
         let clock = Clock()
-        var table = Table(columnsMax: 64)
+        var table = Table(columnsMax: cellColumnsMax)
+        var sentences: [String] = []
         for fact in explanation.facts {
-            table.add(
-                "  " + fact.about, Advice.complete(fact.what), fact.source,
-                fact.since.map(clock.moment) ?? "")
+            let (what, since) = (Advice.complete(fact.what), fact.since.map(clock.moment) ?? "")
+            if columnCount(what) <= cellColumnsMax {
+                table.add("  " + fact.about, what, fact.source, since)
+            } else {
+                let origin = [fact.source, since].filter { !$0.isEmpty }.joined(separator: ", ")
+                sentences += lines(of: harmless("\(fact.about): \(what) (\(origin))"))
+            }
         }
-        return ([harmless(explanation.title)] + table.lines).joined(separator: "\n")
+        return ([harmless(explanation.title)] + table.lines + sentences).joined(separator: "\n")
+    }
+
+    private static func lines(of sentence: String) -> [String] {
+        let room = World.current.output.columnCount.map { max($0 - 4, 16) }
+        return Advice.wrapped(sentence, to: room).enumerated().map { index, line in
+            (index == 0 ? "  " : "    ") + line
+        }
     }
 }
