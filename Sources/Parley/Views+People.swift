@@ -116,7 +116,7 @@ extension Views {
     }
 
     /// What has become of an invite that has not led to whoever gave it, where it will not any more.
-    private func fate(of person: PersonID) throws -> [String] {
+    func fate(of person: PersonID) throws -> [String] {
         guard let invite = try NodeCore.takenInvite(of: person, in: store),
             try contact(person)?.isAccepted != true
         else { return [] }

@@ -111,6 +111,13 @@ extension Views {
                 Fact(
                     about: "safety number", what: contact.isVerified ? "compared" : "not compared",
                     source: "noted by you"))
+        } else if try NodeCore.takenInvite(of: person, in: store) != nil {
+            let view = try self.contact(view: person)
+            facts.append(
+                Fact(about: "contact", what: view.state, source: "the invite that you took"))
+        }
+        for sentence in try fate(of: person) {
+            facts.append(Fact(about: "contact", what: sentence, source: "the invite that you took"))
         }
         for notice in try Notice.all(in: store).filter({ $0.person == person }) {
             facts.append(

@@ -24,6 +24,9 @@ struct UsedInviteProcessTests {
         #expect(refused.output.contains("Ask them for another one"))
         let shown = try await all.cara.run("contacts").output
         #expect(shown.contains("  refused  ") && shown.contains("Ask for another"), "\(shown)")
+        let why = try await all.cara.run("why", "Ann").output
+        #expect(why.contains("  contact  refused  the invite that you took"), "\(why)")
+        #expect(why.contains("contact: Ann did not take the invite: somebody"), "\(why)")
         #expect(try await all.cara.run("send", "Ann", "hello").status == 1)
         #expect(try await ann.contacts().map(\.name) == ["ben"], "ann is bothered with nothing")
         let another = try await ann.invite(hours: 1).link
