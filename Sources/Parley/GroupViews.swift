@@ -126,10 +126,17 @@ public struct JoinView: Codable, Equatable, Sendable {
     public var isRefused = false
     /// Whether one is in.
     public var isMember = false
+    /// Whether one was removed from the group after the link was made, which lets nobody in again whom
+    /// that hit.
+    public var isBeforeRemoval = false
 
     /// What has come of a link that was not taken, as a sentence.
     public var fate: String {
-        "\(inviter) did not take the link into “\(name)”: somebody else has used it, or it was ended."
+        let reason =
+            isBeforeRemoval
+            ? "you were removed from that group since it was made."
+            : "somebody else has used it, or it was ended."
+        return "\(inviter) did not take the link into “\(name)”: \(reason)"
     }
 }
 

@@ -105,8 +105,21 @@ extension Views {
         view.isRefused = try PendingJoin.refused(store).contains(link)
         if let space = try store.space(link.space) {
             view.isMember = try roster(of: space)?.member(ownPerson) != nil
+            view.isBeforeRemoval = try isRemoved(since: link.invite, from: space)
         }
         return view
+    }
+
+    /// Whether the person was removed from a group, and what they were told of it up to then has an
+    /// invite that could still be used.
+    private func isRemoved(since invite: OperationID, from space: SpaceRecord) throws -> Bool {
+        guard let roster = try roster(of: space), roster.member(ownPerson) == nil,
+            roster.invites.contains(where: { $0.operation == invite })
+        else { return false }
+        let reasons = try Explanation.member(ownPerson, of: space, in: store).reasons
+        let exits: [OperationKind] = [.removeMember, .leave]
+        return reasons.last { $0.outcome == .holds && exits.contains($0.kind) }?.kind
+            == .removeMember
     }
 
     func view(_ link: GroupLink) throws -> JoinView {

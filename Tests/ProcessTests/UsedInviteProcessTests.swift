@@ -89,6 +89,36 @@ struct UsedInviteProcessTests {
         try await all.end()
     }
 
+    @Test("into a group lets nobody in who was removed since, and says that")
+    func removed() async throws {
+        let all = try await Neighbours()
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        _ = try await ann.newConversation(name: "club", members: [])
+        let link = try await ann.inviteToGroup(
+            conversation: "club", role: "member", uses: 2, hours: 1
+        ).link
+        #expect(try await all.ben.run("group", "join", link).status == 0)
+        try await eventually("ben is in", on: [all.ben]) {
+            (try? await all.members(of: "club", on: all.ben)) == ["ann", "ben"]
+        }
+        _ = try await ann.removeMember(conversation: "club", person: "ben")
+        try await eventually("ben is out", on: [all.ben]) {
+            try await ben.group("club").members.map(\.name) == ["ann"]
+        }
+        let again = try await all.ben.run("group", "join", link)
+        #expect(again.status == 1, "\(again.output)")
+        #expect(
+            again.output.contains("you were removed from that group since it was made"),
+            "\(again.output)")
+        #expect(!again.output.contains("somebody else has used it"), "\(again.output)")
+        let new = try await ann.inviteToGroup(
+            conversation: "club", role: "member", uses: 1, hours: 1
+        ).link
+        let taken = try await all.ben.run("group", "join", new)
+        #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
+        try await all.end()
+    }
+
     @Test("is doubted where nobody answered before its end")
     func unanswered() async throws {
         let folder = try TemporaryFolder()
