@@ -134,12 +134,17 @@ extension Views {
         ]
     }
 
-    /// Where a request to be a contact is that is not answered, if it is on its way.
+    /// Where a request to be a contact is that is not answered, if it is on its way. Who declines it, or
+    /// keeps its author away, does not say so: it may have been read long since.
     private func whereabouts(ofRequestTo person: PersonID) throws -> [String] {
         guard try contact(person)?.state == .requested,
             try NodeCore.isRequestRelayed(to: person, in: store)
         else { return [] }
-        return ["A relay has your request: \(try name(of: person)) gets it when they come."]
+        let name = try name(of: person)
+        return [
+            "A relay took your request to \(name), who gets it when they come. You hear of it only if "
+                + "they accept."
+        ]
     }
 
     /// Whether there is a conversation with this person alone.
