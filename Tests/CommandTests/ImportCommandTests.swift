@@ -46,6 +46,18 @@ struct ImportCommandTests {
         #expect(result.talk == "parley: error: cannot read /nowhere/2004-12-25.log\n")
     }
 
+    @Test("says that there is no file before it asks for a date in its name")
+    func noFile() async throws {
+        let missing = await Terminal().run("import", "irc", "/nonexistent", "--into", "home")
+        #expect(missing.status == 64)
+        #expect(missing.talk.contains("there is no file /nonexistent"), "\(missing.talk)")
+        let home = try TemporaryHome()
+        let file = home.path + "/log.txt"
+        try Data("[09:14] <a> one\n".utf8).write(to: URL(fileURLWithPath: file))
+        let undated = await Terminal().run("import", "irc", file, "--into", "home")
+        #expect(undated.talk.contains("does not begin with a date"), "\(undated.talk)")
+    }
+
     @Test("tells how far it is")
     func progress() {
         let progress = ImportProgress.sample

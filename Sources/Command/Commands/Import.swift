@@ -46,6 +46,9 @@ struct ImportIRC: AsyncParsableCommand {
     func validate() throws {
         try Check.name(into, "a conversation's name")
         for file in files where CalendarDay(Self.name(file).prefix(10)) == nil {
+            guard FileManager.default.fileExists(atPath: file) else {
+                throw ValidationError("there is no file \(harmless(file))")
+            }
             throw ValidationError(
                 "\(harmless(file)) does not begin with a date: "
                     + "name it as 2004-12-25.log, by the day of its first line")
