@@ -61,7 +61,7 @@ extension Node: NodeService {
 
     /// Names a conversation.
     public func rename(conversation: String, to name: String) async throws {
-        _ = try await running.perform(.rename(try await space(conversation), name))
+        _ = try await write(.rename(try await space(conversation), name))
     }
 
     /// Silences a conversation, or ends that.
@@ -84,7 +84,7 @@ extension Node: NodeService {
             let parent = try replyTo.map { try views.message($0) }
             return (try views.writable(conversation, answering: parent).id, parent)
         }
-        let reply = try await running.perform(
+        let reply = try await write(
             .send(space, texts.map { TextMessage(text: $0) }, replyingTo: parent))
         guard case .kept(let count) = reply else { return try await messages(reply) }
         return try await read { views in
@@ -110,8 +110,16 @@ extension Node: NodeService {
         -> MessageView
     {
         try await changed(
-            running.perform(
-                .react(number(of: message), Reaction(emoji: emoji, isOn: on))))
+            write(.react(number(of: message), Reaction(emoji: emoji, isOn: on))))
+    }
+
+    /// Has something written; who may only read there is told that.
+    private func write(_ command: Command) async throws -> CommandReply {
+        do {
+            return try await running.perform(command)
+        } catch let error as NodeError where error.code == "not-allowed" {
+            throw try await read { try $0.isReader(where: command) } ? NodeError.reader : error
+        }
     }
 
     private func number(of message: MessageReference) async throws -> OperationNumber {
@@ -185,7 +193,7 @@ extension Node: NodeService {
         let rows = texts.enumerated().map {
             ImportedRow(line: firstLine + $0, message: TextMessage(text: $1))
         }
-        let reply = try await running.perform(
+        let reply = try await write(
             .importMessages(
                 space, fileHash: hash, rows: rows, throughLine: firstLine + texts.count - 1))
         guard case .imported(let stored, let known, _) = reply else {

@@ -318,6 +318,12 @@ extension NodeError {
             hint: newDevice)
     }
 
+    /// Somebody who may only read wants to write.
+    static let reader = NodeError(
+        "not-allowed", "You are a reader in that conversation: you may read it, and not write.",
+        hint: "An admin or owner can make you a member; `parley group show GROUP` shows who is one."
+    )
+
     /// How a person goes on with all that is left where this device may not write any more.
     public static let movingOn =
         "`parley backup create FILE`, then `parley recover --home FOLDER --backup FILE` with the "

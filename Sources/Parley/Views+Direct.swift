@@ -48,7 +48,7 @@ extension Views {
         return last?.id == space.id ? place : space
     }
 
-    private func conversation(of message: OperationNumber) throws -> SpaceRecord? {
+    func conversation(of message: OperationNumber) throws -> SpaceRecord? {
         guard let stored = try store.operation(message), let log = try store.log(stored.log) else {
             return nil
         }

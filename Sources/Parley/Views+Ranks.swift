@@ -86,6 +86,20 @@ extension Views {
             hint: ways.joined(separator: " "))
     }
 
+    /// Whether the person may only read where a command would write something.
+    func isReader(where command: Command) throws -> Bool {
+        let space: SpaceRecord?
+        switch command {
+        case .send(let id, _, _), .rename(let id, _), .importMessages(let id, _, _, _, _):
+            space = try store.space(id)
+        case .react(let message, _): space = try conversation(of: message)
+        // What else is refused is refused to others as well.
+        default: space = nil
+        }
+        guard let space, let roster = try roster(of: space) else { return false }
+        return roster.member(ownPerson)?.role == .reader
+    }
+
     private static func hasOwner(_ roster: Roster, besides person: PersonID) -> Bool {
         roster.participants.contains { $0.role == .owner && $0.person != person }
     }

@@ -46,6 +46,30 @@ struct HintProcessTests {
         try await all.end()
     }
 
+    @Test("tells a reader that they are one, whatever they would write")
+    func reader() async throws {
+        let all = try await Neighbours()
+        try await all.gather(in: "club", saying: "for all")
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        _ = try await ann.setRole(conversation: "club", person: "ben", role: "reader")
+        try await eventually("ben is a reader", on: [all.ben]) {
+            try await ben.group("club").members.first { $0.isSelf }?.role == "reader"
+        }
+        let page = try await ben.messages(conversation: "club", before: nil, limit: 1)
+        let number = "\(try #require(page.messages.first?.number))"
+        for words in [["send", "club", "hm"], ["react", number, "👍"]] {
+            let program = try Program(words + ["--home", all.ben.home])
+            #expect(try await program.ended() == 1)
+            #expect(
+                program.output.contains("You are a reader in that conversation"),
+                "\(program.output)")
+        }
+        // Who may write is told otherwise.
+        let role = try await all.ben.run("group", "add", "club", "ann")
+        #expect(!role.output.contains("You are a reader"), "\(role.output)")
+        try await all.end()
+    }
+
     @Test("of what one writes for oneself does not call it undelivered, nor a letter a log of IRC")
     func alone() async throws {
         let folder = try TemporaryFolder()
