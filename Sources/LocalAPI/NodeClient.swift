@@ -33,8 +33,11 @@ public final class NodeClient: Sendable {
             await transport.shutdown()
             switch error.code {
             case .refused, .noSuchFile, .notASocket, .pathTooLong: return nil
+            // The socket of somebody else, as in a home that was copied or is another user's: nothing
+            // tells that anybody listens. Who opens the home is told whose it is, and that it is in use.
+            case .notPermitted: return nil
             case .timedOut, .unreachable, .unknownHost, .addressInUse, .addressNotAvailable,
-                .notPermitted, .notDialable, .closedAtOnce, .shutDown, .system:
+                .notDialable, .closedAtOnce, .shutDown, .system:
                 throw NodeError(
                     "no-socket", "cannot reach the node that runs in \(home): \(error)")
             }

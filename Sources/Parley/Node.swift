@@ -99,6 +99,7 @@ public final class Node: Sendable {
     /// - Throws: ``NodeError``: no node there, another process has it, a wrong passphrase, a
     ///   damaged or foreign file, a newer version's database.
     public static func open(_ settings: NodeSettings) async throws -> Node {
+        try explaining { try Home(settings.home).requireSight() }
         guard exists(at: settings.home) else {
             throw NodeError(
                 "no-node", "There is no node in \(settings.home).",

@@ -67,6 +67,9 @@ public struct Home: Sendable {
         disk.exists(keystore) && !isUnfinished && (disk.byteCount(database) ?? 0) == 0
     }
 
+    /// Refuses a folder that this user may not look into: what lies in it is not known.
+    public func requireSight() throws(HomeError) { try disk.requireSight(of: self) }
+
     /// Whether a node was made here.
     public var isMade: Bool { disk.exists(keystore) || disk.exists(database) }
 
@@ -88,6 +91,8 @@ public struct Home: Sendable {
 public protocol HomeDisk: Sendable {
     /// The file system of SQLite that reaches the database; nil for the machine's own.
     var fileSystem: String? { get }
+    /// Refuses a home that may not be looked into; one that is not there may.
+    func requireSight(of home: Home) throws(HomeError)
     /// Makes the folder where there is none, and its parents.
     func makeFolder(_ path: String) throws(HomeError)
     /// Keeps every other process away from the home until what is returned is let go of.
@@ -114,6 +119,9 @@ public protocol HomeDisk: Sendable {
 
 /// What a disk does that knows no better.
 extension HomeDisk {
+    /// It shows everything.
+    public func requireSight(of home: Home) throws(HomeError) {}
+
     /// It takes writes.
     public func isReadOnly(_ home: Home) -> Bool { false }
 

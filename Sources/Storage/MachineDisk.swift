@@ -11,6 +11,17 @@ struct MachineDisk: HomeDisk {
 
     func exists(_ file: String) -> Bool { access(file, F_OK) == 0 }
 
+    func requireSight(of home: Home) throws(HomeError) {
+        var status = stat()
+        guard stat(home.path, &status) == 0 else {
+            guard errno == EACCES else { return }
+            throw HomeError(.other, path: home.path, detail: "you may not look there")
+        }
+        guard status.st_uid == geteuid() || access(home.path, X_OK) == 0 else {
+            throw HomeError(.foreignOwner, path: home.path)
+        }
+    }
+
     func makeFolder(_ path: String) throws(HomeError) {
         var parent = ""
         var refusal: Int32 = 0

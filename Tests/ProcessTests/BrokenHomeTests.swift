@@ -158,6 +158,25 @@ struct BrokenHomeTests {
         if wasClosed { try await examine(settings) }
     }
 
+    @Test(
+        "of another user is told as that, and no node is said to run there",
+        .enabled(if: geteuid() == 0, "only root may be somebody else"))
+    func foreign() async throws {
+        let folder = try TemporaryFolder()
+        let node = try await NodeProcess(
+            home: folder.home("a"), name: "ann", port: try FreePort.some())
+        let way = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", Program.path]
+        for isRunning in [false, true] {
+            if isRunning { try await node.start() }
+            let other = try Program(["status", "--home", node.home], by: way)
+            #expect(try await other.ended() == 1)
+            #expect(
+                other.output.contains("\(node.home) belongs to another user"), "\(other.output)")
+            #expect(!other.output.contains("node that runs"), "\(other.output)")
+        }
+        #expect(try await node.stop() == 0)
+    }
+
     private func files(in home: String) throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: home) {
