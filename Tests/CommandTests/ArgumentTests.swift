@@ -70,6 +70,13 @@ struct ArgumentTests {
                 """)
     }
 
+    @Test("help offers the roles that a link into a group can give, and no other")
+    func guestRoles() async {
+        let help = await Terminal().run("help", "group", "invite").output
+        #expect(help.contains("reader") && help.contains("member"))
+        #expect(!help.contains("owner"), "\(help)")
+    }
+
     @Test("help of what the help shows as a command is that command's help")
     func helped() async {
         for word in ["search", "relay", "append"] {

@@ -174,6 +174,11 @@ enum RoleWord: String, ExpressibleByArgument, CaseIterable {
     case reader, member, admin, owner
 }
 
+/// A role that somebody can come with by a link.
+enum GuestRoleWord: String, ExpressibleByArgument, CaseIterable {
+    case reader, member
+}
+
 struct GroupAdd: MemberCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -339,13 +344,10 @@ struct GroupInviteCommand: OneGroupCommand {
     @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
     var expires = Lifetime(hours: 24 * 7)
     @Option(name: .long, help: "member or reader")
-    var role = RoleWord.member
+    var role = GuestRoleWord.member
 
     func validate() throws {
         guard (1...1000).contains(uses) else { throw ValidationError("--uses is 1 to 1000") }
-        guard role == .member || role == .reader else {
-            throw ValidationError("who comes by a link is a member or a reader")
-        }
     }
 
     func run(with node: any NodeService) async throws {
