@@ -166,15 +166,25 @@ extension Views {
                 bytes(hex: device.device).flatMap { DeviceID($0) },
                 name: device.state == "revoked" ? "" : device.name, identifier: device.device)
         }
-        guard let device = try resolver.thing(), let device else {
-            throw NodeError(.unknownDevice)
-        }
+        let found = try resolver.thing() ?? formerDevice(argument)
+        guard let device = found else { throw NodeError(.unknownDevice) }
         if core.node.log.revoked.contains(device) {
             throw NodeError(
                 "revoked-device", "That device was revoked already: \(device.short).",
                 hint: "`parley device list` shows those that are active.")
         }
         return device
+    }
+
+    /// A revoked device by its name, where no other has that.
+    private func formerDevice(_ argument: String) throws -> DeviceID? {
+        var resolver = Resolver<DeviceID?>(argument)
+        for device in try devices() where device.state == "revoked" {
+            resolver.consider(
+                bytes(hex: device.device).flatMap { DeviceID($0) }, name: device.name,
+                identifier: device.device)
+        }
+        return try resolver.thing() ?? nil
     }
 
     // MARK: Invites and relays

@@ -48,8 +48,9 @@ struct DeviceProcessTests {
         }
         let machine = String(ProcessInfo.processInfo.hostName.prefix(60))
         #expect(Set(try await laptop.devices().map(\.name)) == [machine, "phone"])
-
         try await laptop.revoke(device: "phone", recoveryCode: nil)
+        let old = try await pair.ann.run("device", "rename", "phone", "lost").output
+        #expect(old.contains("was revoked"), "\(old)")
         try await eventually("the phone knows", on: [phone]) {
             try await client.status().readOnlyReason?.contains("revoked") == true
         }
