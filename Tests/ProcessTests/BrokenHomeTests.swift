@@ -139,6 +139,9 @@ struct BrokenHomeTests {
             #expect(try await program.ended() == 0)
             #expect(program.output.hasSuffix(said), "\(words): \(program.output)")
         }
+        let cut = try await Program.run("offline", "on", "--home", home)
+        #expect(cut.status == 1 && cut.output.contains("The node does not run:"), "\(cut.output)")
+        #expect(!cut.output.contains("parley run"), "\(cut.output)")
         let found = try await Program.run("search", "one", "--home", home)
         #expect(
             found.output.contains("nothing more is indexed here: the home may not be written."),

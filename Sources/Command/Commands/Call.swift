@@ -22,8 +22,11 @@ enum RunningOnly {
     ) async throws -> R {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
+                // What may not write does not run either.
+                let bar = try await access.node.status().readOnlyReason
                 throw NodeError(
-                    "not-running", "The node does not run.", hint: "start it with: parley run")
+                    "not-running", "The node does not run" + (bar.map { ": \($0)." } ?? "."),
+                    hint: bar == nil ? "start it with: parley run" : nil)
             }
             return try await body(access.node)
         }
