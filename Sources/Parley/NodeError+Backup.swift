@@ -6,20 +6,18 @@ import ParleyWire
 extension NodeError {
     /// Why a backup is not written over another one.
     init(replacing found: BackupWriter.Occupant, at file: String) {
-        let moment = Date(timeIntervalSince1970: Double(found.time) / 1_000).formatted(
-            .iso8601.year().month().day().time(includingFractionalSeconds: false)
-                .dateTimeSeparator(.space))
+        let moment = MomentWords(.current).moment(found.time)
         guard found.isOfSameCode else {
             self.init(
                 "backup-of-another",
                 "\(file) is a backup of another recovery code, which is another person's. It was "
-                    + "written at \(moment) UTC, and is left as it is.",
+                    + "written on \(moment), and is left as it is.",
                 hint: "Name another file.")
             return
         }
         self.init(
             "older-backup",
-            "\(file) is an older backup of yours, written at \(moment) UTC. It may hold what is not "
+            "\(file) is an older backup of yours, written on \(moment). It may hold what is not "
                 + "here any more.",
             hint:
                 "Name another file, or add --replace: then the new one takes its place once it is "
