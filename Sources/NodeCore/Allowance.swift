@@ -225,29 +225,27 @@ extension NodeCore {
     static let strangerFrameCountMax = 16
 
     /// Whether a link is taken, before anything costly is done for it. One that this node made is.
-    mutating func mayOpen(
-        _ id: LinkID, _ peer: LinkPeer, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        let isShunned = allowances.isShunned(peer.person, at: now.monotonic)
-        let isKnown = try isAccepted(peer.person, store)
+    mutating func mayOpen(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn)
+        throws(StoreError) -> Bool
+    {
+        let isShunned = allowances.isShunned(peer.person, at: turn.now.monotonic)
+        let isKnown = try isAccepted(peer.person, turn.store)
         if !isShunned {
             if peer.isInitiator { return true }
             let payer = isKnown ? peer.person : nil
-            let verdict = allowances.take(FrameWork.link, for: payer, at: now.monotonic)
+            let verdict = allowances.take(FrameWork.link, for: payer, at: turn.now.monotonic)
             if verdict == .fine { return true }
         }
-        try count(.tooManyFrames, store)
+        try count(.tooManyFrames, turn.store)
         dialing[peer.device]?.isTurnedAway()
-        effects.append(.hangUp(id, .flooded))
+        turn.emit(.hangUp(id, .flooded))
         return false
     }
 
     /// Whether a frame is looked at. It was not decoded yet: what is over costs next to nothing.
-    mutating func mayLook(
-        at bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
+    mutating func mayLook(at bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError) -> Bool
+    {
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return false }
         let spaceCount = links[id]?.session?.sharedCount
         // Whom this node called is no stranger to it.
@@ -255,20 +253,20 @@ extension NodeCore {
         if isStranger {
             links[id]?.strangerFrameCount += 1
             if links[id]?.strangerFrameCount ?? 0 > Self.strangerFrameCountMax {
-                try flooded(id, store, &effects)
+                try flooded(id, &turn)
                 return false
             }
         }
         let verdict = allowances.take(
             FrameWork.units(of: bytes, sharing: spaceCount ?? 0),
-            for: isStranger ? nil : peer.person, sharing: spaceCount ?? 0, at: now.monotonic,
+            for: isStranger ? nil : peer.person, sharing: spaceCount ?? 0, at: turn.now.monotonic,
             orDropFor: FrameWork.drop(bytes))
         switch verdict {
         case .fine: return true
         case .over:
             let isSignal = bytes.first == Frame.Kind.signal.rawValue
-            try dropped(on: id, isSignal ? .tooManySignals : .tooManyFrames, store)
-        case .farOver: try flooded(id, store, &effects)
+            try dropped(on: id, isSignal ? .tooManySignals : .tooManyFrames, turn.store)
+        case .farOver: try flooded(id, &turn)
         }
         return false
     }
@@ -289,33 +287,28 @@ extension NodeCore {
 
     /// Operations came on a link of which nothing was new: no credit pays for the look at them.
     /// They are not dropped unread, since others of them might be new.
-    mutating func gotNothingNew(
-        in operations: Operations, on id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func gotNothingNew(in operations: Operations, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let person = links[id]?.peer.person, let spaceCount = links[id]?.session?.sharedCount
         else { return }
         let work = FrameWork.nothingNew(operations)
         let verdict = allowances.take(
-            work, for: person, sharing: spaceCount, at: now.monotonic, orDropFor: work)
-        if verdict == .farOver { try flooded(id, store, &effects) }
+            work, for: person, sharing: spaceCount, at: turn.now.monotonic, orDropFor: work)
+        if verdict == .farOver { try flooded(id, &turn) }
     }
 
     /// Ends the link of a peer that says what only those say who are talked to.
-    mutating func turnAway(
-        _ id: LinkID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try count(.stranger, store)
-        effects.append(.send(id, Frame.error(.stranger).encoded()))
-        hangUp(id, .stranger, &effects)
+    mutating func turnAway(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
+        try count(.stranger, turn.store)
+        turn.emit(.send(id, Frame.error(.stranger).encoded()))
+        hangUp(id, .stranger, &turn)
     }
 
-    private mutating func flooded(
-        _ id: LinkID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try count(.tooManyFrames, store)
+    private mutating func flooded(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
+        try count(.tooManyFrames, turn.store)
         if let device = links[id]?.peer.device { dialing[device]?.isTurnedAway() }
-        hangUp(id, .flooded, &effects)
+        hangUp(id, .flooded, &turn)
     }
 
     /// Counts a frame that was not looked at. Counting must not cost more than looking would: the

@@ -138,53 +138,50 @@ extension NodeCore {
     /// Keeps what a step changed for good, in the transaction of the step itself.
     ///
     /// - Parameter lastBefore: the last operation that was stored before it.
-    mutating func recordEvents(
-        since lastBefore: OperationNumber, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func recordEvents(since lastBefore: OperationNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         var gathering = EventGathering(after: lastBefore)
-        for case .changed(let changes) in effects {
+        for case .changed(let changes) in turn.effects {
             for change in changes { gathering.add(change) }
         }
         guard !gathering.items.isEmpty else { return }
-        let generation = try currentGeneration(at: now, store, &effects)
+        let generation = try currentGeneration(&turn)
         var items = gathering.items[...]
         while !items.isEmpty {
             let part = items.prefix(EventGathering.itemCountMax)
             items = items.dropFirst(part.count)
-            let number = store.nextEventEntry
-            try store.appendEventEntry(
+            let number = turn.store.nextEventEntry
+            try turn.store.appendEventEntry(
                 EventEntry(generation: generation, items: Array(part)).bytes)
             if number % EventLog.dropCount == 0, number > EventLog.entryCountMax {
-                try store.dropEventEntries(below: number - EventLog.entryCountMax + 1)
+                try turn.store.dropEventEntries(below: number - EventLog.entryCountMax + 1)
             }
         }
     }
 
     /// Begins the log of a store that came with conversations, as that of a restored backup: whoever
     /// reads it from its start hears that there is something in each.
-    func tellWhatWasThere(
-        in store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard store.nextEventEntry == 1 else { return }
-        for space in try store.spaces() where space.kind != .own {
-            if try store.messages(in: space.number, before: nil, limit: 1).isEmpty { continue }
-            effects.append(.changed([.refolded(space.number)]))
+    func tellWhatWasThere(in store: some Store, _ turn: inout some Turn) throws(StoreError) {
+        guard turn.store.nextEventEntry == 1 else { return }
+        for space in try turn.store.spaces() where space.kind != .own {
+            if try turn.store.messages(in: space.number, before: nil, limit: 1).isEmpty { continue }
+            turn.emit(.changed([.refolded(space.number)]))
         }
     }
 
     /// What tells entries of this life of the node from those that a loss of power took back, and from
     /// those of another life that began on a copy of this store: both clocks, as its first entry is
     /// written. That one is on the disk before anybody hears of it.
-    private mutating func currentGeneration(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) -> UInt64 {
+    private mutating func currentGeneration(_ turn: inout some Turn) throws(StoreError) -> UInt64 {
         if let eventGeneration { return eventGeneration }
-        let last = try EventLog.entry(store.nextEventEntry - 1, in: store)?.generation ?? 0
-        let mixed = (now.wall &* 0x9E37_79B9_7F4A_7C15) ^ (now.monotonic &* 0xBF58_476D_1CE4_E5B9)
+        let last =
+            try EventLog.entry(turn.store.nextEventEntry - 1, in: turn.store)?.generation ?? 0
+        let mixed =
+            (turn.now.wall &* 0x9E37_79B9_7F4A_7C15) ^ (turn.now.monotonic &* 0xBF58_476D_1CE4_E5B9)
         let generation = (last >> 32 + 1) << 32 | mixed >> 32
         eventGeneration = generation
-        effects.append(.commitFully)
+        turn.emit(.commitFully)
         return generation
     }
 }

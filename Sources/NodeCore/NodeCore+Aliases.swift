@@ -8,25 +8,26 @@ extension NodeCore {
     ///
     /// Of somebody whose invite was taken and who has not answered nothing is noted yet: it stands with
     /// the invite, and becomes the contact's once they meet.
-    mutating func setAlias(
-        _ alias: String, of person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func setAlias(_ alias: String, of person: PersonID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
         var isWaiting = false
-        if var pending = try store.value(.introduction, person.bytes).flatMap(PendingInvite.init) {
+        if var pending = try turn.store.value(.introduction, person.bytes).flatMap(
+            PendingInvite.init)
+        {
             pending.alias = alias
-            try store.setValue(pending.bytes, .introduction, person.bytes)
-            effects.append(.commitFully)
-            effects.append(.changed([.contact(person)]))
+            try turn.store.setValue(pending.bytes, .introduction, person.bytes)
+            turn.emit(.commitFully)
+            turn.emit(.changed([.contact(person)]))
             isWaiting = true
         }
-        guard let ownSpace, var contact = try noted(person, store) else {
+        guard let ownSpace, var contact = try noted(person, turn.store) else {
             return isWaiting ? .success(.done) : .failure(.unknownPerson)
         }
         guard contact.alias != alias else { return .success(.done) }
         contact.alias = alias
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
         return .success(.done)
     }
 }

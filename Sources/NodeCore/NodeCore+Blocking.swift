@@ -19,20 +19,18 @@ extension NodeCore {
 
     /// Reads the conversations with somebody who was blocked at no relay any more. Cursors stay: who
     /// ends that reads on where it stopped.
-    mutating func shut(
-        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for space in try spaces(naming: person, store) where space.kind == .direct {
+    mutating func shut(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        for space in try spaces(naming: person, turn.store) where space.kind == .direct {
             for relay in lines.keys.sorted() {
-                stopReading(space.number, on: relay, at: now, &effects)
-                try noteDrained(relay, at: now, store, &effects)
+                stopReading(space.number, on: relay, &turn)
+                try noteDrained(relay, &turn)
             }
             doubts[space.number] = nil
         }
     }
 
     private mutating func stopReading(
-        _ space: SpaceNumber, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+        _ space: SpaceNumber, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         guard let line = lines[relay] else { return }
         lines[relay]?.shut.insert(space)
@@ -41,9 +39,7 @@ extension NodeCore {
         where open.use.space == space {
             lines[relay]?.mailboxes[mailbox] = nil
             guard open.isLive, line.phase == .open else { continue }
-            ask(
-                .unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, at: now,
-                &effects)
+            ask(.unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
         }
     }
 
@@ -58,13 +54,11 @@ extension NodeCore {
     }
 
     /// Asks somebody who was let in again for what they wrote meanwhile: relays may have let go of it.
-    mutating func askAgain(
-        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for space in try spaces(naming: person, store) where space.kind == .direct {
-            let devices = try roster(of: space, store)?.member(person)?.devices.map(\.device)
+    mutating func askAgain(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        for space in try spaces(naming: person, turn.store) where space.kind == .direct {
+            let devices = try roster(of: space, turn.store)?.member(person)?.devices.map(\.device)
             for device in (devices ?? []).sorted() {
-                try miss(space.number, heldBy: device, at: now, store, &effects)
+                try miss(space.number, heldBy: device, &turn)
             }
         }
     }

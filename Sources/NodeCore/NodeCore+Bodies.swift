@@ -43,36 +43,33 @@ extension NodeCore {
     }
 
     /// Asks soon, if something is missing.
-    mutating func askForBodies(at now: Instant, _ effects: inout [Effect]) {
+    mutating func askForBodies(_ turn: inout some Turn) {
         guard hasMissingBodies else { return }
-        let time = now.monotonic + Self.bodyPatience << min(fruitlessBodyCount, 6)
+        let time = turn.now.monotonic + Self.bodyPatience << min(fruitlessBodyCount, 6)
         if let bodiesDue, bodiesDue <= time { return }
         bodiesDue = time
-        effects.append(.timer(.bodies, at: time))
+        turn.emit(.timer(.bodies, at: time))
     }
 
     /// Somebody new is there, who may have what those did not bring that were asked.
-    mutating func askAnewForBodies(at now: Instant, _ effects: inout [Effect]) {
+    mutating func askAnewForBodies(_ turn: inout some Turn) {
         fruitlessBodyCount = 0
-        askForBodies(at: now, &effects)
+        askForBodies(&turn)
     }
 
     /// Looks what is still missing and asks one member of each space for it, the next one in turn.
-    mutating func wantBodies(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func wantBodies(_ turn: inout some Turn) throws(StoreError) {
         // An earlier time took the place of this one.
-        guard let due = bodiesDue, due <= now.monotonic else { return }
+        guard let due = bodiesDue, due <= turn.now.monotonic else { return }
         bodiesDue = nil
         var wanted: [SpaceNumber: [Want.Range]] = [:]
         hasMissingBodies = false
         var room = Self.bodyLookCountMax
-        for (key, value) in try missingBodies(in: store) {
-            guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
-                let log = try store.log(name.tag, in: space.number)
+        for (key, value) in try missingBodies(in: turn.store) {
+            guard let name = MissingBodyLog(key: key), let space = try turn.store.space(name.space),
+                let log = try turn.store.log(name.tag, in: space.number)
             else {
-                try store.setValue(nil, .missingBody, key)
+                try turn.store.setValue(nil, .missingBody, key)
                 continue
             }
             guard room > 0 else {
@@ -80,9 +77,9 @@ extension NodeCore {
                 continue
             }
             let missing = try stillMissing(
-                MissingBodies(value), in: log, space, room: &room, store)
+                MissingBodies(value), in: log, space, room: &room, turn.store)
             if missing.bytes != value {
-                try store.setValue(
+                try turn.store.setValue(
                     missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, key)
             }
             bodyWalk = key
@@ -103,13 +100,13 @@ extension NodeCore {
             let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
             if !able.isEmpty {
                 let id = able[Int(fruitlessBodyCount % UInt64(able.count))]
-                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &effects)
+                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
             }
             // Who is linked may lack it as well, as the person's own other device does.
             guard fruitlessBodyCount >= UInt64(able.count) else { continue }
-            try askByLetter(for: ranges, of: number, at: now, store, &random, &effects)
+            try askByLetter(for: ranges, of: number, &turn)
         }
-        askForBodies(at: now, &effects)
+        askForBodies(&turn)
         fruitlessBodyCount += 1
     }
 
@@ -154,12 +151,12 @@ extension NodeCore {
     /// Asks one device of the space that is not linked by letter, another each time: at the first fruitless
     /// time, the second, the fourth … and then at each 32nd, which is about once an hour.
     private mutating func askByLetter(
-        for ranges: [Want.Range], of number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        for ranges: [Want.Range], of number: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         let count = fruitlessBodyCount
         guard count.nonzeroBitCount <= 1 || count % Self.letterInterval == 0,
-            let space = try store.space(number), let roster = try roster(of: space, store),
+            let space = try turn.store.space(number),
+            let roster = try roster(of: space, turn.store),
             belongs(to: roster)
         else { return }
         let linked = devicesLinked(in: number)
@@ -167,13 +164,12 @@ extension NodeCore {
             $0 != identity.device && !linked.contains($0)
         }
         guard !others.isEmpty else { return }
-        let turn = UInt64(count.bitWidth - count.leadingZeroBitCount) + count / Self.letterInterval
-        let device = others[Int(turn % UInt64(others.count))]
+        let round = UInt64(count.bitWidth - count.leadingZeroBitCount) + count / Self.letterInterval
+        let device = others[Int(round % UInt64(others.count))]
         guard let person = roster.person(of: device) else { return }
         let want = Want(
             space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
-        _ = try send(
-            [.want(want)], to: device, of: person, at: now, store, &random, &effects)
+        _ = try send([.want(want)], to: device, of: person, &turn)
     }
 
     /// Puts back what a run brings of operations that are held without their payload.

@@ -45,11 +45,11 @@ extension NodeCore {
     // MARK: What others hold
 
     /// Tells a peer how far the branches of forked logs are held here, each with a signature.
-    mutating func tellBranches(
-        of space: SpaceRecord, on id: LinkID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let outputs = try links[id]?.session?.tellBranches(of: space, store: store) ?? []
-        send(outputs, on: id, &effects)
+    mutating func tellBranches(of space: SpaceRecord, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        let outputs = try links[id]?.session?.tellBranches(of: space, store: turn.store) ?? []
+        send(outputs, on: id, &turn)
     }
 
     /// Keeps what a peer proves to hold of forked logs of this person's lost devices. Of several places

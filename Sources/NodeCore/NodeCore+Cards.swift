@@ -20,47 +20,40 @@ extension NodeCore {
     static let cardDeviceCountMax = 64
 
     /// Shows the own card to the members of every space that was heard of, soon.
-    mutating func shareCard(at now: Instant, _ effects: inout [Effect]) {
-        for space in heard.sorted() { shareCard(in: space, at: now, &effects) }
+    mutating func shareCard(_ turn: inout some Turn) {
+        for space in heard.sorted() { shareCard(in: space, &turn) }
     }
 
     /// Shows the own card to the members of a space, soon; once it is heard of.
-    mutating func shareCard(
-        in space: SpaceNumber, at now: Instant, _ effects: inout [Effect]
-    ) {
+    mutating func shareCard(in space: SpaceNumber, _ turn: inout some Turn) {
         guard heard.contains(space) else { return }
-        set(.card(space), in: Self.cardDelay, at: now, &effects)
+        set(.card(space), in: Self.cardDelay, &turn)
     }
 
     /// Writes the own card into a space whose members have not all seen it as it is now.
-    mutating func writeCard(
-        in number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func writeCard(in number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         if rejoin != nil || ownGaps[number] != nil {
-            return set(.card(number), in: Self.cardRetry, at: now, &effects)
+            return set(.card(number), in: Self.cardRetry, &turn)
         }
-        guard try mayWrite(store), let space = try store.space(number),
-            let card = try CardReader.own(of: identity, store), let part = card.parts.first,
-            let roster = try roster(of: space, store), belongs(to: roster),
-            try hasReader(roster, store),
-            let pause = try pause(before: card, part, in: space, roster, store)
+        guard try mayWrite(turn.store), let space = try turn.store.space(number),
+            let card = try CardReader.own(of: identity, turn.store), let part = card.parts.first,
+            let roster = try roster(of: space, turn.store), belongs(to: roster),
+            try hasReader(roster, turn.store),
+            let pause = try pause(before: card, part, in: space, roster, turn.store)
         else { return }
         let due = cardsShared[number].map { $0 + pause } ?? 0
-        guard now.monotonic >= due else {
+        guard turn.now.monotonic >= due else {
             // A newcomer may come meanwhile.
-            let wait = min(due - now.monotonic, Self.cardNewcomerInterval)
-            return set(.card(number), in: wait, at: now, &effects)
+            let wait = min(due - turn.now.monotonic, Self.cardNewcomerInterval)
+            return set(.card(number), in: wait, &turn)
         }
         let isFirst =
-            try Overview.sharedCard(of: identity.device, in: number, store: store) == nil
-        _ = try write(
-            [SharedCard(card: card.encoded).draft()], in: space, at: now, store, &random,
-            &effects)
+            try Overview.sharedCard(of: identity.device, in: number, store: turn.store) == nil
+        _ = try write([SharedCard(card: card.encoded).draft()], in: space, &turn)
         // The first one begins no pause: who comes right after it is hidden from it, and whoever let
         // both in may be away before the pause is over.
         guard !isFirst else { return }
-        cardsShared[number] = now.monotonic
+        cardsShared[number] = turn.now.monotonic
     }
 
     /// Whether anybody else is in a space who is not blocked: to others nothing is shown any more,
@@ -101,10 +94,7 @@ extension NodeCore {
     }
 
     /// Follows what a step changed: who was noted, and which cards came.
-    mutating func heedChanges(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func heedChanges(_ turn: inout some Turn) throws(StoreError) {
         var persons: Set<PersonID> = []
         var cards: [OperationNumber] = []
         var spaces: Set<SpaceNumber> = []
@@ -113,7 +103,7 @@ extension NodeCore {
         var areInvitationsDue = false
         var preferences: Set<PreferenceKey> = []
         var memberships: Set<SpaceNumber> = []
-        for case .changed(let changes) in effects {
+        for case .changed(let changes) in turn.effects {
             for change in changes {
                 switch change {
                 case .contact(let person):
@@ -139,37 +129,36 @@ extension NodeCore {
             }
         }
         for number in cards {
-            try learn(number, at: now, store, &effects)
-            try takeOwnCardBack(number, at: now, store, &random, &effects)
+            try learn(number, &turn)
+            try takeOwnCardBack(number, &turn)
         }
-        for person in persons.sorted() { try heed(person, at: now, store, &random, &effects) }
-        if isJoinDue { try settleJoins(store, &effects) }
+        for person in persons.sorted() { try heed(person, &turn) }
+        if isJoinDue { try settleJoins(&turn) }
         for number in memberships.sorted() {
-            try heedInvitation(to: number, at: now, store, &effects)
+            try heedInvitation(to: number, &turn)
         }
-        if areInvitationsDue { try awaitInvitations(at: now, store, &effects) }
+        if areInvitationsDue { try awaitInvitations(&turn) }
         if !preferences.isEmpty {
-            try heed(preferences, at: now, store, &random, &effects)
+            try heed(preferences, &turn)
         }
         if !persons.isEmpty || !memberships.isEmpty || preferences.contains(.deleted) {
-            try noteReturns(at: now, store, &random, &effects)
+            try noteReturns(&turn)
         }
-        for space in spaces.sorted() { shareCard(in: space, at: now, &effects) }
-        if isRelayDue { try showRelays(at: now, store, &random, &effects) }
+        for space in spaces.sorted() { shareCard(in: space, &turn) }
+        if isRelayDue { try showRelays(&turn) }
     }
 
     /// Takes in what devices have shown of themselves that are in a space only now, or again: while
     /// they were not, nobody took their word.
     mutating func learnCards(
-        of roster: Roster, instead former: Roster, in space: SpaceRecord, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        of roster: Roster, instead former: Roster, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         let fresh = roster.members.flatMap(\.devices).map(\.device).filter {
             !former.contains($0) && $0 != identity.device
         }
         guard !fresh.isEmpty else { return }
-        for number in try Overview.sharedCards(of: fresh, in: space.number, store: store) {
-            try learn(number, at: now, store, &effects)
+        for number in try Overview.sharedCards(of: fresh, in: space.number, store: turn.store) {
+            try learn(number, &turn)
         }
     }
 
@@ -181,36 +170,35 @@ extension NodeCore {
     /// A card that this device wrote into a space came back from others. Where it is newer than the one
     /// that is kept, the store was set back, and others keep the newer one: the next goes above it, with a
     /// prekey that is here.
-    private mutating func takeOwnCardBack(
-        _ number: OperationNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let stored = try store.operation(number),
-            try store.log(stored.log)?.device == identity.device,
+    private mutating func takeOwnCardBack(_ number: OperationNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let stored = try turn.store.operation(number),
+            try turn.store.log(stored.log)?.device == identity.device,
             let shared = stored.operation.payload.flatMap(SharedCard.init),
             let card = CardReader.card(shared.card, of: identity.person),
             let part = card.parts.first(where: { $0.device == identity.device })
         else { return }
         cardVersionMin = max(cardVersionMin, part.version)
-        guard try isCardBehind(store) else { return }
-        try drawPrekey(at: now, store, &random, &effects)
-        shareCard(at: now, &effects)
+        guard try isCardBehind(turn.store) else { return }
+        try drawPrekey(&turn)
+        shareCard(&turn)
     }
 
     /// Takes in a card that a member showed, if it is theirs and holds.
-    private mutating func learn(
-        _ number: OperationNumber, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let stored = try store.operation(number), let log = try store.log(stored.log),
-            log.device != identity.device, let space = try store.space(log.space),
-            let person = try roster(of: space, store)?.member(with: log.device)?.person,
+    private mutating func learn(_ number: OperationNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let stored = try turn.store.operation(number),
+            let log = try turn.store.log(stored.log),
+            log.device != identity.device, let space = try turn.store.space(log.space),
+            let person = try roster(of: space, turn.store)?.member(with: log.device)?.person,
             let shared = stored.operation.payload.flatMap(SharedCard.init)
         else { return }
         guard let card = CardReader.card(shared.card, of: person),
             card.parts.map(\.device) == [log.device]
-        else { return try count(.card, store) }
-        try keep(card, at: now, store, &effects)
-        try dialDevices(of: person, at: now, store, &effects)
+        else { return try count(.card, turn.store) }
+        try keep(card, &turn)
+        try dialDevices(of: person, &turn)
     }
 }

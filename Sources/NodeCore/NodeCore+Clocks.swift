@@ -67,19 +67,19 @@ extension NodeCore {
     }
 
     /// Compares the clocks again where this device's was set.
-    mutating func watchClock(at now: Instant, _ effects: inout [Effect]) {
-        let base = PeerClock.base(of: now)
+    mutating func watchClock(_ turn: inout some Turn) {
+        let base = PeerClock.base(of: turn.now)
         guard let last = clocks.base else { return clocks.base = base }
         guard (base - last).magnitude > Self.clockStepMin else { return }
-        compareClocks(at: now, &effects)
+        compareClocks(&turn)
     }
 
     /// Tells that clocks differ, or do no longer.
-    mutating func compareClocks(at now: Instant, _ effects: inout [Effect]) {
-        clocks.base = PeerClock.base(of: now)
-        let apart = clockDifferences(at: now).filter(\.isApart).map(\.device)
+    mutating func compareClocks(_ turn: inout some Turn) {
+        clocks.base = PeerClock.base(of: turn.now)
+        let apart = clockDifferences(at: turn.now).filter(\.isApart).map(\.device)
         guard apart != clocks.apart else { return }
         clocks.apart = apart
-        effects.append(.changed([.clocks]))
+        turn.emit(.changed([.clocks]))
     }
 }

@@ -5,52 +5,49 @@ import ParleySealing
 import ParleyWire
 
 extension NodeCore {
-    mutating func start(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try tellWhatWasThere(in: store, &effects)
-        hasMissingBodies = try !store.values(.missingBody).isEmpty
-        if foundBehind != nil { try spendUsedChains(store) }
-        try loadAwaited(store)
-        try placeAll(at: now, store, &effects)
-        try loadOwnGaps(store)
-        try finishRejoin(store)
-        askForBodies(at: now, &effects)
-        try loadRepairs(at: now, store, &effects)
-        try loadReminders(at: now, store, &effects)
-        try askForPast(at: now, store, &effects)
-        try awaitInvitations(at: now, store, &effects)
-        try loadTakenBack(at: now, store, &effects)
-        if let log = try NodeIdentity.log(in: store), log.person == identity.person {
+    mutating func start(_ turn: inout some Turn) throws(StoreError) {
+        try tellWhatWasThere(in: turn.store, &turn)
+        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
+        if foundBehind != nil { try spendUsedChains(turn.store) }
+        try loadAwaited(turn.store)
+        try placeAll(&turn)
+        try loadOwnGaps(turn.store)
+        try finishRejoin(turn.store)
+        askForBodies(&turn)
+        try loadRepairs(&turn)
+        try loadReminders(&turn)
+        try askForPast(&turn)
+        try awaitInvitations(&turn)
+        try loadTakenBack(&turn)
+        if let log = try NodeIdentity.log(in: turn.store), log.person == identity.person {
             identity.log = log
         } else {
-            try NodeIdentity.keep(identity.log, in: store)
+            try NodeIdentity.keep(identity.log, in: turn.store)
         }
-        let card = try CardReader.kept(of: identity.person, store)
+        let card = try CardReader.kept(of: identity.person, turn.store)
         if card?.parts.contains(where: { $0.device == identity.device }) != true {
-            try publishCard(name: card?.name ?? "", addresses: [], at: now, store)
+            try publishCard(name: card?.name ?? "", addresses: [], at: turn.now, turn.store)
         }
         // Others may write to a prekey that went with what the store forgot; of its card as well they
         // know a newer part than it does.
-        let isCardBehind = try isCardBehind(store)
+        let isCardBehind = try isCardBehind(turn.store)
         if foundBehind != nil || isCardBehind {
-            try drawPrekey(at: now, store, &random, &effects)
+            try drawPrekey(&turn)
         }
-        try tendKeys(at: now, store, &random, &effects)
-        ownSpace = try store.spaces().first { $0.kind == .own }
+        try tendKeys(&turn)
+        ownSpace = try turn.store.spaces().first { $0.kind == .own }
         // A device that was linked takes in the space that the others have already.
         if ownSpace == nil, identity.log.devices.map(\.device) == [identity.device] {
-            ownSpace = try createSpace(.own, with: [], at: now, store, &random, &effects)
-            try resumeRelays(of: card, at: now, store, &random, &effects)
+            ownSpace = try createSpace(.own, with: [], &turn)
+            try resumeRelays(of: card, &turn)
         }
-        try enterOwnSpace(at: now, store, &random, &effects)
-        _ = try generation(store, &random)
+        try enterOwnSpace(&turn)
+        _ = try generation(&turn)
         // A device that the recovery code has just made is in no space yet, and a change of devices
         // may have been cut off before every space knew of it.
-        watchDevices(at: now, &effects)
-        try dialEveryone(at: now, store, &effects)
-        shareCard(at: now, &effects)
+        watchDevices(&turn)
+        try dialEveryone(&turn)
+        shareCard(&turn)
     }
 
     /// Prepares a node that is only asked and never steps: its store may not be written.
@@ -60,13 +57,11 @@ extension NodeCore {
     }
 
     /// A number that tells peers when this store was replaced by another.
-    func generation(
-        _ store: some Store, _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> UInt64 {
+    func generation(_ turn: inout some Turn) throws(StoreError) -> UInt64 {
         let key = Array("generation".utf8)
-        if let generation = try store.number(.profile, key) { return generation }
-        let generation = random.next()
-        try store.setNumber(generation, .profile, key)
+        if let generation = try turn.store.number(.profile, key) { return generation }
+        let generation = turn.random.next()
+        try turn.store.setNumber(generation, .profile, key)
         return generation
     }
 
@@ -99,51 +94,49 @@ extension NodeCore {
     }
 
     /// Carries out a command, or says why not. A refusal has changed nothing.
-    mutating func perform(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        if let refusal = try refusal(ofAny: command, store) { return .failure(refusal) }
+    mutating func perform(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
+        if let refusal = try refusal(ofAny: command, turn.store) { return .failure(refusal) }
         switch command {
         case .setProfile(let name, let addresses):
-            return try setProfile(name, addresses, at: now, store, &effects)
+            return try setProfile(name, addresses, &turn)
         case .createGroup(let name, let members):
-            return try createGroup(name, members, at: now, store, &random, &effects)
+            return try createGroup(name, members, &turn)
         case .send(let space, let messages, let parent):
-            return try send(messages, parent, to: space, at: now, store, &random, &effects)
+            return try send(messages, parent, to: space, &turn)
         case .edit, .delete, .react:
-            return try changeMessage(command, at: now, store, &random, &effects)
+            return try changeMessage(command, &turn)
         case .acceptInvitation(let space):
-            return try acceptInvitation(to: space, at: now, store, &random, &effects)
+            return try acceptInvitation(to: space, &turn)
         case .declineInvitation(let space):
-            return try declineInvitation(to: space, at: now, store, &random, &effects)
+            return try declineInvitation(to: space, &turn)
         case .setAdditionPolicy(let policy):
-            return try set(policy, at: now, store, &random, &effects)
+            return try set(policy, &turn)
         case .deleteConversation(let space):
-            return try deleteConversation(space, at: now, store, &random, &effects)
+            return try deleteConversation(space, &turn)
         case .addMember, .removeMember, .setRole, .leave, .changeSettings:
-            return try changeMembers(command, at: now, store, &random, &effects)
+            return try changeMembers(command, &turn)
         case .markRead(let space, let shown):
-            return try markRead(shown, in: space, at: now, store, &random, &effects)
+            return try markRead(shown, in: space, &turn)
         case .rename(let space, let name):
-            return try rename(space, name, at: now, store, &random, &effects)
+            return try rename(space, name, &turn)
         case .mute(let space, let isOn):
-            return try mute(space, isOn, at: now, store, &random, &effects)
+            return try mute(space, isOn, &turn)
         case .createInvite, .revokeInvite, .acceptInvite, .requestContact, .answerContact,
             .markVerified, .setAlias, .createGroupInvite, .endGroupInvite, .joinGroup:
-            return try meet(command, at: now, store, &random, &effects)
+            return try meet(command, &turn)
         case .addDevice, .revokeDevice, .renameDevice:
-            return try equip(command, at: now, store, &random, &effects)
+            return try equip(command, &turn)
         case .chooseRelays(let choices, let tickets):
-            return try choose(choices, tickets: tickets, at: now, store, &random, &effects)
+            return try choose(choices, tickets: tickets, &turn)
         case .importMessages(let space, let hash, let rows, let throughLine, let beginnings):
             return try importRows(
-                rows, through: throughLine, of: [hash] + beginnings, to: space, at: now, store,
-                &random, &effects)
+                rows, through: throughLine, of: [hash] + beginnings, to: space, &turn)
         case .setPrivacy, .setCallServer, .removeCallServer, .noteRecoveryCheck:
-            return try prefer(command, at: now, store, &random, &effects)
+            return try prefer(command, &turn)
         case .call, .act, .types, .setPresence:
-            return try signal(command, at: now, store, &random, &effects)
+            return try signal(command, &turn)
         }
     }
 
@@ -165,25 +158,24 @@ extension NodeCore {
     }
 
     /// Carries out what changes a message that is there.
-    private mutating func changeMessage(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    private mutating func changeMessage(_ command: Command, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         switch command {
         case .edit(let number, let text):
-            return try change(number, byAuthor: true, at: now, store, &random, &effects) {
+            return try change(number, byAuthor: true, &turn) {
                 MessageEdit(text: text).draft(of: $0)
             } unless: {
                 Self.refusal(text: text)
             }
         case .delete(let number):
-            return try change(number, byAuthor: false, at: now, store, &random, &effects) {
+            return try change(number, byAuthor: false, &turn) {
                 MessageDeletion.draft(of: $0)
             } unless: {
                 nil
             }
         case .react(let number, let reaction):
-            return try change(number, byAuthor: nil, at: now, store, &random, &effects) {
+            return try change(number, byAuthor: nil, &turn) {
                 reaction.draft(to: $0)
             } unless: {
                 // What an earlier program let through can be taken back.
@@ -194,54 +186,50 @@ extension NodeCore {
     }
 
     /// Carries out what changes who is in a conversation.
-    private mutating func changeMembers(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    private mutating func changeMembers(_ command: Command, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         switch command {
         case .addMember(let space, let person, let role):
-            return try addMember(person, role, to: space, at: now, store, &random, &effects)
+            return try addMember(person, role, to: space, &turn)
         case .removeMember(let space, let person):
-            return try removeMember(person, from: space, at: now, store, &random, &effects)
+            return try removeMember(person, from: space, &turn)
         case .setRole(let space, let person, let role):
-            return try setRole(role, of: person, in: space, at: now, store, &random, &effects)
+            return try setRole(role, of: person, in: space, &turn)
         case .leave(let space, let anyway):
-            return try leave(space, anyway: anyway, at: now, store, &random, &effects)
+            return try leave(space, anyway: anyway, &turn)
         case .changeSettings(let space, let settings):
-            return try change(settings, of: space, at: now, store, &random, &effects)
+            return try change(settings, of: space, &turn)
         default: preconditionFailure("a command that is not about members")
         }
     }
 
     /// Carries out what is about other persons.
-    private mutating func meet(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    private mutating func meet(_ command: Command, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
         switch command {
         case .createInvite(let secret, let expires, let uses):
-            return try openInvite(
-                secret, until: expires, uses: uses, at: now, store, &effects)
+            return try openInvite(secret, until: expires, uses: uses, &turn)
         case .revokeInvite(let number):
-            return try revokeInvite(number, store, &effects)
+            return try revokeInvite(number, &turn)
         case .requestContact(let card, let alias):
-            return try request(card, alias, at: now, store, &random, &effects)
+            return try request(card, alias, &turn)
         case .answerContact(let person, let answer):
-            return try self.answer(person, answer, at: now, store, &random, &effects)
+            return try self.answer(person, answer, &turn)
         case .acceptInvite(let invite, let alias):
-            return try accept(invite, alias, at: now, store, &random, &effects)
+            return try accept(invite, alias, &turn)
         case .markVerified(let person):
-            return try markVerified(person, at: now, store, &random, &effects)
+            return try markVerified(person, &turn)
         case .setAlias(let person, let alias):
-            return try setAlias(alias, of: person, at: now, store, &random, &effects)
+            return try setAlias(alias, of: person, &turn)
         case .createGroupInvite(let space, let secret, let role, let uses, let expires):
             return try openGroupInvite(
-                secret, role: role, uses: uses, until: expires, to: space, at: now, store,
-                &random, &effects)
+                secret, role: role, uses: uses, until: expires, to: space, &turn)
         case .endGroupInvite(let space, let invite):
-            return try endGroupInvite(invite, of: space, at: now, store, &random, &effects)
+            return try endGroupInvite(invite, of: space, &turn)
         case .joinGroup(let link):
-            return try join(link, at: now, store, &random, &effects)
+            return try join(link, &turn)
         default: preconditionFailure("a command that is not about other persons")
         }
     }
@@ -249,20 +237,19 @@ extension NodeCore {
     // MARK: Oneself and others
 
     private mutating func setProfile(
-        _ name: String?, _ addresses: [String]?, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ name: String?, _ addresses: [String]?, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         if let name, let refusal = Self.refusal(name: name) { return .failure(refusal) }
-        let card = try CardReader.kept(of: identity.person, store)
+        let card = try CardReader.kept(of: identity.person, turn.store)
         let part = card?.parts.first { $0.device == identity.device }
         let wanted = (name ?? part?.name ?? "", addresses ?? part?.addresses ?? [])
         guard wanted != (part?.name ?? "", part?.addresses ?? []) else { return .success(.done) }
-        try publishCard(name: wanted.0, addresses: wanted.1, at: now, store)
-        effects.append(.commitFully)
+        try publishCard(name: wanted.0, addresses: wanted.1, at: turn.now, turn.store)
+        turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
-            try introduce(on: id, store, &effects)
+            try introduce(on: id, &turn)
         }
-        shareCard(at: now, &effects)
+        shareCard(&turn)
         return .success(.done)
     }
 }

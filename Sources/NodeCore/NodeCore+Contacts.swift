@@ -20,21 +20,20 @@ extension NodeCore {
 
     /// Makes the direct conversation with a person unless there is one. Of two who meet by an invite
     /// the one who took it does, so that there is one and not two.
-    mutating func meet(
-        _ person: PersonID, _ identity: [[UInt8]], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for space in try spaces(naming: person, store) where space.kind == .direct {
-            if try roster(of: space, store)?.member(person) != nil { return }
+    mutating func meet(_ person: PersonID, _ identity: [[UInt8]], _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        for space in try spaces(naming: person, turn.store) where space.kind == .direct {
+            if try roster(of: space, turn.store)?.member(person) != nil { return }
         }
         _ = try createSpace(
             .direct,
             with: [
                 Founder(
                     person: person, role: .owner,
-                    name: try CardReader.name(of: person, store), identity: identity,
-                    prekeys: try prekeys(of: person, store))
-            ], at: now, store, &random, &effects)
+                    name: try CardReader.name(of: person, turn.store), identity: identity,
+                    prekeys: try prekeys(of: person, turn.store))
+            ], &turn)
     }
 
     /// So often is another one drawn for a conversation that may not be the first of the two.
@@ -63,37 +62,35 @@ extension NodeCore {
 
     /// A new space with these persons and oneself as its owner.
     mutating func createSpace(
-        _ kind: SpaceKind, with others: [Founder], name: String = "", at now: Instant,
-        _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ kind: SpaceKind, with others: [Founder], name: String = "", _ turn: inout some Turn
     ) throws(StoreError) -> SpaceRecord {
-        let founders = others + [try ownFounder(store)]
+        let founders = others + [try ownFounder(turn.store)]
         func drawn() -> Genesis {
             Genesis(
-                kind: kind, creator: identity.device, random: random.bytes(16),
+                kind: kind, creator: identity.device, random: turn.random.bytes(16),
                 founders: founders, name: name)
         }
         var genesis = drawn()
         if kind == .direct, identity.cameBack {
-            genesis = Self.last(of: genesis, at: now.wall, drawn)
+            genesis = Self.last(of: genesis, at: turn.now.wall, drawn)
         }
-        let space = try store.addSpace(genesis.space(at: now.wall), kind: kind)
+        let space = try turn.store.addSpace(genesis.space(at: turn.now.wall), kind: kind)
         let author = LogAuthor(
-            key: identity.key, space: space, authority: 0, wallClock: now.wall)
-        let applied = try author.append([genesis.draft()], to: store, using: &random)
+            key: identity.key, space: space, authority: 0, wallClock: turn.now.wall)
+        let applied = try author.append([genesis.draft()], to: turn.store, using: &turn.random)
         // Nobody holds more of what was made a moment ago.
         heard.insert(space.number)
-        effects.append(.commitFully)
-        effects.append(.changed([.conversation(space.number)]))
-        guard let roster = try roster(of: space, store) else {
+        turn.emit(.commitFully)
+        turn.emit(.changed([.conversation(space.number)]))
+        guard let roster = try roster(of: space, turn.store) else {
             preconditionFailure("a genesis that was just written makes a roster")
         }
         precondition(belongs(to: roster), "who makes a space is in it")
-        try noteNamings(in: space, instead: nil, store)
-        try share(space, store, &effects)
+        try noteNamings(in: space, instead: nil, turn.store)
+        try share(space, &turn)
         precondition(applied.count == 1, "a genesis is one operation")
         // A group gets its epoch with its members.
-        if kind != .group { try mint(in: space, at: now, store, &random, &effects) }
+        if kind != .group { try mint(in: space, &turn) }
         return space
     }
 }

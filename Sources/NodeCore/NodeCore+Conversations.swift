@@ -8,10 +8,9 @@ extension NodeCore {
     /// Room for the header of an operation without causes.
     static let headerByteCountMax = 256
 
-    mutating func createGroup(
-        _ name: String, _ members: [PersonID], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func createGroup(_ name: String, _ members: [PersonID], _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         if let refusal = Self.refusal(name: name) { return .failure(refusal) }
         guard members.count < Limits.memberCountMax else {
             return .failure(.tooManyMembers(limit: Limits.memberCountMax))
@@ -19,24 +18,22 @@ extension NodeCore {
         var newcomers: [Newcomer] = []
         var known: Set<PersonID> = [identity.person]
         for person in members where known.insert(person).inserted {
-            guard let newcomer = try newcomer(person, Horizon(), store) else {
+            guard let newcomer = try newcomer(person, Horizon(), turn.store) else {
                 return .failure(.unknownPerson)
             }
             if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
             newcomers.append(newcomer)
         }
-        let founders = Self.founders(newcomers, beside: try ownFounder(store))
-        let space = try createSpace(
-            .group, with: founders, name: name, at: now, store, &random, &effects)
+        let founders = Self.founders(newcomers, beside: try ownFounder(turn.store))
+        let space = try createSpace(.group, with: founders, name: name, &turn)
         if !newcomers.isEmpty {
             let others = newcomers.dropFirst(founders.count)
             try changeRoster(
                 others.map { AddMember($0, role: .member, conversation: name).draft() }, in: space,
-                at: now, store,
-                &random, &effects)
+                &turn)
         }
         let draft = ConversationName(name: name).draft(replacing: [])
-        _ = try write([draft], in: space, at: now, store, &random, &effects)
+        _ = try write([draft], in: space, &turn)
         return .success(.space(space.number))
     }
 
@@ -63,66 +60,63 @@ extension NodeCore {
         return parts.reduce(64 + founder.name.utf8.count) { $0 + 4 + $1 }
     }
 
-    mutating func rename(
-        _ id: SpaceID, _ name: String, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+    mutating func rename(_ id: SpaceID, _ name: String, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
         // Who is in it is its name: by another it could pass for one with somebody else.
         guard space.kind == .group else { return .failure(.directConversation) }
         if let refusal = Self.refusal(name: name) { return .failure(refusal) }
-        if let refusal = try self.refusal(writingIn: space, store) { return .failure(refusal) }
-        let role = try roster(of: space, store)?.member(identity.person)?.role ?? .reader
+        if let refusal = try self.refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        let role = try roster(of: space, turn.store)?.member(identity.person)?.role ?? .reader
         guard role >= .admin else { return .failure(.notAllowed) }
-        let previous = try Overview.nameReferences(of: space.number, in: store)
+        let previous = try Overview.nameReferences(of: space.number, in: turn.store)
         let draft = ConversationName(name: name).draft(replacing: previous)
-        _ = try write([draft], in: space, at: now, store, &random, &effects)
+        _ = try write([draft], in: space, &turn)
         return .success(.done)
     }
 
-    mutating func mute(
-        _ id: SpaceID, _ isOn: Bool, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard try conversation(id, store) != nil, let ownSpace else {
+    mutating func mute(_ id: SpaceID, _ isOn: Bool, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        guard try conversation(id, turn.store) != nil, let ownSpace else {
             return .failure(.unknownConversation)
         }
         let draft = Mute(space: id, isOn: isOn).draft()
-        _ = try write([draft], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([draft], in: ownSpace, &turn)
         return .success(.done)
     }
 
-    mutating func markRead(
-        _ shown: ShownMessages, in id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store), let roster = try roster(of: space, store)
+    mutating func markRead(_ shown: ShownMessages, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store),
+            let roster = try roster(of: space, turn.store)
         else { return .failure(.unknownConversation) }
         func unreadCount() throws(StoreError) -> Int {
             try Overview.unreadCount(
                 of: space, roster: roster, ownPerson: identity.person, ownSpace: ownSpace?.number,
-                in: store)
+                in: turn.store)
         }
         if let ownSpace, roster.member(identity.person) == nil {
             let before = try unreadCount()
             guard
                 let end = try Overview.readOutside(
                     reading: shown, in: space, roster: roster, ownPerson: identity.person,
-                    ownSpace: ownSpace.number, store)
+                    ownSpace: ownSpace.number, turn.store)
             else { return .success(.count(0)) }
-            try keep(
-                Preference(.readOutside, about: space.id.bytes, number: end), at: now, store,
-                &random, &effects)
+            try keep(Preference(.readOutside, about: space.id.bytes, number: end), &turn)
             return .success(.count(before - min(before, try unreadCount())))
         }
         guard belongs(to: roster) else { return .failure(outsideRefusal(roster)) }
         let progress = try Overview.progress(
-            reading: shown, in: space, roster: roster, by: identity.device, store)
+            reading: shown, in: space, roster: roster, by: identity.device, turn.store)
         guard !progress.isEmpty else { return .success(.count(0)) }
         let before = try unreadCount()
-        _ = try write(
-            [Receipts(read: progress).draft()], in: space, at: now, store, &random, &effects)
-        effects.append(.changed([.conversation(space.number)]))
+        _ = try write([Receipts(read: progress).draft()], in: space, &turn)
+        turn.emit(.changed([.conversation(space.number)]))
         return .success(.count(before - min(before, try unreadCount())))
     }
 

@@ -18,10 +18,9 @@ extension NodeCore {
     /// to be deleted. A newcomer holds nothing.
     ///
     /// An edit is not said anew: it would bring a text from before.
-    mutating func deleteAnew(
-        for person: PersonID, in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func deleteAnew(for person: PersonID, in space: SpaceRecord, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard hasReturned(person, to: space), let roster = judges[space.number]?.roster,
             let member = roster.member(person), let own = roster.member(identity.person),
             own.role >= .member
@@ -32,7 +31,8 @@ extension NodeCore {
         while lookedAt < Self.lookedAtCountMax, deleted < Self.deletedLookedAtCountMax,
             drafts.count < Self.deletedAnewCountMax
         {
-            let rows = try store.messages(in: space.number, before: before, limit: Self.pageCount)
+            let rows = try turn.store.messages(
+                in: space.number, before: before, limit: Self.pageCount)
             guard let last = rows.last else { break }
             before = last.order
             lookedAt += rows.count
@@ -41,18 +41,20 @@ extension NodeCore {
                     drafts.count < Self.deletedAnewCountMax
                 else { break }
                 deleted += 1
-                guard let stored = try store.operation(row.operation),
-                    let log = try store.log(row.log),
+                guard let stored = try turn.store.operation(row.operation),
+                    let log = try turn.store.log(row.log),
                     own.role >= .admin || roster.person(of: log.device) == identity.person
                 else { continue }
                 let message = OperationReference(
                     tag: log.tag, sequence: stored.sequence, check: stored.id.check)
-                guard try lacksDeletion(member, of: message, in: space, store) else { continue }
+                guard try lacksDeletion(member, of: message, in: space, turn.store) else {
+                    continue
+                }
                 drafts.append(MessageDeletion.draft(of: message))
             }
         }
         if drafts.isEmpty { return }
-        _ = try write(drafts, in: space, at: now, store, &random, &effects)
+        _ = try write(drafts, in: space, &turn)
     }
 
     /// Whether somebody came back who may hold a message and is given nothing of what deletes it: then it

@@ -13,26 +13,24 @@ extension NodeCore {
     static let devicesRetry: UInt64 = 1_000
 
     /// Carries out what is about the person's own devices.
-    mutating func equip(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func equip(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
         switch command {
         case .addDevice(let request):
-            return try addDevice(request, at: now, store, &random, &effects)
+            return try addDevice(request, &turn)
         case .revokeDevice(let device, let root):
-            return try revokeDevice(device, by: root, at: now, store, &random, &effects)
+            return try revokeDevice(device, by: root, &turn)
         case .renameDevice(let device, let name):
-            return try renameDevice(device, name, at: now, store, &random, &effects)
+            return try renameDevice(device, name, &turn)
         default: preconditionFailure("a command that is not about own devices")
         }
     }
 
     /// Adds a device that has proven to know the secret of a link and to hold its keys.
-    mutating func addDevice(
-        _ request: DeviceRequest, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func addDevice(_ request: DeviceRequest, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
         if let known = identity.log.certificate(of: request.device) {
             // The answer to an earlier request was lost: it is given again.
             guard known.noiseKey == request.noiseKey else { return .failure(.unknownDevice) }
@@ -55,14 +53,13 @@ extension NodeCore {
                 let log = try? identity.log.merging([checked]),
                 log.certificate(of: request.device) != nil
             else { return .failure(.unknownDevice) }
-            try renew(log, at: now, store, &effects)
-            try spreadDevices(
-                prekeys: request.prekey.map { [$0] } ?? [], at: now, store, &random, &effects)
+            try renew(log, &turn)
+            try spreadDevices(prekeys: request.prekey.map { [$0] } ?? [], &turn)
             if !request.name.isEmpty {
-                try name(request.device, request.name, at: now, store, &random, &effects)
+                try name(request.device, request.name, &turn)
             }
         }
-        guard let card = try store.value(.card, identity.person.bytes) else {
+        guard let card = try turn.store.value(.card, identity.person.bytes) else {
             return .failure(.unknownDevice)
         }
         return .success(.card(card))
@@ -76,8 +73,7 @@ extension NodeCore {
     /// - Parameter root: the key that the recovery code makes, for a device that this one may not
     ///   revoke by its own rank.
     mutating func revokeDevice(
-        _ device: DeviceID, by root: DeviceSigningKey?, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ device: DeviceID, by root: DeviceSigningKey?, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         guard let target = identity.log.certificate(of: device),
             let own = identity.log.certificate(of: identity.device)
@@ -98,53 +94,46 @@ extension NodeCore {
         else {
             return .failure(.tooManyDevices(limit: IdentityLog.operationCountMax))
         }
-        let part = try CardReader.parts(of: log.person, store).first { $0.device == device }
-        try renew(log, at: now, store, &effects)
-        try spreadDevices(ending: device, at: now, store, &random, &effects)
+        let part = try CardReader.parts(of: log.person, turn.store).first { $0.device == device }
+        try renew(log, &turn)
+        try spreadDevices(ending: device, &turn)
         if let part {
-            try tellRevocation(to: part, of: log.person, at: now, store, &random, &effects)
+            try tellRevocation(to: part, of: log.person, &turn)
         }
         return .success(.done)
     }
 
-    mutating func renameDevice(
-        _ device: DeviceID, _ text: String, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func renameDevice(_ device: DeviceID, _ text: String, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         if let refusal = Self.refusal(name: text) { return .failure(refusal) }
         guard identity.log.certificate(of: device) != nil else { return .failure(.unknownDevice) }
-        try name(device, text, at: now, store, &random, &effects)
+        try name(device, text, &turn)
         return .success(.done)
     }
 
-    private mutating func name(
-        _ device: DeviceID, _ text: String, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func name(_ device: DeviceID, _ text: String, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let ownSpace else { return }
         let draft = DeviceName(device: device, name: text).draft()
-        _ = try write([draft], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([draft], in: ownSpace, &turn)
     }
 
     /// Lets this device into the space of the person's devices, where the recovery code has made it and
     /// nobody has done so: what it set before that would be counted by nobody, and lost without a word.
-    mutating func enterOwnSpace(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let ownSpace, identity.cameBack, try mayWrite(store),
+    mutating func enterOwnSpace(_ turn: inout some Turn) throws(StoreError) {
+        guard let ownSpace, identity.cameBack, try mayWrite(turn.store),
             ownGaps[ownSpace.number] == nil,
-            let roster = try roster(of: ownSpace, store), !isListed(in: roster)
+            let roster = try roster(of: ownSpace, turn.store), !isListed(in: roster)
         else { return }
-        try spreadDevices(
-            in: [ownSpace], ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
-            &effects)
+        try spreadDevices(in: [ownSpace], ending: nil, prekeys: [], isAsked: false, &turn)
     }
 
     /// Looks soon whether every space knows the person's devices, if there are several to know.
-    mutating func watchDevices(at now: Instant, _ effects: inout [Effect]) {
+    mutating func watchDevices(_ turn: inout some Turn) {
         guard identity.log.operations.count > 2 else { return }
-        set(.devices, in: Self.devicesDelay, at: now, &effects)
+        set(.devices, in: Self.devicesDelay, &turn)
     }
 
     /// Tells every space that this person is in of devices that came or were revoked.
@@ -156,52 +145,44 @@ extension NodeCore {
     ///     into one that this device is not in yet it has written nothing.
     mutating func spreadDevices(
         ending device: DeviceID? = nil, prekeys: [PrekeyCertificate] = [], isAsked: Bool = true,
-        at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) {
-        guard try mayWrite(store) else { return }
+        guard try mayWrite(turn.store) else { return }
         try spreadDevices(
-            in: store.spaces()[...], ending: device, prekeys: prekeys, isAsked: isAsked, at: now,
-            store, &random, &effects)
+            in: turn.store.spaces()[...], ending: device, prekeys: prekeys, isAsked: isAsked, &turn)
     }
 
     /// Looks whether every space knows the person's devices, some spaces at a time.
-    mutating func lookAtDevices(
-        at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let spaces = try portion(of: &deviceWalk, store)
-        if deviceWalk > 0 { set(.devices, in: Self.walkInterval, at: now, &effects) }
-        guard try mayWrite(store) else { return }
-        try spreadDevices(
-            in: spaces, ending: nil, prekeys: [], isAsked: false, at: now, store, &random,
-            &effects)
+    mutating func lookAtDevices(_ turn: inout some Turn) throws(StoreError) {
+        let spaces = try portion(of: &deviceWalk, turn.store)
+        if deviceWalk > 0 { set(.devices, in: Self.walkInterval, &turn) }
+        guard try mayWrite(turn.store) else { return }
+        try spreadDevices(in: spaces, ending: nil, prekeys: [], isAsked: false, &turn)
     }
 
     private mutating func spreadDevices(
-        in spaces: ArraySlice<SpaceRecord>, ending device: DeviceID?,
-        prekeys: [PrekeyCertificate], isAsked: Bool, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        in spaces: ArraySlice<SpaceRecord>, ending device: DeviceID?, prekeys: [PrekeyCertificate],
+        isAsked: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
         for space in spaces {
-            guard let roster = try roster(of: space, store),
+            guard let roster = try roster(of: space, turn.store),
                 let own = roster.member(identity.person),
                 isAsked || heard.contains(space.number) || !isListed(in: roster)
             else { continue }
-            var drafts = try additions(to: own, prekeys, store)
+            var drafts = try additions(to: own, prekeys, turn.store)
             // Whom the log of a newcomer put out is out already, and still has to be cut off.
             let ended =
                 own.devices.map(\.device).filter { identity.log.certificate(of: $0) == nil }
                 + roster.uncutDevices(of: own.person).filter(identity.log.revoked.contains)
             for other in ended {
-                if try other == device ? true : isEven(in: space, store) {
-                    drafts.append(try revocation(of: other, in: space, store))
+                if try other == device ? true : isEven(in: space, turn.store) {
+                    drafts.append(try revocation(of: other, in: space, turn.store))
                 } else {
                     awaitsEvenPeer = true
                 }
             }
             guard !drafts.isEmpty else { continue }
-            try changeRoster(drafts, in: space, at: now, store, &random, &effects)
+            try changeRoster(drafts, in: space, &turn)
         }
     }
 

@@ -70,64 +70,57 @@ extension NodeCore {
     static let memberLinkCountMax = 16
 
     /// Begins to look for everyone known.
-    mutating func dialEveryone(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let cards = try store.values(.card)
+    mutating func dialEveryone(_ turn: inout some Turn) throws(StoreError) {
+        let cards = try turn.store.values(.card)
         if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
             areRelaysStale = true
         }
-        let invited = try PendingInvite.all(store).map(\.invite.person)
+        let invited = try PendingInvite.all(turn.store).map(\.invite.person)
         if !invited.isEmpty { areRelaysStale = true }
         let known = Set(cards.compactMap { PersonID($0.key) } + invited).sorted()
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.
         let own = known.firstIndex { $0 > identity.person } ?? 0
         for person in known[own...] + known[..<own] {
-            try dialDevices(of: person, at: now, store, &effects)
+            try dialDevices(of: person, &turn)
         }
     }
 
     /// Begins to look for the devices of one person, those that it is not looking for yet.
-    mutating func dialDevices(
-        of person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for target in try targets(of: person, store) {
+    mutating func dialDevices(of person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        for target in try targets(of: person, turn.store) {
             // One that was not wanted for a while waits for nothing.
             let isIdle = dialing[target.device].map {
                 !$0.isUnderway && !timers.contains(.dial(target.device))
             }
             // How it went before is not forgotten while there is a link.
             guard isIdle ?? true, !isLinked(target.device) else { continue }
-            guard try mayDial(person, store) else { return }
+            guard try mayDial(person, turn.store) else { return }
             dialing[target.device] = Dialing(person)
-            try dial(target.device, at: now, store, &effects)
+            try dial(target.device, &turn)
         }
     }
 
     /// Dials a person's devices at once, however long it was in vain before: one wants to meet them.
-    mutating func seek(
-        _ person: PersonID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for target in try targets(of: person, store)
+    mutating func seek(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        for target in try targets(of: person, turn.store)
         where dialing[target.device]?.isUnderway != true {
             dialing[target.device] = Dialing(person)
-            try dial(target.device, at: now, store, &effects)
+            try dial(target.device, &turn)
         }
     }
 
     /// Dials those devices at once that are elsewhere than they were, by a card that came: how often
     /// one was not found where it was says nothing any more.
-    mutating func follow(
-        from before: Card, to after: Card, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func follow(from before: Card, to after: Card, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         for part in after.parts where !part.addresses.isEmpty {
             let former = before.parts.first { $0.device == part.device }
             guard former?.addresses != part.addresses,
-                dialing[part.device]?.moves(at: now.monotonic) == true
+                dialing[part.device]?.moves(at: turn.now.monotonic) == true
             else { continue }
-            try dial(part.device, at: now, store, &effects)
+            try dial(part.device, &turn)
         }
     }
 
@@ -140,16 +133,14 @@ extension NodeCore {
         return try isSought(person, store)
     }
 
-    mutating func dial(
-        _ device: DeviceID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func dial(_ device: DeviceID, _ turn: inout some Turn) throws(StoreError) {
         guard !links.values.contains(where: { $0.peer.device == device && !$0.peer.isPiped }),
             let state = dialing[device], !state.isUnderway,
-            var target = try targets(of: state.person, store).first(where: {
+            var target = try targets(of: state.person, turn.store).first(where: {
                 $0.device == device
             })
         else { return }
-        if let address = nearbyAddress(of: device, at: now) {
+        if let address = nearbyAddress(of: device, at: turn.now) {
             target.addresses = [address] + target.addresses.filter { $0 != address }
         }
         nearby[device]?.isUntried = false
@@ -158,12 +149,12 @@ extension NodeCore {
             guard !target.addresses.isEmpty else { return }
             target.mailboxes = []
         }
-        guard try mayDial(state.person, store) else {
+        guard try mayDial(state.person, turn.store) else {
             dialing[device] = nil
             return
         }
         dialing[device]?.begins()
-        effects.append(.dial(target))
+        turn.emit(.dial(target))
     }
 
     func isLinked(_ device: DeviceID) -> Bool {
@@ -171,34 +162,26 @@ extension NodeCore {
     }
 
     /// Tries everyone again at once.
-    mutating func dialAgain(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func dialAgain(_ turn: inout some Turn) throws(StoreError) {
         for device in dialing.keys.sorted() {
             guard let state = dialing[device], !state.isUnderway else { continue }
             dialing[device] = Dialing(state.person)
-            try dial(device, at: now, store, &effects)
+            try dial(device, &turn)
         }
-        try dialEveryone(at: now, store, &effects)
+        try dialEveryone(&turn)
     }
 
-    mutating func dialFailed(
-        _ device: DeviceID, at now: Instant, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) {
+    mutating func dialFailed(_ device: DeviceID, _ turn: inout some Turn) {
         dialing[device]?.fails()
         forgiveIfSeen(device)
-        scheduleDial(device, at: now, &random, &effects)
+        scheduleDial(device, &turn)
     }
 
-    mutating func scheduleDial(
-        _ device: DeviceID, at now: Instant, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) {
+    mutating func scheduleDial(_ device: DeviceID, _ turn: inout some Turn) {
         guard var state = dialing[device] else { return }
         state.wasLost()
         dialing[device] = state
-        set(.dial(device), in: state.delay(using: &random), at: now, &effects)
+        set(.dial(device), in: state.delay(using: &turn.random), &turn)
     }
 
     /// Whether one waits for a word of this person.

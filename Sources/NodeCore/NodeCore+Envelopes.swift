@@ -21,16 +21,15 @@ extension NodeCore {
     /// Opens envelopes of a drop in their turn, and keeps the chains as they are then.
     mutating func openEnvelopes(
         _ entries: [RelayEntry], in mailbox: MailboxID, of number: SpaceNumber,
-        _ epoch: OperationID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ epoch: OperationID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard var drop = try drop(mailbox, of: number, epoch, store) else { return }
+        guard var drop = try drop(mailbox, of: number, epoch, turn.store) else { return }
         for entry in entries {
-            try open(entry.envelope, in: &drop, at: now, store, &random, &effects)
+            try open(entry.envelope, in: &drop, &turn)
         }
         for device in drop.moved.sorted() {
             guard let chain = drop.chains[device] else { continue }
-            try keep(chain, of: device, in: epoch, of: drop.space, store)
+            try keep(chain, of: device, in: epoch, of: drop.space, turn.store)
         }
     }
 
@@ -45,42 +44,41 @@ extension NodeCore {
             place: EnvelopePlace(space: space.id, epoch: epoch, mailbox: mailbox), keys: keys)
     }
 
-    private mutating func open(
-        _ bytes: [UInt8], in drop: inout OpenDrop, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func open(_ bytes: [UInt8], in drop: inout OpenDrop, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         let number = drop.space.number
         // What was opened before may have said that this device is out.
-        guard try belongs(to: drop.space, store) else { return }
+        guard try belongs(to: drop.space, turn.store) else { return }
         let envelope: Envelope
         do throws(EnvelopeRejection) {
             envelope = try Envelope(bytes, at: drop.place, keys: drop.keys)
         } catch {
-            return try count(.envelope, store)
+            return try count(.envelope, turn.store)
         }
         let devices = judges[number]?.graph.devicesEver ?? []
         for device in devices where device.prefix == envelope.sender {
-            guard var chain = try chain(of: device, in: &drop, store) else {
-                try miss(number, heldBy: device, at: now, store, &effects)
+            guard var chain = try chain(of: device, in: &drop, turn.store) else {
+                try miss(number, heldBy: device, &turn)
                 continue
             }
             // What is not opened now is asked for, as what can be opened no more.
-            guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: now.monotonic)
+            guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
             else {
-                try count(.envelope, store)
-                try miss(number, heldBy: device, at: now, store, &effects)
+                try count(.envelope, turn.store)
+                try miss(number, heldBy: device, &turn)
                 continue
             }
             let content: [UInt8]
             do throws(EnvelopeRejection) {
-                content = try envelope.open(from: device, chain: &chain, now: now.wall)
+                content = try envelope.open(from: device, chain: &chain, now: turn.now.wall)
             } catch {
                 switch error {
                 // One's own, or one that was read before.
                 case .chain where device == identity.device: return
-                case .chain: try miss(number, heldBy: device, at: now, store, &effects)
+                case .chain: try miss(number, heldBy: device, &turn)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
-                    try count(.envelope, store)
+                    try count(.envelope, turn.store)
                 }
                 continue
             }
@@ -88,8 +86,7 @@ extension NodeCore {
             drop.moved.insert(device)
             guard let person = judges[number]?.roster.person(of: device) else { return }
             return try unpack(
-                content, by: Bringer(person: person, device: device), of: drop.space, at: now,
-                store, &random, &effects)
+                content, by: Bringer(person: person, device: device), of: drop.space, &turn)
         }
     }
 
@@ -105,12 +102,10 @@ extension NodeCore {
     /// Opens the newest envelopes of a drop before those that came earlier, and takes of them what
     /// people write. Chains are copies that nobody keeps.
     mutating func openAhead(
-        _ entries: [RelayEntry], in mailbox: MailboxID, on relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ entries: [RelayEntry], in mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard case .drop(let number, let epoch) = lines[relay]?.mailboxes[mailbox]?.use,
-            var drop = try drop(mailbox, of: number, epoch, store)
+            var drop = try drop(mailbox, of: number, epoch, turn.store)
         else { return }
         for entry in entries.sorted(by: { $0.counter < $1.counter }) {
             // In its turn it is opened again, and counted where it cannot be.
@@ -119,10 +114,10 @@ extension NodeCore {
                     $0.prefix == envelope.sender
                 }), device != identity.device,
                 let person = judges[number]?.roster.person(of: device),
-                var chain = try chain(of: device, in: &drop, store),
-                letters.mayWalk(envelope.steps(ahead: chain), of: device, at: now.monotonic),
+                var chain = try chain(of: device, in: &drop, turn.store),
+                letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic),
                 // As above.
-                let content = try? envelope.open(from: device, chain: &chain, now: now.wall)
+                let content = try? envelope.open(from: device, chain: &chain, now: turn.now.wall)
             else { continue }
             drop.chains[device] = chain
             var bringer = Bringer(person: person, device: device)
@@ -134,77 +129,72 @@ extension NodeCore {
                 // Control hangs on all that came before.
                 operations.runs.removeAll { $0.lane == .control }
                 guard !operations.runs.isEmpty else { continue }
-                try ingest(operations, by: bringer, at: now, store, &random, &effects)
+                try ingest(operations, by: bringer, &turn)
             }
         }
     }
 
     /// Takes the frames of an envelope in their turn.
     private mutating func unpack(
-        _ content: [UInt8], by peer: Bringer, of space: SpaceRecord, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ content: [UInt8], by peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard var frames = ParcelReader(content) else { return try count(.envelope, store) }
+        guard var frames = ParcelReader(content) else { return try count(.envelope, turn.store) }
         // Who writes here has taken the conversation in, and with it this person.
         if space.kind == .direct, peer.person != identity.person {
-            try confirm(peer.person, at: now, store, &random, &effects)
+            try confirm(peer.person, &turn)
         }
         while let frame = frames.next() {
             switch frame {
             case .operations(let operations) where operations.space == space.id:
-                try ingest(operations, by: peer, at: now, store, &random, &effects)
+                try ingest(operations, by: peer, &turn)
             case .acknowledge(let said) where said.space == space.id:
-                try acknowledged(said, of: space, by: peer.device, store, &effects)
+                try acknowledged(said, of: space, by: peer.device, &turn)
             case .introduce(let introduction):
-                try takeCard(
-                    introduction.card, of: peer, in: space, at: now, store, &random, &effects)
+                try takeCard(introduction.card, of: peer, in: space, &turn)
             case .frontier(let frontier) where frontier.space == space.id:
-                try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
-            default: try count(.envelope, store)
+                try heardTips(frontier, of: space, by: peer.device, &turn)
+            default: try count(.envelope, turn.store)
             }
         }
-        if !frames.isWhole { try count(.envelope, store) }
+        if !frames.isWhole { try count(.envelope, turn.store) }
     }
 
     /// A device says what it holds on its disk of this device's logs.
     func acknowledged(
-        _ said: Acknowledgement, of space: SpaceRecord, by device: DeviceID, _ store: some Store,
-        _ effects: inout [Effect]
+        _ said: Acknowledgement, of space: SpaceRecord, by device: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
         guard device != identity.device else { return }
         for entry in said.entries {
-            guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
+            guard let log = try turn.store.log(entry.tag, in: space.number),
+                entry.sequence < log.end
             else { continue }
-            try store.acknowledge(
+            try turn.store.acknowledge(
                 entry.tag, through: entry.sequence, by: device, in: space.number)
         }
-        effects.append(.changed([.receipts(space.number)]))
+        turn.emit(.changed([.receipts(space.number)]))
     }
 
     /// A device says how far it is with a space.
     mutating func heardTips(
-        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard device != identity.device, try roster(of: space, store)?.contains(device) == true
+        guard device != identity.device, try roster(of: space, turn.store)?.contains(device) == true
         else { return }
-        try compareOwn(frontier, of: space, by: device, at: now, store, &effects)
-        try missTips(frontier, of: space, by: device, at: now, store, &effects)
+        try compareOwn(frontier, of: space, by: device, &turn)
+        try missTips(frontier, of: space, by: device, &turn)
     }
 
     /// What a device has of a space that is not here is missing.
     mutating func missTips(
-        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ frontier: Frontier, of space: SpaceRecord, by device: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
         var ends: [LogTag: UInt64] = [:]
         for entry in frontier.entries {
-            let log = try store.agreedLog(entry.tag, in: space.number)
+            let log = try turn.store.agreedLog(entry.tag, in: space.number)
             guard entry.sequence >= log?.end ?? 0, log?.endsAtBound != true else { continue }
             ends[entry.tag] = entry.sequence + 1
         }
         guard !ends.isEmpty else { return }
-        try miss(space.number, heldBy: device, ends, at: now, store, &effects)
+        try miss(space.number, heldBy: device, upTo: ends, &turn)
     }
 }

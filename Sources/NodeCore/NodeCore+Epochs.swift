@@ -19,46 +19,43 @@ extension NodeCore {
 
     /// Makes an epoch for the roster of now, in the transaction at hand.
     @discardableResult
-    mutating func mint(
-        in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        try prepare(space, store)
+    mutating func mint(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) -> Bool {
+        try prepare(space, turn.store)
         guard ownGaps[space.number] == nil, let roster = judges[space.number]?.roster,
-            belongs(to: roster), try mayWrite(store)
+            belongs(to: roster), try mayWrite(turn.store)
         else { return false }
         let recipients = judges[space.number]?.leaves(besides: identity.device) ?? []
         guard recipients.count < Limits.deviceCountMax else { return false }
-        let hedge = try hedge(store, &random)
+        let hedge = try hedge(&turn)
         let (device, id) = (identity.device, space.id)
         var minted: MintedEpoch?
-        let applied = try writeControl(.epoch, in: space, at: now, store, &effects) { next in
+        let applied = try writeControl(.epoch, in: space, &turn) { next, turn in
             let place = EpochPlace(
                 space: id, author: device, sequence: next.sequence, previous: next.previous,
                 dependencies: next.dependencies)
             // A leaf that nothing can be sealed to is none for anybody, so there is none here.
             minted = try? EpochBody.mint(
                 at: place, roster: roster.digest, recipients: recipients, hedge: hedge,
-                using: &random)
+                using: &turn.random)
             return minted?.body.bytes
         }
         guard let minted, let operation = applied.last?.operation else { return false }
-        try store.setSecret(
-            TimedLeaf(minted.leaf, time: now.wall).secret, .leaf, minted.leaf.publicKey.bytes,
+        try turn.store.setSecret(
+            TimedLeaf(minted.leaf, time: turn.now.wall).secret, .leaf, minted.leaf.publicKey.bytes,
             in: space.number)
-        try keep(minted.seed, of: operation.id, in: space, at: now, store)
+        try keep(minted.seed, of: operation.id, in: space, at: turn.now, turn.store)
         epochs[space.number, default: EpochProgress()].isStale = true
         epochs[space.number]?.outworn = nil
         return true
     }
 
     /// Writes one operation of lane 0 whose payload depends on its place.
-    mutating func writeControl(
-        _ kind: OperationKind, in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect], payload: (NextPlace) -> [UInt8]?
+    mutating func writeControl<T: Turn>(
+        _ kind: OperationKind, in space: SpaceRecord, _ turn: inout T,
+        payload: (NextPlace, inout T) -> [UInt8]?
     ) throws(StoreError) -> [AppliedOperation] {
-        try write(in: space, at: now, store, &effects) { author throws(StoreError) in
-            try author.append(kind, to: store, payload: payload)
+        try write(in: space, &turn) { author, turn throws(StoreError) in
+            try author.append(kind, to: turn.store) { payload($0, &turn) }
         }
     }
 
@@ -74,12 +71,10 @@ extension NodeCore {
     }
 
     /// A secret of this device alone that is mixed into every seed.
-    private func hedge(
-        _ store: some Store, _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> Secret {
-        if let hedge = try store.secret(.hedge, [], in: nil) { return hedge }
-        let hedge = Secret.random(using: &random)
-        try store.setSecret(hedge, .hedge, [], in: nil)
+    private func hedge(_ turn: inout some Turn) throws(StoreError) -> Secret {
+        if let hedge = try turn.store.secret(.hedge, [], in: nil) { return hedge }
+        let hedge = Secret.random(using: &turn.random)
+        try turn.store.setSecret(hedge, .hedge, [], in: nil)
         return hedge
     }
 
@@ -108,10 +103,9 @@ extension NodeCore {
     ///
     /// - Parameter isDeclining: whether they are opened to tell those who are in that one goes.
     mutating func openEpochs(
-        in space: SpaceRecord, isDeclining: Bool = false, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        in space: SpaceRecord, isDeclining: Bool = false, _ turn: inout some Turn
     ) throws(StoreError) {
-        try prepare(space, store)
+        try prepare(space, turn.store)
         guard let judge = judges[space.number],
             belongs(to: judge.roster) || isDeclining && isListed(in: judge.roster)
         else { return }
@@ -121,17 +115,17 @@ extension NodeCore {
         let all = judge.graph.epochs
         let start = progress.start(in: all)
         let fresh = all[start...].filter { $0.isSound && $0.author != identity.device }
-        var opened = fresh.isEmpty ? [:] : try keptEpochs(in: space, store)
+        var opened = fresh.isEmpty ? [:] : try keptEpochs(in: space, turn.store)
         for epoch in fresh {
-            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, judge, at: now),
+            guard opened[epoch.id] == nil, !isSuperseded(epoch, opened, judge, at: turn.now),
                 // After a clock ran ahead it would be opened with steps that were used.
-                try store.value(.droppedEpoch, space.number.key + epoch.id.bytes) == nil
+                try turn.store.value(.droppedEpoch, space.number.key + epoch.id.bytes) == nil
             else { continue }
-            switch try open(epoch, in: space, store) {
+            switch try open(epoch, in: space, turn.store) {
             case .seed(let seed):
-                try keep(seed, of: epoch.id, in: space, at: now, store)
-                opened[epoch.id] = now.wall
-                try dropSeeds(of: epoch.author, all, in: space, store)
+                try keep(seed, of: epoch.id, in: space, at: turn.now, turn.store)
+                opened[epoch.id] = turn.now.wall
+                try dropSeeds(of: epoch.author, all, in: space, turn.store)
             case .unopenable: progress.unopenable[epoch.id] = epoch.author
             case .payloadLost: continue
             }
@@ -139,12 +133,13 @@ extension NodeCore {
         progress.end(in: all)
         // It may have been dropped while another roster held.
         if let best = judge.graph.newest(of: fitting(judge)), best.author != identity.device,
-            try store.secret(.epochKeys, best.id.bytes, in: space.number) == nil
+            try turn.store.secret(.epochKeys, best.id.bytes, in: space.number) == nil
         {
             progress.unopenable[best.id] = best.author
         }
-        if progress.unopenable.keys.contains(where: { mayFault($0, judge, progress, at: now) }) {
-            set(.epoch(space.number), in: Self.mintDelayMax, at: now, &effects)
+        if progress.unopenable.keys.contains(where: { mayFault($0, judge, progress, at: turn.now) })
+        {
+            set(.epoch(space.number), in: Self.mintDelayMax, &turn)
         }
     }
 
@@ -302,40 +297,35 @@ extension NodeCore {
     /// Sees to it that there is an epoch when this device writes: after a while, for somebody else
     /// may make it first.
     mutating func considerEpoch(
-        after applied: [AppliedOperation], in space: SpaceRecord, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        after applied: [AppliedOperation], in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let log = applied.last(where: { $0.log.lane == .content })?.log else { return }
-        let current = try currentEpoch(of: space, in: store)
+        let current = try currentEpoch(of: space, in: turn.store)
         if let current {
-            guard try isSpent(current, in: space, ownEnd: log.end, at: now, store) else {
+            guard try isSpent(current, in: space, ownEnd: log.end, at: turn.now, turn.store) else {
                 return
             }
             epochs[space.number, default: EpochProgress()].outworn = current.id
         }
-        set(.epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
+        set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
     }
 
     /// Says what cannot be opened, and makes an epoch where there is none for the roster of now.
-    mutating func mintIfNeeded(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let space = try store.space(number), try belongs(to: space, store),
-            ownGaps[number] == nil, try mayWrite(store)
+    mutating func mintIfNeeded(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+        guard let space = try turn.store.space(number), try belongs(to: space, turn.store),
+            ownGaps[number] == nil, try mayWrite(turn.store)
         else { return }
-        try writeFaults(in: space, at: now, store, &effects)
-        let current = try currentEpoch(of: space, in: store)
+        try writeFaults(in: space, &turn)
+        let current = try currentEpoch(of: space, in: turn.store)
         guard current == nil || current?.id == epochs[number]?.outworn,
             let roster = judges[number]?.roster.digest
         else { return }
-        let wait = epochs[number]?.wait(for: roster, at: now.monotonic) ?? 0
-        guard wait == 0 else { return set(.epoch(number), in: wait, at: now, &effects) }
-        guard try mint(in: space, at: now, store, &random, &effects) else { return }
-        let made = try currentEpoch(of: space, in: store)
+        let wait = epochs[number]?.wait(for: roster, at: turn.now.monotonic) ?? 0
+        guard wait == 0 else { return set(.epoch(number), in: wait, &turn) }
+        guard try mint(in: space, &turn) else { return }
+        let made = try currentEpoch(of: space, in: turn.store)
         epochs[number]?.minted(
-            for: roster, isUsed: made != nil && made?.id != current?.id, at: now.monotonic)
+            for: roster, isUsed: made != nil && made?.id != current?.id, at: turn.now.monotonic)
     }
 
     // MARK: Faults
@@ -353,17 +343,15 @@ extension NodeCore {
         return progress.faultedAt[author].map { now.monotonic >= $0 + Self.faultInterval } ?? true
     }
 
-    mutating func writeFaults(
-        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func writeFaults(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         guard heard.contains(space.number) else { return }
         for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
             guard let judge = judges[space.number], let progress = epochs[space.number],
-                mayFault(epoch, judge, progress, at: now)
+                mayFault(epoch, judge, progress, at: turn.now)
             else { continue }
-            _ = try writeControl(.fault, in: space, at: now, store, &effects) { _ in epoch.bytes }
+            _ = try writeControl(.fault, in: space, &turn) { _, _ in epoch.bytes }
             if let author = progress.unopenable[epoch] {
-                epochs[space.number]?.faultedAt[author] = now.monotonic
+                epochs[space.number]?.faultedAt[author] = turn.now.monotonic
             }
             epochs[space.number]?.isStale = true
         }

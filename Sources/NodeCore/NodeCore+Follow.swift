@@ -8,69 +8,66 @@ import ParleyWire
 /// whose, and who is talked to.
 extension NodeCore {
     /// Resolves what came in lane 0, and lets everything follow that hangs on it.
-    mutating func follow(
-        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try prepare(space, store)
-        let isVouchedFor = try vouch(in: space, store)
-        if try foundAwaitedLog(in: space, store) || isVouchedFor {
-            return try judgeAnew(space, at: now, store, &effects)
+    mutating func follow(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
+        try prepare(space, turn.store)
+        let isVouchedFor = try vouch(in: space, turn.store)
+        if try foundAwaitedLog(in: space, turn.store) || isVouchedFor {
+            return try judgeAnew(space, &turn)
         }
         guard let former = judges[space.number]?.refresh() else { return }
-        try follow(space, from: former, at: now, store, &effects)
+        try follow(space, from: former, &turn)
     }
 
     /// Judges all of a space again: of a forked log of lane 0 another part counts than before, or
     /// something had been applied without one.
-    mutating func judgeAnew(
-        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func judgeAnew(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         let former = judges.removeValue(forKey: space.number)?.roster
-        try prepare(space, store)
-        try noteNamings(in: space, instead: nil, store)
+        try prepare(space, turn.store)
+        try noteNamings(in: space, instead: nil, turn.store)
         guard let former, let judge = judges[space.number] else { return }
-        try ViewWalk.again(through: space, judge, store)
+        try ViewWalk.again(through: space, judge, turn.store)
         // What is named of lane 0 at or above where it counts stands for the last that does: whose clocks
         // somebody had seen follows from that.
-        _ = try placeAnew(space, store)
-        try follow(space, from: former, at: now, store, &effects)
+        _ = try placeAnew(space, turn.store)
+        try follow(space, from: former, &turn)
     }
 
     /// Lets a roster count that has taken the place of another.
-    mutating func follow(
-        _ space: SpaceRecord, from former: Roster, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func follow(_ space: SpaceRecord, from former: Roster, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let roster = judges[space.number]?.roster else { return }
-        try noteNamings(in: space, instead: former, store)
-        let hasBegun = try begin(space, by: roster, instead: former, store)
-        let isMoved = try learnFormerViews(in: space, store) || hasBegun
-        let isBounded = try bound(space, by: roster, store)
-        let chosen = try Self.chooseBranches(in: space, store)
-        let isOwned = try store.logs(in: space.number).contains {
+        try noteNamings(in: space, instead: former, turn.store)
+        let hasBegun = try begin(space, by: roster, instead: former, turn.store)
+        let isMoved = try learnFormerViews(in: space, turn.store) || hasBegun
+        let isBounded = try bound(space, by: roster, turn.store)
+        let chosen = try Self.chooseBranches(in: space, turn.store)
+        let isOwned = try turn.store.logs(in: space.number).contains {
             former.person(of: $0.device) != roster.person(of: $0.device)
                 && ($0.lane != .control || former.person(of: $0.device) != nil)
         }
-        if isMoved || isBounded || isOwned || !chosen.isEmpty { _ = try placeAnew(space, store) }
-        try refold(space, store, &effects)
-        try share(space, store, &effects)
+        if isMoved || isBounded || isOwned || !chosen.isEmpty {
+            _ = try placeAnew(space, turn.store)
+        }
+        try refold(space, &turn)
+        try share(space, &turn)
         if !chosen.isEmpty {
-            try grew(chosen, in: space, isOwn: false, from: nil, at: now, store, &effects)
+            try grew(chosen, in: space, isOwn: false, from: nil, &turn)
         }
         let hasCome = !former.takesPart(identity.person)
         if roster.takesPart(identity.person) {
             for member in roster.participants where hasCome || !former.takesPart(member.person) {
-                try dialDevices(of: member.person, at: now, store, &effects)
+                try dialDevices(of: member.person, &turn)
             }
         }
         for member in former.members where roster.member(member.person) == nil {
             desk.departed.append(Departed(person: member.person, space: space.id))
         }
-        try learnCards(of: roster, instead: former, in: space, at: now, store, &effects)
+        try learnCards(of: roster, instead: former, in: space, &turn)
         // Where this device is let in again, what it once wrote there is waited for.
-        try finishRejoin(store)
-        effects.append(.changed([.membership(space.number), .conversation(space.number)]))
-        effects.append(.linksChanged)
+        try finishRejoin(turn.store)
+        turn.emit(.changed([.membership(space.number), .conversation(space.number)]))
+        turn.emit(.linksChanged)
     }
 
     /// Sets how far logs count, and says whether any counts otherwise than before. Of lane 0 all does, but for those whom only a branch let in that
@@ -170,17 +167,15 @@ extension NodeCore {
     // MARK: What passes on links
 
     /// Gives every link what its peer may have of a space, no more.
-    mutating func share(
-        _ space: SpaceRecord, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func share(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() where links[id]?.session != nil {
             guard let peer = links[id]?.peer else { continue }
-            let scope = try scope(of: space, with: peer, store)
-            if try links[id]?.session?.share(space, scope, store: store) == true {
+            let scope = try scope(of: space, with: peer, turn.store)
+            if try links[id]?.session?.share(space, scope, store: turn.store) == true {
                 try links[id]?.session?.assumeMissing(
-                    space.number, isOffer: false, store: store)
+                    space.number, isOffer: false, store: turn.store)
                 // Whoever came in by the recovery code is about to end the devices that are lost.
-                try tellBranches(of: space, on: id, store, &effects)
+                try tellBranches(of: space, on: id, &turn)
             }
         }
     }

@@ -8,15 +8,16 @@ import ParleyWire
 /// Deleting a conversation on this device. Others keep theirs.
 /// Source: `Protocol/08-roster.md`, "Deleting".
 extension NodeCore {
-    mutating func deleteConversation(
-        _ id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        if let refusal = try refusal(deleting: space, store) { return .failure(refusal) }
+    mutating func deleteConversation(_ id: SpaceID, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        if let refusal = try refusal(deleting: space, turn.store) { return .failure(refusal) }
         let said = deletion(of: space)
-        try remove(space, at: now, store, &effects)
-        try keep(said, at: now, store, &random, &effects)
+        try remove(space, &turn)
+        try keep(said, &turn)
         return .success(.done)
     }
 
@@ -58,37 +59,35 @@ extension NodeCore {
     }
 
     /// Removes all of a space but where the own logs ended, and others' with what was said there.
-    mutating func remove(
-        _ space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for log in try store.logs(in: space.number)
+    mutating func remove(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
+        for log in try turn.store.logs(in: space.number)
         where log.device == identity.device && log.end > 0 {
             let place = log.lane.carriesAuthority ? log.lastPlaceHeld : nil
             var former = FormerLog(log)
             former.author = try place.map { place throws(StoreError) in
-                FormerLog.Author(try viewed(place, of: log, store))
+                FormerLog.Author(try viewed(place, of: log, turn.store))
             }
-            try store.setValue(former.bytes, .formerLog, log.id.bytes)
+            try turn.store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
-        for log in try store.agreedLogs(in: space.number)
+        for log in try turn.store.agreedLogs(in: space.number)
         where log.device != identity.device && [.content, .notes].contains(log.lane) {
             guard let place = log.lastPlaceHeld else { continue }
-            let former = FormerLog(try viewed(place, of: log, store))
-            try store.setValue(former.bytes, .formerLog, log.id.bytes)
+            let former = FormerLog(try viewed(place, of: log, turn.store))
+            try turn.store.setValue(former.bytes, .formerLog, log.id.bytes)
         }
         for purpose in SecretPurpose.allCases {
-            for (name, _) in try store.secrets(purpose, in: space.number) {
-                try store.setSecret(nil, purpose, name, in: space.number)
+            for (name, _) in try turn.store.secrets(purpose, in: space.number) {
+                try turn.store.setSecret(nil, purpose, name, in: space.number)
             }
         }
-        try removeValues(of: space, store)
-        try store.removeSpace(space.number)
-        forget(space, at: now, &effects)
-        hasMissingBodies = try !store.values(.missingBody).isEmpty
-        effects.append(.commitFully)
-        effects.append(.forgetKeys)
-        effects.append(.changed([.conversation(space.number), .invitation(space.id)]))
-        effects.append(.linksChanged)
+        try removeValues(of: space, turn.store)
+        try turn.store.removeSpace(space.number)
+        forget(space, &turn)
+        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
+        turn.emit(.commitFully)
+        turn.emit(.forgetKeys)
+        turn.emit(.changed([.conversation(space.number), .invitation(space.id)]))
+        turn.emit(.linksChanged)
     }
 
     /// What the node's own tables say of a space.
@@ -110,7 +109,7 @@ extension NodeCore {
     }
 
     /// What is in flight of a space.
-    private mutating func forget(_ space: SpaceRecord, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func forget(_ space: SpaceRecord, _ turn: inout some Turn) {
         let number = space.number
         judges[number] = nil
         awaited[number] = nil
@@ -169,17 +168,18 @@ extension NodeCore {
 
     /// Forgets what another own device has brought of groups that were deleted. Whoever has more of
     /// one keeps it: deleting is of one device.
-    mutating func forgetDeleted(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func forgetDeleted(_ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
-        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: store) {
-            guard let id = SpaceID(said.topic), let space = try store.space(id) else { continue }
-            try prepare(space, store)
-            guard try isDeleted(space, store), try holdsControlOfOthersAlone(space, store) else {
+        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: turn.store) {
+            guard let id = SpaceID(said.topic), let space = try turn.store.space(id) else {
                 continue
             }
-            try remove(space, at: now, store, &effects)
+            try prepare(space, turn.store)
+            guard try isDeleted(space, turn.store), try holdsControlOfOthersAlone(space, turn.store)
+            else {
+                continue
+            }
+            try remove(space, &turn)
         }
     }
 
@@ -206,18 +206,15 @@ extension NodeCore {
 
     /// Takes back that conversations of two were deleted which are here again and whose other person is
     /// a contact: else a later device would not take them in once that person is none.
-    mutating func noteReturns(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let ownSpace, try mayWrite(store) else { return }
-        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: store) {
-            guard let id = SpaceID(said.topic), let space = try store.space(id),
-                space.kind == .direct, let roster = try roster(of: space, store),
-                try isAmongContacts(roster, store)
+    mutating func noteReturns(_ turn: inout some Turn) throws(StoreError) {
+        guard let ownSpace, try mayWrite(turn.store) else { return }
+        for said in try Overview.preferences(.deleted, ownSpace: ownSpace.number, in: turn.store) {
+            guard let id = SpaceID(said.topic), let space = try turn.store.space(id),
+                space.kind == .direct, let roster = try roster(of: space, turn.store),
+                try isAmongContacts(roster, turn.store)
             else { continue }
             let word = Preference(.deleted, about: id.bytes, [])
-            try keep(word, at: now, store, &random, &effects)
+            try keep(word, &turn)
         }
     }
 

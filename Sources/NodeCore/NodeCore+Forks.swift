@@ -19,90 +19,88 @@ extension NodeCore {
     /// A signature shows that the peer's branch of a log is another: where do they part?
     mutating func suspectFork(
         of log: LogRecord, at place: UInt64, through last: UInt64, on id: LinkID,
-        _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) {
         let outputs =
             links[id]?.session?.suspectFork(of: log, differsAt: place, heldThrough: last) ?? []
-        send(outputs, on: id, &effects)
+        send(outputs, on: id, &turn)
     }
 
     /// Looks for causes that name another operation than the one held at that place: whoever wrote
     /// that has seen another branch, or invents one. Where that costs a look at the store, it is done
     /// for control and for what comes in small numbers alone: tips show the rest.
     mutating func suspectForks(
-        namedBy run: VerifiedRun, in space: SpaceRecord, on id: LinkID, _ store: some Store,
-        _ effects: inout [Effect]
+        namedBy run: VerifiedRun, in space: SpaceRecord, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
         let isThorough = run.lane == .control || run.operations.count <= Self.liveCountMax
         for operation in run.operations {
             let header = operation.operation.header
             for cause in header.dependencies + header.references {
-                guard let log = try store.log(cause.tag, in: space.number), log.bound == nil,
+                guard let log = try turn.store.log(cause.tag, in: space.number), log.bound == nil,
                     cause.sequence < log.end
                 else { continue }
                 let isTip = cause.sequence + 1 == log.end
                 guard isTip || isThorough else { continue }
                 let held =
-                    isTip ? log.tip : try store.operation(at: cause.sequence, in: log.number)?.id
+                    isTip
+                    ? log.tip : try turn.store.operation(at: cause.sequence, in: log.number)?.id
                 guard let held, held.check != cause.check else { continue }
                 let outputs =
                     links[id]?.session?.suspectFork(
                         of: log, differsAt: cause.sequence, heldThrough: cause.sequence,
                         isHearsay: true) ?? []
-                send(outputs, on: id, &effects)
+                send(outputs, on: id, &turn)
             }
         }
     }
 
     /// A proof came, or was put together from what somebody brought.
-    mutating func learned(
-        _ proof: ForkProof, by peer: Bringer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let space = try store.space(proof.space),
-            let roster = try roster(of: space, store), roster.contains(peer.device),
+    mutating func learned(_ proof: ForkProof, by peer: Bringer, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let space = try turn.store.space(proof.space),
+            let roster = try roster(of: space, turn.store), roster.contains(peer.device),
             roster.person(of: proof.left.device) != nil
         else { return }
         let name = OperationHash.log(
             space: space.id, device: proof.left.device, lane: proof.left.lane)
-        let known = try store.log(LogTag(name), in: space.number)
-        if let known, known.id != name { return try count(.collidingLog, store) }
+        let known = try turn.store.log(LogTag(name), in: space.number)
+        if let known, known.id != name { return try count(.collidingLog, turn.store) }
         // Known costs nothing: it comes once from every peer.
         if let fork = known?.proven, fork.sequence <= proof.left.first { return }
         guard let evidence = ForkEvidence(proof) else {
-            guard let id = peer.link else { return try count(.unprovenOperations, store) }
-            return try breach(.unproven, .unprovenOperations, on: id, store, &effects)
+            guard let id = peer.link else { return try count(.unprovenOperations, turn.store) }
+            return try breach(.unproven, .unprovenOperations, on: id, &turn)
         }
         let log =
             if let known {
                 known
             } else {
-                try store.addLog(
+                try turn.store.addLog(
                     name, device: proof.left.device, lane: proof.left.lane, in: space.number)
             }
-        if let place = try difference(of: log, from: evidence, store) {
+        if let place = try difference(of: log, from: evidence, turn.store) {
             // A third branch, which parts lower: what proves that is still to be asked for.
             guard let id = peer.link else { return }
-            return suspectFork(
-                of: log, at: place, through: evidence.sequence - 1, on: id, &effects)
+            return suspectFork(of: log, at: place, through: evidence.sequence - 1, on: id, &turn)
         }
-        try store.addFork(evidence, in: log.number)
-        try count(.forkedLog, store)
-        effects.append(.linksChanged)
-        try learnedMore(of: space.number, at: now, store, &effects)
-        _ = try Self.chooseBranches(in: space, among: [log.tag], store)
-        try spread(evidence, in: space, store, &effects)
+        try turn.store.addFork(evidence, in: log.number)
+        try count(.forkedLog, turn.store)
+        turn.emit(.linksChanged)
+        try learnedMore(of: space.number, &turn)
+        _ = try Self.chooseBranches(in: space, among: [log.tag], turn.store)
+        try spread(evidence, in: space, &turn)
         if !peer.hasToldAll {
-            try tellAbsent(evidence, in: space, roster, at: now, store, &random, &effects)
+            try tellAbsent(evidence, in: space, roster, &turn)
         }
         if log.lane == .control {
             // What stands above is in no past any more: everything that hung on it is judged anew.
-            try judgeAnew(space, at: now, store, &effects)
-        } else if try placeAnew(space, store) || log.limit != nil {
+            try judgeAnew(space, &turn)
+        } else if try placeAnew(space, turn.store) || log.limit != nil {
             // Of who is out nothing counts above it, and it was shown until now.
-            try refold(space, store, &effects)
+            try refold(space, &turn)
         }
-        try admit(in: space, from: peer.link, at: now, store, &effects)
+        try admit(in: space, from: peer.link, &turn)
     }
 
     /// The place below a fork where this node holds another history than both branches, or nil.
@@ -165,22 +163,19 @@ extension NodeCore {
 
     /// Tells every linked member; to who knows it already it costs a frame and nothing more.
     private mutating func spread(
-        _ evidence: ForkEvidence, in space: SpaceRecord, _ store: some Store,
-        _ effects: inout [Effect]
+        _ evidence: ForkEvidence, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         let bytes = Frame.fork(evidence.proof).encoded()
         for id in links.keys.sorted() where links[id]?.session?.shares(space.number) == true {
             links[id]?.session?.provedMore(in: space.number)
-            effects.append(.send(id, bytes))
-            try tellBranches(of: space, on: id, store, &effects)
+            turn.emit(.send(id, bytes))
+            try tellBranches(of: space, on: id, &turn)
         }
     }
 
     /// Tells by letter those members who are not linked.
     private mutating func tellAbsent(
-        _ evidence: ForkEvidence, in space: SpaceRecord, _ roster: Roster, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ evidence: ForkEvidence, in space: SpaceRecord, _ roster: Roster, _ turn: inout some Turn
     ) throws(StoreError) {
         let linked = devicesLinked(in: space.number)
         let absent = roster.participatingDevices.map(\.device).filter {
@@ -189,8 +184,7 @@ extension NodeCore {
         guard absent.count <= Self.toldLogCountMax else { return }
         for device in absent {
             guard let person = roster.person(of: device) else { continue }
-            _ = try send(
-                [.fork(evidence.proof)], to: device, of: person, at: now, store, &random, &effects)
+            _ = try send([.fork(evidence.proof)], to: device, of: person, &turn)
         }
     }
 
@@ -202,15 +196,13 @@ extension NodeCore {
 
     /// Tells a peer what is proven of the logs of spaces whose lane 0 it holds by now: before, it
     /// could not have placed it.
-    mutating func tellForks(
-        to id: LinkID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tellForks(to id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let spaces = links[id]?.session?.takeOwedForks(), !spaces.isEmpty else { return }
-        for evidence in try store.forks() {
-            guard let space = try store.space(evidence.proof.space),
+        for evidence in try turn.store.forks() {
+            guard let space = try turn.store.space(evidence.proof.space),
                 spaces.contains(space.number)
             else { continue }
-            effects.append(.send(id, Frame.fork(evidence.proof).encoded()))
+            turn.emit(.send(id, Frame.fork(evidence.proof).encoded()))
         }
     }
 }

@@ -9,21 +9,20 @@ import ParleyWire
 /// learn of it, they end with the same devices. Source: `Protocol/05-identity.md`, "Identity log".
 extension NodeCore {
     /// Takes in what somebody shows of a person's devices. What is known already costs nothing.
-    mutating func learn(
-        _ operations: [[UInt8]], of person: PersonID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func learn(_ operations: [[UInt8]], of person: PersonID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         let isOwn = person == identity.person
-        let card = try CardReader.kept(of: person, store)
+        let card = try CardReader.kept(of: person, turn.store)
         let known = isOwn ? identity.operations : card?.identity ?? []
         let fresh = Set(operations).subtracting(known)
         // Of a person without a card nothing is kept: they are no one's contact.
         guard !fresh.isEmpty, isOwn || card != nil else { return }
         guard let log = merged(known, operations), log.person == person else {
-            return try count(.identity, store)
+            return try count(.identity, turn.store)
         }
-        if isOwn { return try renew(log, at: now, store, &effects) }
-        try keep(Card(person: person, identity: log.encoded, parts: []), at: now, store, &effects)
+        if isOwn { return try renew(log, &turn) }
+        try keep(Card(person: person, identity: log.encoded, parts: []), &turn)
     }
 
     private func merged(_ known: [[UInt8]], _ others: [[UInt8]]) -> IdentityLog? {
@@ -33,62 +32,57 @@ extension NodeCore {
     }
 
     /// Keeps what a card says that holds, and acts on what it tells of the person's devices.
-    mutating func keep(
-        _ card: Card, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func keep(_ card: Card, _ turn: inout some Turn) throws(StoreError) {
         if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { areRelaysStale = true }
         if card.person == identity.person {
-            try learn(card.identity, of: card.person, at: now, store, &effects)
+            try learn(card.identity, of: card.person, &turn)
             invites.areCardsDue = true
         }
-        guard let before = try CardReader.kept(of: card.person, store) else {
-            return try store.setValue(card.encoded, .card, card.person.bytes)
+        guard let before = try CardReader.kept(of: card.person, turn.store) else {
+            return try turn.store.setValue(card.encoded, .card, card.person.bytes)
         }
         let (after, fork) = before.merged(with: card)
         if let fork {
-            try notice(.compromised, of: card.person, [fork.device], at: now, store, &effects)
+            try notice(.compromised, of: card.person, [fork.device], &turn)
         }
         guard after != before else { return }
         let bytes = after.encoded
-        guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, store) }
-        try CardReader.keepName(from: before, to: after, store)
-        try store.setValue(bytes, .card, card.person.bytes)
-        try follow(from: before, to: after, at: now, store, &effects)
+        guard bytes.count <= Limits.cardByteCountMax else { return try count(.card, turn.store) }
+        try CardReader.keepName(from: before, to: after, turn.store)
+        try turn.store.setValue(bytes, .card, card.person.bytes)
+        try follow(from: before, to: after, &turn)
         guard after.identity != before.identity, card.person != identity.person,
             // Both were checked when they were merged.
             let old = try? IdentityLog(kept: before.identity),
             // As above.
             let new = try? IdentityLog(kept: after.identity)
         else { return }
-        try changed(from: old, to: new, at: now, store, &effects)
+        try changed(from: old, to: new, &turn)
     }
 
     /// The own identity log knows more than before.
-    mutating func renew(
-        _ log: IdentityLog, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func renew(_ log: IdentityLog, _ turn: inout some Turn) throws(StoreError) {
         let old = identity.log
         identity.log = log
-        try NodeIdentity.keep(log, in: store)
+        try NodeIdentity.keep(log, in: turn.store)
         invites.areCardsDue = true
         let card = Card(person: log.person, identity: log.encoded, parts: [])
-        let known = try CardReader.kept(of: log.person, store)
+        let known = try CardReader.kept(of: log.person, turn.store)
         let after = known?.merged(with: card).card ?? card
-        if let known { try CardReader.keepName(from: known, to: after, store) }
-        try store.setValue(after.encoded, .card, log.person.bytes)
-        effects.append(.commitFully)
-        effects.append(.renewIdentity(log.encoded))
-        try changed(from: old, to: log, at: now, store, &effects)
+        if let known { try CardReader.keepName(from: known, to: after, turn.store) }
+        try turn.store.setValue(after.encoded, .card, log.person.bytes)
+        turn.emit(.commitFully)
+        turn.emit(.renewIdentity(log.encoded))
+        try changed(from: old, to: log, &turn)
         for id in links.keys.sorted() where links[id]?.session != nil {
-            try introduce(on: id, invite: nil, store, &effects)
+            try introduce(on: id, invite: nil, &turn)
         }
-        try dialDevices(of: log.person, at: now, store, &effects)
-        watchDevices(at: now, &effects)
+        try dialDevices(of: log.person, &turn)
+        watchDevices(&turn)
     }
 
     private mutating func changed(
-        from old: IdentityLog, to new: IdentityLog, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        from old: IdentityLog, to new: IdentityLog, _ turn: inout some Turn
     ) throws(StoreError) {
         let before = Set(old.devices.map(\.device))
         let after = Set(new.devices.map(\.device))
@@ -98,56 +92,55 @@ extension NodeCore {
             guard let peer = links[id]?.peer, peer.person == new.person,
                 gone.contains(peer.device)
             else { continue }
-            try tellRevocation(on: id, peer, store, &effects)
-            hangUp(id, .revoked, &effects)
+            try tellRevocation(on: id, peer, &turn)
+            hangUp(id, .revoked, &turn)
         }
         let forked = Set(new.forked).subtracting(old.forked).sorted()
         if !forked.isEmpty {
-            try notice(.compromised, of: new.person, forked, at: now, store, &effects)
+            try notice(.compromised, of: new.person, forked, &turn)
         }
         guard before != after else { return }
-        effects.append(.changed([.devices(new.person), .contact(new.person)]))
-        effects.append(.linksChanged)
-        guard try contact(new.person, store)?.isVerified == true else { return }
+        turn.emit(.changed([.devices(new.person), .contact(new.person)]))
+        turn.emit(.linksChanged)
+        guard try contact(new.person, turn.store)?.isVerified == true else { return }
         try notice(
             .devicesChanged, of: new.person, after.subtracting(before).sorted(),
-            revoked: before.subtracting(after).sorted(), at: now, store, &effects)
+            revoked: before.subtracting(after).sorted(), &turn)
     }
 
     private func notice(
-        _ kind: Notice.Kind, of person: PersonID, _ devices: [DeviceID],
-        revoked: [DeviceID] = [], at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ kind: Notice.Kind, of person: PersonID, _ devices: [DeviceID], revoked: [DeviceID] = [],
+        _ turn: inout some Turn
     ) throws(StoreError) {
         // Whoever forks once can fork for ever: a device is compromised once.
         if kind == .compromised {
-            let known = try Notice.all(in: store).filter { $0.kind == kind && $0.person == person }
+            let known = try Notice.all(in: turn.store).filter {
+                $0.kind == kind && $0.person == person
+            }
             guard !Set(devices).isSubset(of: known.flatMap(\.added)) else { return }
         }
         let notice = Notice(
-            person: person, kind: kind, time: now.wall, added: devices, revoked: revoked)
-        try store.setValue(notice.value, .notice, notice.key)
-        effects.append(.changed([.contact(person)]))
+            person: person, kind: kind, time: turn.now.wall, added: devices, revoked: revoked)
+        try turn.store.setValue(notice.value, .notice, notice.key)
+        turn.emit(.changed([.contact(person)]))
     }
 
     /// Shows a device that its person revoked it: it may not have met one that knows. Nothing else
     /// of the person is shown.
-    func tellRevocation(
-        on id: LinkID, _ peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let frame = try revocationFrame(of: peer.person, store) else { return }
-        effects.append(.send(id, frame.encoded()))
+    func tellRevocation(on id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn) throws(StoreError)
+    {
+        guard let frame = try revocationFrame(of: peer.person, turn.store) else { return }
+        turn.emit(.send(id, frame.encoded()))
     }
 
     /// As above, by letter: where no link leads, nobody else may tell it.
     ///
     /// - Parameter part: where the device is; of who is revoked nothing is kept.
-    mutating func tellRevocation(
-        to part: CardPart, of person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let frame = try revocationFrame(of: person, store) else { return }
-        _ = try send([frame], to: part, of: person, at: now, store, &random, &effects)
+    mutating func tellRevocation(to part: CardPart, of person: PersonID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let frame = try revocationFrame(of: person, turn.store) else { return }
+        _ = try send([frame], to: part, of: person, &turn)
     }
 
     private func revocationFrame(
@@ -159,11 +152,10 @@ extension NodeCore {
     }
 
     /// Takes in what a peer shows of this person's own devices. Returns whether it was that.
-    mutating func learnOwn(
-        from bytes: [UInt8], at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
+    mutating func learnOwn(from bytes: [UInt8], _ turn: inout some Turn) throws(StoreError) -> Bool
+    {
         guard let card = CardReader.card(bytes, of: identity.person) else { return false }
-        try learn(card.identity, of: identity.person, at: now, store, &effects)
+        try learn(card.identity, of: identity.person, &turn)
         return true
     }
 

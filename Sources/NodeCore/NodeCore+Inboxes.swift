@@ -53,102 +53,87 @@ extension NodeCore {
     static let writerDelay: UInt64 = day
 
     /// The keys of this device's inbox on a relay.
-    func inboxKeys(
-        on relay: NoiseKey, _ store: some Store, _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> InboxKeys {
-        if let secret = try store.secret(.inbox, [], in: nil) {
+    func inboxKeys(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> InboxKeys {
+        if let secret = try turn.store.secret(.inbox, [], in: nil) {
             return InboxKeys(secret: secret, relay: relay)
         }
-        let secret = Secret.random(using: &random)
-        try store.setSecret(secret, .inbox, [], in: nil)
+        let secret = Secret.random(using: &turn.random)
+        try turn.store.setSecret(secret, .inbox, [], in: nil)
         return InboxKeys(secret: secret, relay: relay)
     }
 
     /// The rights to write that hold, the oldest first; the first is drawn where there is none.
-    private func writers(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> [KeptWriter] {
-        let kept = try store.secrets(.inboxWriter, in: nil).compactMap {
+    private func writers(_ turn: inout some Turn) throws(StoreError) -> [KeptWriter] {
+        let kept = try turn.store.secrets(.inboxWriter, in: nil).compactMap {
             KeptWriter(name: $0.name, $0.secret)
         }.sorted { $0.number < $1.number }
         if !kept.isEmpty { return kept }
-        return [try drawWriter(1, at: now, store, &random)]
+        return [try drawWriter(1, &turn)]
     }
 
-    private func drawWriter(
-        _ number: UInt32, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> KeptWriter {
+    private func drawWriter(_ number: UInt32, _ turn: inout some Turn) throws(StoreError)
+        -> KeptWriter
+    {
         let writer = KeptWriter(
-            number: number, time: now.wall, secret: Secret.random(using: &random))
-        try store.setSecret(writer.secret, .inboxWriter, writer.name, in: nil)
+            number: number, time: turn.now.wall, secret: Secret.random(using: &turn.random))
+        try turn.store.setSecret(writer.secret, .inboxWriter, writer.name, in: nil)
         return writer
     }
 
     /// Those who may write into this device's inbox on a relay.
-    func writerNames(
-        on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> [WriterID] {
-        try writers(at: now, store, &random).suffix(Limits.inboxWriterCountMax).map {
+    func writerNames(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> [WriterID] {
+        try writers(&turn).suffix(Limits.inboxWriterCountMax).map {
             InboxWriter(secret: $0.secret, relay: relay).name
         }
     }
 
     /// The right that the card gives to whoever reads it: the newest that relays have heard of.
-    func shownWriter(
-        on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> InboxWriter {
-        let kept = try writers(at: now, store, &random)
-        let shown = kept.last { now.wall >= $0.time + min(Self.writerDelay, .max - $0.time) }
+    func shownWriter(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) -> InboxWriter
+    {
+        let kept = try writers(&turn)
+        let shown = kept.last { turn.now.wall >= $0.time + min(Self.writerDelay, .max - $0.time) }
         return InboxWriter(secret: (shown ?? kept[0]).secret, relay: relay)
     }
 
     /// Draws a right where the last one is old, and lets go of those whose time is over.
-    mutating func renewWriters(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try !ownRelays(store).isEmpty else { return }
-        var kept = try writers(at: now, store, &random)
+    mutating func renewWriters(_ turn: inout some Turn) throws(StoreError) {
+        guard try !ownRelays(turn.store).isEmpty else { return }
+        var kept = try writers(&turn)
         guard let newest = kept.last else { return }
         // A clock that was set back must not leave one standing for years.
         let isOld =
-            now.wall >= newest.time + min(Self.writerInterval, .max - newest.time)
-            || now.wall + Self.writerInterval < newest.time
-        if isOld { kept.append(try drawWriter(newest.number &+ 1, at: now, store, &random)) }
+            turn.now.wall >= newest.time + min(Self.writerInterval, .max - newest.time)
+            || turn.now.wall + Self.writerInterval < newest.time
+        if isOld { kept.append(try drawWriter(newest.number &+ 1, &turn)) }
         let over = kept.dropLast(Self.keptKeyCountMin).filter {
-            now.wall >= $0.time + min(Self.writerLifetime, .max - $0.time)
+            turn.now.wall >= $0.time + min(Self.writerLifetime, .max - $0.time)
         }.map(\.number)
         let excess = kept.dropLast(Limits.inboxWriterCountMax).map(\.number)
         for writer in kept where over.contains(writer.number) || excess.contains(writer.number) {
-            try store.setSecret(nil, .inboxWriter, writer.name, in: nil)
+            try turn.store.setSecret(nil, .inboxWriter, writer.name, in: nil)
         }
-        if isOld || !over.isEmpty { tellWriters(&effects) }
+        if isOld || !over.isEmpty { tellWriters(&turn) }
         // One may be due on the card though none was drawn.
-        try showRelays(at: now, store, &random, &effects)
+        try showRelays(&turn)
     }
 
     /// Somebody was blocked: no right that was ever given holds any more, and whoever reads the card
     /// gets another at once.
-    mutating func retireWriters(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try !ownRelays(store).isEmpty else { return }
-        let kept = try writers(at: now, store, &random)
-        for writer in kept { try store.setSecret(nil, .inboxWriter, writer.name, in: nil) }
+    mutating func retireWriters(_ turn: inout some Turn) throws(StoreError) {
+        guard try !ownRelays(turn.store).isEmpty else { return }
+        let kept = try writers(&turn)
+        for writer in kept { try turn.store.setSecret(nil, .inboxWriter, writer.name, in: nil) }
         let last = kept.last?.number ?? 0
-        _ = try drawWriter(last &+ 1, at: now, store, &random)
-        tellWriters(&effects)
-        effects += [.commitFully, .forgetKeys]
-        try showRelays(at: now, store, &random, &effects)
+        _ = try drawWriter(last &+ 1, &turn)
+        tellWriters(&turn)
+        turn.emit(.commitFully)
+        turn.emit(.forgetKeys)
+        try showRelays(&turn)
     }
 
     /// Relays are told who may write: those that are connected now, others once they are.
-    private mutating func tellWriters(_ effects: inout [Effect]) {
-        effects.append(.commitFully)
+    private mutating func tellWriters(_ turn: inout some Turn) {
+        turn.emit(.commitFully)
         for relay in lines.keys.sorted() { lines[relay]?.inboxDay = nil }
         // Reading goes on as before; of the inbox only the opening is due.
         inboxes.areWritersDue = true

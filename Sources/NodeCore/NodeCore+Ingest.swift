@@ -49,73 +49,68 @@ extension NodeCore {
     /// Logs that grew through others are announced after so long.
     static let announceDelay: UInt64 = 100
 
-    mutating func ingest(
-        _ operations: Operations, from id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func ingest(_ operations: Operations, from id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let peer = links[id]?.peer else { return }
-        try ingest(
-            operations, by: Bringer(peer, link: id), at: now, store, &random, &effects)
+        try ingest(operations, by: Bringer(peer, link: id), &turn)
     }
 
     /// Takes in what somebody brings, on a link or through a relay.
-    mutating func ingest(
-        _ operations: Operations, by peer: Bringer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        if try store.space(operations.space) == nil {
+    mutating func ingest(_ operations: Operations, by peer: Bringer, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        if try turn.store.space(operations.space) == nil {
             // Logs come in the order of their names: it need not be the first.
             let genesis = operations.runs.first {
                 $0.lane == .control && $0.operations.first?.header.kind == .genesis
             }
             guard let genesis else {
-                if !operations.runs.isEmpty { try count(.foreignSpace, store) }
+                if !operations.runs.isEmpty { try count(.foreignSpace, turn.store) }
                 return
             }
             let refusal = try adopt(
-                operations.space, from: genesis, by: peer, at: now, store)
-            if let refusal { return try count(refusal, store) }
-            effects.append(.linksChanged)
+                operations.space, from: genesis, by: peer, at: turn.now, turn.store)
+            if let refusal { return try count(refusal, turn.store) }
+            turn.emit(.linksChanged)
             // Whoever made it may not have known all of this person's devices.
-            watchDevices(at: now, &effects)
+            watchDevices(&turn)
         }
-        guard let space = try store.space(operations.space),
-            try mayBring(operations, peer, to: space, at: now, store)
-        else { return try turnAway(peer, from: operations.space, store) }
-        var ingested = Ingested(at: now)
+        guard let space = try turn.store.space(operations.space),
+            try mayBring(operations, peer, to: space, at: turn.now, turn.store)
+        else { return try turnAway(peer, from: operations.space, turn.store) }
+        var ingested = Ingested(at: turn.now)
         ingested.isAhead = peer.isAhead
-        guard try mayGrow(space, from: peer.person, on: peer.link, store) else {
-            try count(.invitation, store)
-            return try declineRest(of: space, on: peer.link, store, &effects)
+        guard try mayGrow(space, from: peer.person, on: peer.link, turn.store) else {
+            try count(.invitation, turn.store)
+            return try declineRest(of: space, on: peer.link, &turn)
         }
         // Lane 0 first: what it says of the rest, that must go by.
         for run in operations.runs where run.lane == .control {
-            guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
+            guard try ingest(run, in: space, by: peer, &ingested, &turn) else { return }
         }
         if operations.runs.contains(where: { $0.lane == .control }) {
-            try admitWaiting(in: space, store, &ingested)
-            try followKept(&ingested, in: space, at: now, store, &effects)
+            try admitWaiting(in: space, turn.store, &ingested)
+            try followKept(&ingested, in: space, &turn)
         }
         let roster = judges[space.number]?.roster
         for run in operations.runs where run.lane != .control {
             guard mayBringMore(peer, roster), roster?.person(of: run.device) != nil else {
-                try count(.foreignOperations, store)
+                try count(.foreignOperations, turn.store)
                 continue
             }
-            guard try ingest(run, in: space, by: peer, store, &ingested, &effects) else { return }
+            guard try ingest(run, in: space, by: peer, &ingested, &turn) else { return }
         }
-        try admitWaiting(in: space, store, &ingested)
+        try admitWaiting(in: space, turn.store, &ingested)
         if ingested.hasUnheardControl {
-            try followKept(&ingested, in: space, at: now, store, &effects)
+            try followKept(&ingested, in: space, &turn)
         }
-        try settle(ingested, in: space, from: peer.link, at: now, store, &effects)
+        try settle(ingested, in: space, from: peer.link, &turn)
         for proof in ingested.proofs {
-            try learned(proof, by: peer, at: now, store, &random, &effects)
+            try learned(proof, by: peer, &turn)
         }
         guard peer.link == nil, !peer.isAhead else { return }
-        try wonder(
-            about: space, from: peer.device, isDisconnected: ingested.isDisconnected, at: now,
-            store, &effects)
+        try wonder(about: space, from: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
 
     /// Counts what somebody brought who may not, unless they were in the space: what was on its way while
@@ -139,15 +134,15 @@ extension NodeCore {
 
     /// Verifies one run and applies what is new. Returns whether the link goes on.
     private mutating func ingest(
-        _ run: Run, in space: SpaceRecord, by peer: Bringer, _ store: some Store,
-        _ ingested: inout Ingested, _ effects: inout [Effect]
+        _ run: Run, in space: SpaceRecord, by peer: Bringer, _ ingested: inout Ingested,
+        _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         let name = OperationHash.log(space: space.id, device: run.device, lane: run.lane)
         let tag = LogTag(name)
-        var log = try store.log(tag, in: space.number)
+        var log = try turn.store.log(tag, in: space.number)
         // Logs are named by half of a hash: whoever makes keys for long enough gets two of one name.
         if let log, log.id != name {
-            try count(.collidingLog, store)
+            try count(.collidingLog, turn.store)
             return true
         }
         let limit = judges[space.number]?.roster.limit(of: run.device, lane: run.lane, name)
@@ -156,35 +151,35 @@ extension NodeCore {
             pieces = try Self.verify(run, in: space.id, against: log, limit: limit)
         } catch .forked(let place) {
             guard let log else { return true }
-            pieces = try otherBranch(run, insteadOf: log, in: space, store)
+            pieces = try otherBranch(run, insteadOf: log, in: space, turn.store)
             if pieces.isEmpty {
                 if let id = peer.link {
-                    suspectFork(of: log, at: place, through: run.last, on: id, &effects)
+                    suspectFork(of: log, at: place, through: run.last, on: id, &turn)
                 } else if let proof = try ForkProof.found(
-                    in: run, against: log, of: space.id, store: store)
+                    in: run, against: log, of: space.id, store: turn.store)
                 {
                     ingested.proofs.append(proof)
                 }
                 return true
             }
         } catch {
-            return try refused(error, from: peer.link, store, &ingested, &effects)
+            return try refused(error, from: peer.link, &ingested, &turn)
         }
         if pieces.isEmpty, let log {
-            pieces = try otherBranch(run, insteadOf: log, in: space, store)
+            pieces = try otherBranch(run, insteadOf: log, in: space, turn.store)
         }
         let before = log
-        log = try store.log(tag, in: space.number)
+        log = try turn.store.log(tag, in: space.number)
         // What was dropped for another branch is not shown any more.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
         if let log, pieces.isEmpty, hasMissingBodies {
-            ingested.changes += try restore(run, in: log, space, store)
+            ingested.changes += try restore(run, in: log, space, turn.store)
         }
         if let id = peer.link {
             links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
         }
-        try apply(pieces, to: log, in: space, by: peer, store, &ingested, &effects)
+        try apply(pieces, to: log, in: space, by: peer, &ingested, &turn)
         let hasNews = ingested.keptCount > keptBefore || ingested.changes.count > changesBefore
         if hasNews, let id = peer.link { links[id]?.broughtNews = true }
         if !pieces.isEmpty, let id = peer.link {
@@ -196,15 +191,15 @@ extension NodeCore {
     /// Applies the pieces of a run that are new to a log.
     private mutating func apply(
         _ pieces: [VerifiedRun], to log: LogRecord?, in space: SpaceRecord, by peer: Bringer,
-        _ store: some Store, _ ingested: inout Ingested, _ effects: inout [Effect]
+        _ ingested: inout Ingested, _ turn: inout some Turn
     ) throws(StoreError) {
         for piece in pieces {
             if let id = peer.link, !piece.isBackfill {
-                try suspectForks(namedBy: piece, in: space, on: id, store, &effects)
+                try suspectForks(namedBy: piece, in: space, on: id, &turn)
             }
             // Lane 0 has no holes: what it says hangs on all that came before.
             if piece.lane == .control, piece.first != log?.end ?? 0 {
-                try count(.unconnectedOperations, store)
+                try count(.unconnectedOperations, turn.store)
                 ingested.isDisconnected = true
                 if let id = peer.link {
                     let size = piece.operations.reduce(0) { $0 + $1.operation.byteCount }
@@ -213,7 +208,7 @@ extension NodeCore {
                 continue
             }
             let waiter = WaitingRoom.Waiter(run: piece, since: ingested.now)
-            try apply(waiter, in: space, store, &ingested)
+            try apply(waiter, in: space, turn.store, &ingested)
         }
     }
 
@@ -244,21 +239,21 @@ extension NodeCore {
     }
 
     private mutating func refused(
-        _ rejection: RunRejection, from id: LinkID?, _ store: some Store,
-        _ ingested: inout Ingested, _ effects: inout [Effect]
+        _ rejection: RunRejection, from id: LinkID?, _ ingested: inout Ingested,
+        _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         switch rejection {
         case .unproven:
             guard let id else {
-                try count(.unprovenOperations, store)
+                try count(.unprovenOperations, turn.store)
                 return false
             }
-            try breach(.unproven, .unprovenOperations, on: id, store, &effects)
+            try breach(.unproven, .unprovenOperations, on: id, &turn)
             return false
         case .unsigned:
-            try count(.unsignedOperations, store)
+            try count(.unsignedOperations, turn.store)
         case .anchorMissing, .wouldLeaveGap:
-            try count(.unconnectedOperations, store)
+            try count(.unconnectedOperations, turn.store)
             ingested.isDisconnected = true
         case .forked:
             break
@@ -312,46 +307,45 @@ extension NodeCore {
     }
 
     mutating func settle(
-        _ ingested: Ingested, in space: SpaceRecord, from id: LinkID?, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ ingested: Ingested, in space: SpaceRecord, from id: LinkID?, _ turn: inout some Turn
     ) throws(StoreError) {
-        let chosen = try Self.chooseBranches(in: space, among: ingested.grown, store)
-        if !chosen.isEmpty { _ = try placeAnew(space, store) }
-        if ingested.isMisjudged || !chosen.isEmpty { try refold(space, store, &effects) }
-        if ingested.isUnplaced { try placeAgain(space.number, at: now, store, &effects) }
-        if !ingested.changes.isEmpty { effects.append(.changed(ingested.changes)) }
+        let chosen = try Self.chooseBranches(in: space, among: ingested.grown, turn.store)
+        if !chosen.isEmpty { _ = try placeAnew(space, turn.store) }
+        if ingested.isMisjudged || !chosen.isEmpty { try refold(space, &turn) }
+        if ingested.isUnplaced { try placeAgain(space.number, &turn) }
+        if !ingested.changes.isEmpty { turn.emit(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
-            if !lines.isEmpty { try remindLater(of: space.number, at: now, store, &effects) }
-            try grew(ingested.grown, in: space, isOwn: false, from: id, at: now, store, &effects)
+            if !lines.isEmpty { try remindLater(of: space.number, &turn) }
+            try grew(ingested.grown, in: space, isOwn: false, from: id, &turn)
             let roster = judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,
                 roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
             {
                 unreceipted.insert(space.number)
-                set(.receipts, in: Self.receiptDelay, at: now, &effects)
+                set(.receipts, in: Self.receiptDelay, &turn)
             }
-            sources[space.number]?.lastProgress = now.monotonic
+            sources[space.number]?.lastProgress = turn.now.monotonic
             sources[space.number]?.fruitlessCount = 0
-            try learnedMore(of: space.number, at: now, store, &effects)
-            try finishRejoin(store)
+            try learnedMore(of: space.number, &turn)
+            try finishRejoin(turn.store)
         }
-        askForBodies(at: now, &effects)
-        watchWaiting(at: now, &effects)
+        askForBodies(&turn)
+        watchWaiting(&turn)
         // What waited long enough came on no link, and can leave a hole like anything that did.
         let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }
         guard let id = id ?? able else { return }
         if ingested.isDisconnected {
-            try wasDisconnected(space.number, link: id, at: now, store, &effects)
+            try wasDisconnected(space.number, link: id, &turn)
         }
-        try fillHoles(of: space.number, from: id, at: now, store, &effects)
-        try missHoles(of: space.number, from: id, at: now, store, &effects)
-        try endSource(of: space.number, on: id, at: now, store, &effects)
+        try fillHoles(of: space.number, from: id, &turn)
+        try missHoles(of: space.number, from: id, &turn)
+        try endSource(of: space.number, on: id, &turn)
     }
 
     /// Passes on that logs grew: at once where they are this node's own, else as a short notice.
     mutating func grew(
         _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) {
         if isOwn { outboxDue.insert(space.number) }
         var mustAnnounce = false
@@ -359,6 +353,6 @@ extension NodeCore {
             for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }
             mustAnnounce = mustAnnounce || links[id]?.session?.hasAnnouncements == true
         }
-        if mustAnnounce { set(.announce, in: Self.announceDelay, at: now, &effects) }
+        if mustAnnounce { set(.announce, in: Self.announceDelay, &turn) }
     }
 }

@@ -122,38 +122,37 @@ extension NodeCore {
     // MARK: What waits
 
     /// Looks how the person stands in a group whose roster changed.
-    mutating func heedInvitation(
-        to number: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let space = try store.space(number), space.kind == .group,
-            let roster = try roster(of: space, store)
+    mutating func heedInvitation(to number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
+    {
+        guard let space = try turn.store.space(number), space.kind == .group,
+            let roster = try roster(of: space, turn.store)
         else { return }
-        let before = try Invitation.into(space.id, in: store)
+        let before = try Invitation.into(space.id, in: turn.store)
         var after = before
         if roster.takesPart(identity.person) {
             after = nil
         } else if roster.isInvited(identity.person) {
-            var invitation = before ?? Invitation(broughtBy: identity.person, since: now.wall)
-            if invitation.state != .waiting { invitation.since = now.wall }
+            var invitation = before ?? Invitation(broughtBy: identity.person, since: turn.now.wall)
+            if invitation.state != .waiting { invitation.since = turn.now.wall }
             invitation.state = .waiting
-            try describe(&invitation, into: space, roster, store)
+            try describe(&invitation, into: space, roster, turn.store)
             after = invitation
         } else if !roster.devicesEver(of: identity.person).isEmpty {
             after?.state = .over
             // What the person was in stands here as on the device that brought it.
             if judges[number]?.graph.hadAccepted(identity.person) == true,
-                try !isDeleted(space, store)
+                try !isDeleted(space, turn.store)
             {
                 after = nil
             }
         }
         guard after != before else { return }
-        if let after, after.state == .over, try isForgettable(space, store) {
-            watchTakenBack(number, after, at: now, &effects)
+        if let after, after.state == .over, try isForgettable(space, turn.store) {
+            watchTakenBack(number, after, &turn)
         }
-        try store.setValue(after?.bytes, .invitation, space.id.bytes)
-        effects.append(.changed([.invitation(space.id)]))
-        if after?.state == .waiting { try awaitInvitations(at: now, store, &effects) }
+        try turn.store.setValue(after?.bytes, .invitation, space.id.bytes)
+        turn.emit(.changed([.invitation(space.id)]))
+        if after?.state == .waiting { try awaitInvitations(&turn) }
     }
 
     /// Whether the person is out of a group by nobody's word but others'.
@@ -176,40 +175,36 @@ extension NodeCore {
     /// Looks again in a while, when all has come that is on its way: a long control log comes in parts,
     /// and one part may take out whom a later one lets in again.
     private mutating func watchTakenBack(
-        _ number: SpaceNumber, _ invitation: Invitation, at now: Instant,
-        _ effects: inout [Effect]
+        _ number: SpaceNumber, _ invitation: Invitation, _ turn: inout some Turn
     ) {
         takenBack[number] = invitation.byteCount
-        set(.takenBack(number), in: Self.takenBackDelay, at: now, &effects)
+        set(.takenBack(number), in: Self.takenBackDelay, &turn)
     }
 
     /// Goes on at the start with what was taken back.
-    mutating func loadTakenBack(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (id, invitation) in try Invitation.all(in: store) where invitation.state == .over {
-            guard let space = try store.space(id) else { continue }
-            watchTakenBack(space.number, invitation, at: now, &effects)
+    mutating func loadTakenBack(_ turn: inout some Turn) throws(StoreError) {
+        for (id, invitation) in try Invitation.all(in: turn.store) where invitation.state == .over {
+            guard let space = try turn.store.space(id) else { continue }
+            watchTakenBack(space.number, invitation, &turn)
         }
     }
 
     /// Forgets an invitation that was taken back before it was answered: nothing of it is anybody's here.
-    mutating func forgetTakenBack(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func forgetTakenBack(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
+    {
         let heldBefore = takenBack.removeValue(forKey: number)
-        guard let space = try store.space(number) else { return }
-        try prepare(space, store)
-        guard let known = try Invitation.into(space.id, in: store), known.state == .over,
-            try isForgettable(space, store)
+        guard let space = try turn.store.space(number) else { return }
+        try prepare(space, turn.store)
+        guard let known = try Invitation.into(space.id, in: turn.store), known.state == .over,
+            try isForgettable(space, turn.store)
         else { return }
         guard known.byteCount == heldBefore else {
-            return watchTakenBack(number, known, at: now, &effects)
+            return watchTakenBack(number, known, &turn)
         }
-        let isDeleted = try isDeleted(space, store)
-        let isOthers = try holdsControlOfOthersAlone(space, store)
+        let isDeleted = try isDeleted(space, turn.store)
+        let isOthers = try holdsControlOfOthersAlone(space, turn.store)
         if isDeleted || isOthers {
-            try remove(space, at: now, store, &effects)
+            try remove(space, &turn)
         }
     }
 
@@ -247,26 +242,21 @@ extension NodeCore {
     }
 
     /// Sees to it that what needs no answer is accepted, soon.
-    mutating func awaitInvitations(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (space, invitation) in try Invitation.waiting(in: store)
-        where try isUnasked(invitation, into: space, store) {
-            return set(.invitations, in: Self.acceptanceDelay, at: now, &effects)
+    mutating func awaitInvitations(_ turn: inout some Turn) throws(StoreError) {
+        for (space, invitation) in try Invitation.waiting(in: turn.store)
+        where try isUnasked(invitation, into: space, turn.store) {
+            return set(.invitations, in: Self.acceptanceDelay, &turn)
         }
     }
 
     /// Accepts what needs no answer.
-    mutating func answerInvitations(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (id, invitation) in try Invitation.waiting(in: store)
-        where try isUnasked(invitation, into: id, store) {
-            guard try mayWrite(store), try canWrite(in: id, store) else {
-                return set(.invitations, in: Self.acceptanceRetry, at: now, &effects)
+    mutating func answerInvitations(_ turn: inout some Turn) throws(StoreError) {
+        for (id, invitation) in try Invitation.waiting(in: turn.store)
+        where try isUnasked(invitation, into: id, turn.store) {
+            guard try mayWrite(turn.store), try canWrite(in: id, turn.store) else {
+                return set(.invitations, in: Self.acceptanceRetry, &turn)
             }
-            _ = try acceptInvitation(to: id, at: now, store, &random, &effects)
+            _ = try acceptInvitation(to: id, &turn)
         }
     }
 
@@ -290,33 +280,31 @@ extension NodeCore {
 
     // MARK: What a person decides
 
-    mutating func acceptInvitation(
-        to id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try invitation(to: id, store) {
+    mutating func acceptInvitation(to id: SpaceID, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        switch try invitation(to: id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let space):
-            _ = try write([Accept().draft()], in: space, at: now, store, &random, &effects)
-            try follow(space, at: now, store, &effects)
-            try openEpochs(in: space, at: now, store, &effects)
+            _ = try write([Accept().draft()], in: space, &turn)
+            try follow(space, &turn)
+            try openEpochs(in: space, &turn)
             // From here on the person's keys are their own: none that was sealed to them unasked.
-            try mint(in: space, at: now, store, &random, &effects)
-            watchDevices(at: now, &effects)
+            try mint(in: space, &turn)
+            watchDevices(&turn)
             return .success(.done)
         }
     }
 
-    mutating func declineInvitation(
-        to id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try invitation(to: id, store) {
+    mutating func declineInvitation(to id: SpaceID, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        switch try invitation(to: id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let space):
             // Those who are in it read there that this person goes.
-            try openEpochs(in: space, isDeclining: true, at: now, store, &effects)
-            try changeRoster([Leave().draft()], in: space, at: now, store, &random, &effects)
+            try openEpochs(in: space, isDeclining: true, &turn)
+            try changeRoster([Leave().draft()], in: space, &turn)
             return .success(.done)
         }
     }
@@ -334,14 +322,13 @@ extension NodeCore {
         return .success(space)
     }
 
-    mutating func set(
-        _ policy: AdditionPolicy, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func set(_ policy: AdditionPolicy, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
         guard let ownSpace else { return .failure(.unknownConversation) }
-        let known = try Overview.additionPolicy(ownSpace: ownSpace.number, in: store)
+        let known = try Overview.additionPolicy(ownSpace: ownSpace.number, in: turn.store)
         guard policy != known else { return .success(.done) }
-        _ = try write([policy.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([policy.draft()], in: ownSpace, &turn)
         return .success(.done)
     }
 }

@@ -32,39 +32,37 @@ extension NodeCore {
     }
 
     /// Puts the own card where open invites say that it lies, unless it lies there already.
-    mutating func showCards(
-        on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let line = lines[relay], line.phase == .open, now.monotonic >= line.busyUntil,
-            !identity.isRevoked, let card = try CardReader.own(of: identity, store)?.encoded
+    mutating func showCards(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
+        guard let line = lines[relay], line.phase == .open, turn.now.monotonic >= line.busyUntil,
+            !identity.isRevoked, let card = try CardReader.own(of: identity, turn.store)?.encoded
         else { return }
         let hash: Digest = digest(.inviteCard, card)
-        for invite in try OpenInvite.kept(store)
-        where invite.relay == relay && invite.isOpen(at: now.wall) && invite.shown != hash {
+        for invite in try OpenInvite.kept(turn.store)
+        where invite.relay == relay && invite.isOpen(at: turn.now.wall) && invite.shown != hash {
             let question = RelayQuestion.inviteCard(invite.number, hash)
             guard !line.questions.values.contains(where: { $0.question == question }) else {
                 continue
             }
             let mailbox = InviteMailbox(secret: invite.secret, relay: relay)
             let opening = Opening(key: mailbox.key, writers: nil, use: .invite)
-            open(mailbox.id, opening, on: relay, at: now, &effects)
+            open(mailbox.id, opening, on: relay, &turn)
             if line.needsTicket, !line.paid.contains(mailbox.id) { continue }
             ask(
-                .put(envelope: mailbox.sealed(card, using: &random)), of: mailbox.id,
-                as: mailbox.key, on: relay, for: question, at: now, &effects)
+                .put(envelope: mailbox.sealed(card, using: &turn.random)), of: mailbox.id,
+                as: mailbox.key, on: relay, for: question, &turn)
         }
     }
 
     /// A relay has the card of an invite.
-    func cardIsShown(
-        of number: UInt64, _ card: Digest, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    func cardIsShown(of number: UInt64, _ card: Digest, _ turn: inout some Turn) throws(StoreError)
+    {
         let key = OpenInvite.key(number)
-        guard var invite = try store.value(.invite, key).flatMap(OpenInvite.init) else { return }
+        guard var invite = try turn.store.value(.invite, key).flatMap(OpenInvite.init) else {
+            return
+        }
         invite.shown = card
-        try store.setValue(invite.bytes, .invite, key)
-        effects.append(.linksChanged)
+        try turn.store.setValue(invite.bytes, .invite, key)
+        turn.emit(.linksChanged)
     }
 
     /// A relay has lost what it had: cards are put there again.
@@ -79,21 +77,20 @@ extension NodeCore {
     // MARK: Who was invited
 
     /// Calls the relays on which the cards lie of those whose invites were taken.
-    mutating func callForCards(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func callForCards(_ turn: inout some Turn) throws(StoreError) {
         var awaited: Set<NoiseKey> = []
-        for pending in try PendingInvite.all(store) {
-            guard let relay = pending.relayToAsk, isLookedFor(pending.invite, at: now),
+        for pending in try PendingInvite.all(turn.store) {
+            guard let relay = pending.relayToAsk, isLookedFor(pending.invite, at: turn.now),
                 case .relay(_, let addresses) = pending.invite.place,
-                try note(relay, at: addresses, namedBy: pending.invite.person, at: now, store)
+                try note(
+                    relay, at: addresses, namedBy: pending.invite.person, at: turn.now, turn.store)
             else { continue }
             awaited.insert(relay)
         }
         for relay in lines.keys.sorted() { lines[relay]?.awaitsCard = awaited.contains(relay) }
         for relay in awaited.sorted() {
-            call(relay, at: now, &effects)
-            try lookForCards(on: relay, at: now, store, &effects)
+            call(relay, &turn)
+            try lookForCards(on: relay, &turn)
         }
     }
 
@@ -103,95 +100,83 @@ extension NodeCore {
 
     /// Asks a relay for the cards that are to lie there, once on a connection; and to push those that
     /// come later.
-    mutating func lookForCards(
-        on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func lookForCards(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard lines[relay]?.phase == .open, lines[relay]?.awaitsCard == true else { return }
-        for pending in try PendingInvite.all(store)
-        where pending.relayToAsk == relay && isLookedFor(pending.invite, at: now) {
+        for pending in try PendingInvite.all(turn.store)
+        where pending.relayToAsk == relay && isLookedFor(pending.invite, at: turn.now) {
             let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
             guard lines[relay]?.cards[mailbox.id] == nil else { continue }
             lines[relay]?.cards[mailbox.id] = pending.invite.person
             ask(
                 .subscribe, of: mailbox.id, as: mailbox.key, on: relay, for: .card(mailbox.id),
-                at: now, &effects)
-            askForCard(in: mailbox, on: relay, at: now, &effects)
+                &turn)
+            askForCard(in: mailbox, on: relay, &turn)
         }
     }
 
     private mutating func askForCard(
-        in mailbox: InviteMailbox, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+        in mailbox: InviteMailbox, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         ask(
             Invite.cardQuestion, of: mailbox.id, as: mailbox.key, on: relay,
-            for: .card(mailbox.id), at: now, &effects)
+            for: .card(mailbox.id), &turn)
     }
 
     /// What lies in the mailbox of an invite came. Whoever has the invite may have put anything there:
     /// the newest that is a card of who invites, and holds, is taken.
     mutating func tookCards(
-        _ entries: [RelayEntry], in id: MailboxID, on relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ entries: [RelayEntry], in id: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let person = lines[relay]?.cards[id],
-            var pending = try pendingInvite(of: person, store), pending.relayToAsk == relay
+            var pending = try pendingInvite(of: person, turn.store), pending.relayToAsk == relay
         else { return }
         let mailbox = InviteMailbox(secret: pending.invite.secret, relay: relay)
         guard mailbox.id == id else { return }
         for entry in entries.sorted(by: { $0.counter > $1.counter }) {
             guard let bytes = mailbox.card(in: entry.envelope) else {
-                try count(.envelope, store)
+                try count(.envelope, turn.store)
                 continue
             }
-            guard letters.mayProve(from: relay, at: now.monotonic) else {
-                return try count(.tooManyFrames, store)
+            guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+                return try count(.tooManyFrames, turn.store)
             }
             guard let card = CardReader.card(bytes, of: person) else {
-                try count(.card, store)
+                try count(.card, turn.store)
                 continue
             }
             pending.hasCard = true
-            try store.setValue(pending.bytes, .introduction, person.bytes)
+            try turn.store.setValue(pending.bytes, .introduction, person.bytes)
             lines[relay]?.cards[id] = nil
-            ask(
-                .unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, at: now,
-                &effects)
-            try keep(card, at: now, store, &effects)
+            ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)
+            try keep(card, &turn)
             areRelaysStale = true
-            effects.append(.changed([.contact(person)]))
-            try beginConversations(at: now, store, &random, &effects)
-            return try seek(person, at: now, store, &effects)
+            turn.emit(.changed([.contact(person)]))
+            try beginConversations(&turn)
+            return try seek(person, &turn)
         }
     }
 
     /// Makes the direct conversations with those whose invites were taken and whose cards are known:
     /// what is written there goes to them by letter, with what shows that one was invited.
-    mutating func beginConversations(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try mayWrite(store) else { return }
-        for pending in try PendingInvite.all(store) where pending.hasCard {
+    mutating func beginConversations(_ turn: inout some Turn) throws(StoreError) {
+        guard try mayWrite(turn.store) else { return }
+        for pending in try PendingInvite.all(turn.store) where pending.hasCard {
             let person = pending.invite.person
-            guard let card = try CardReader.kept(of: person, store),
+            guard let card = try CardReader.kept(of: person, turn.store),
                 card.parts.contains(where: { !$0.prekeys.isEmpty })
             else { continue }
-            try meet(person, card.identity, at: now, store, &random, &effects)
+            try meet(person, card.identity, &turn)
         }
     }
 
     /// Something came into the mailbox of an invite that was not told.
-    mutating func missedCard(
-        in id: MailboxID, on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func missedCard(in id: MailboxID, on relay: NoiseKey, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let person = lines[relay]?.cards[id],
-            let pending = try pendingInvite(of: person, store)
+            let pending = try pendingInvite(of: person, turn.store)
         else { return }
-        askForCard(
-            in: InviteMailbox(secret: pending.invite.secret, relay: relay), on: relay, at: now,
-            &effects)
+        askForCard(in: InviteMailbox(secret: pending.invite.secret, relay: relay), on: relay, &turn)
     }
 }
 

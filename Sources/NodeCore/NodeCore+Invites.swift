@@ -22,14 +22,12 @@ extension NodeCore {
     }
 
     /// Whoever invites did not take the invite, and will not tomorrow. It is not shown to them again.
-    func noteRefusedInvite(
-        of person: PersonID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard var invite = try pendingInvite(of: person, store) else { return }
+    func noteRefusedInvite(of person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        guard var invite = try pendingInvite(of: person, turn.store) else { return }
         invite.isRefused = true
-        try store.setValue(invite.bytes, .introduction, person.bytes)
-        try count(.ownInvite, store)
-        effects.append(.changed([.contact(person)]))
+        try turn.store.setValue(invite.bytes, .introduction, person.bytes)
+        try count(.ownInvite, turn.store)
+        turn.emit(.changed([.contact(person)]))
     }
 
     /// What a person whose invite was taken, and who did not answer yet, is to be called; nil where that
@@ -43,43 +41,42 @@ extension NodeCore {
 
     /// Opens an invite with this secret.
     mutating func openInvite(
-        _ secret: [UInt8], until expires: UInt64, uses: Int, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ secret: [UInt8], until expires: UInt64, uses: Int, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         precondition(secret.count == Invite.secretByteCount, "a secret has 16 bytes")
         guard (1...Limits.inviteUseCountMax).contains(uses) else {
             return .failure(.tooManyUses(limit: Limits.inviteUseCountMax))
         }
         var openCount = 0
-        for (key, value) in try store.values(.invite) {
+        for (key, value) in try turn.store.values(.invite) {
             let known = OpenInvite(value)
-            if known?.isOpen(at: now.wall) == true {
+            if known?.isOpen(at: turn.now.wall) == true {
                 openCount += 1
-            } else if known?.mayBeTakenLate(at: now.wall) != true {
-                try store.setValue(nil, .invite, key)
+            } else if known?.mayBeTakenLate(at: turn.now.wall) != true {
+                try turn.store.setValue(nil, .invite, key)
             }
         }
         guard openCount < Limits.openInviteCountMax else {
             return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
         }
-        let place = try relayForInvite(at: now, store)
+        let place = try relayForInvite(at: turn.now, turn.store)
         let invite = OpenInvite(
-            secret: secret, opened: now.wall, expires: expires, useCountMax: uses,
+            secret: secret, opened: turn.now.wall, expires: expires, useCountMax: uses,
             relay: place?.relay, addresses: place?.addresses ?? [])
-        try store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
+        try turn.store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
         invites.areCardsDue = true
-        effects.append(.commitFully)
+        turn.emit(.commitFully)
         return .success(.done)
     }
 
     /// Ends an invite: nobody takes it any more.
-    func revokeInvite(
-        _ number: UInt64, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    func revokeInvite(_ number: UInt64, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
         let key = OpenInvite.key(number)
-        guard try store.value(.invite, key) != nil else { return .failure(.unknownInvite) }
-        try store.setValue(nil, .invite, key)
-        effects.append(.commitFully)
+        guard try turn.store.value(.invite, key) != nil else { return .failure(.unknownInvite) }
+        try turn.store.setValue(nil, .invite, key)
+        turn.emit(.commitFully)
         return .success(.done)
     }
 
@@ -108,25 +105,24 @@ extension NodeCore {
     /// unless it holds. Nobody is told where it does not: who reads no letters answers none.
     mutating func redeem(
         _ redemption: Introduction.Redemption, in letter: ArrivedLetter, _ card: Card,
-        by relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         let person = card.person
-        let known = try contact(person, store)
+        let known = try contact(person, turn.store)
         guard person != identity.person, known?.isAccepted != true, known?.isBlocked != true,
-            try mayWrite(store)
+            try mayWrite(turn.store)
         else { return }
         let key = OpenInvite.key(redemption.invite)
-        guard var invite = try store.value(.invite, key).flatMap(OpenInvite.init),
+        guard var invite = try turn.store.value(.invite, key).flatMap(OpenInvite.init),
             redemption.proof
                 == Invite.proof(
                     secret: invite.secret, inbox: letter.inbox, letter.number,
                     device: letter.sender),
             invite.guests.contains(person)
-                || invite.isOpen(at: invite.moment(of: letter, readAt: now.wall))
-        else { return try count(.invite, store) }
-        guard letters.mayProve(from: relay, at: now.monotonic) else {
-            return try count(.tooManyFrames, store)
+                || invite.isOpen(at: invite.moment(of: letter, readAt: turn.now.wall))
+        else { return try count(.invite, turn.store) }
+        guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+            return try count(.tooManyFrames, turn.store)
         }
         // Why it does not hold is not told: whoever wrote it is counted.
         guard let log = try? IdentityLog(operations: card.identity),
@@ -135,54 +131,48 @@ extension NodeCore {
             // As above.
             let sound = try? Card(person: person, identity: log.encoded, parts: [part])
                 .verified(by: log)
-        else { return try count(.card, store) }
+        else { return try count(.card, turn.store) }
         if !invite.guests.contains(person) {
             invite.guests.append(person)
-            try store.setValue(invite.bytes, .invite, key)
+            try turn.store.setValue(invite.bytes, .invite, key)
         }
-        try accept(
-            sound, root: Digest(reinterpreting: log.root), at: now, store, &random, &effects)
+        try accept(sound, root: Digest(reinterpreting: log.root), &turn)
     }
 
     /// Somebody whose invite was taken writes: they have taken this person in.
-    mutating func confirm(
-        _ person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try pendingInvite(of: person, store) != nil, try mayWrite(store),
-            let card = try CardReader.kept(of: person, store),
-            let log = try CardReader.identity(of: person, store)
+    mutating func confirm(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        guard try pendingInvite(of: person, turn.store) != nil, try mayWrite(turn.store),
+            let card = try CardReader.kept(of: person, turn.store),
+            let log = try CardReader.identity(of: person, turn.store)
         else { return }
-        try accept(
-            card, root: Digest(reinterpreting: log.root), at: now, store, &random, &effects)
+        try accept(card, root: Digest(reinterpreting: log.root), &turn)
     }
 
     /// Takes an invite of somebody else: the two meet as soon as one reaches the other.
-    mutating func accept(
-        _ invite: Invite, _ alias: String, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func accept(_ invite: Invite, _ alias: String, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         guard invite.person != identity.person else { return .failure(.ownInvite) }
-        guard now.wall < invite.expires else { return .failure(.expired) }
+        guard turn.now.wall < invite.expires else { return .failure(.expired) }
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
-        if try contact(invite.person, store)?.isBlocked == true { return .failure(.blocked) }
-        if try isAccepted(invite.person, store), !alias.isEmpty {
-            _ = try setAlias(alias, of: invite.person, at: now, store, &random, &effects)
+        if try contact(invite.person, turn.store)?.isBlocked == true { return .failure(.blocked) }
+        if try isAccepted(invite.person, turn.store), !alias.isEmpty {
+            _ = try setAlias(alias, of: invite.person, &turn)
         }
         // Of a contact as well: after a recovery they are elsewhere, with another device, and may not
         // know any more who their contacts were. Where that device is linked, both know.
-        if try isAccepted(invite.person, store), let device = invite.target?.device,
+        if try isAccepted(invite.person, turn.store), let device = invite.target?.device,
             isLinked(device)
         {
             return .success(.done)
         }
-        try store.setValue(
+        try turn.store.setValue(
             PendingInvite(invite: invite, alias: alias).bytes, .introduction,
             invite.person.bytes)
-        effects.append(.commitFully)
+        turn.emit(.commitFully)
         areRelaysStale = true
-        effects.append(.changed([.contact(invite.person)]))
-        try seek(invite.person, at: now, store, &effects)
+        turn.emit(.changed([.contact(invite.person)]))
+        try seek(invite.person, &turn)
         return .success(.done)
     }
 

@@ -9,10 +9,9 @@ extension NodeCore {
     /// Opens an invite into a group; the reply names its operation.
     mutating func openGroupInvite(
         _ secret: [UInt8], role: Role, uses: UInt32, until expires: UInt64, to id: SpaceID,
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try changeable(id, store) {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
             guard own.role >= .admin, role <= .member else { return .failure(.notAllowed) }
@@ -24,27 +23,25 @@ extension NodeCore {
             }
             let invite = GroupInvite.open(
                 key: GroupLink.key(of: secret).device, role: role, uses: uses, expires: expires)
-            try changeRoster([invite.draft()], in: space, at: now, store, &random, &effects)
+            try changeRoster([invite.draft()], in: space, &turn)
             let key = GroupLink.key(of: secret).device
-            let made = try self.roster(of: space, store)?.invites.first { $0.key == key }
+            let made = try self.roster(of: space, turn.store)?.invites.first { $0.key == key }
             return made.map { .success(.operation($0.operation)) } ?? .failure(.notAllowed)
         }
     }
 
     /// Ends an invite into a group.
-    mutating func endGroupInvite(
-        _ invite: OperationID, of id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try changeable(id, store) {
+    mutating func endGroupInvite(_ invite: OperationID, of id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
             guard own.role >= .admin else { return .failure(.notAllowed) }
             guard roster.invites.contains(where: { $0.operation == invite }) else {
                 return .failure(.unknownInvite)
             }
-            try changeRoster(
-                [GroupInvite.end(invite).draft()], in: space, at: now, store, &random, &effects)
+            try changeRoster([GroupInvite.end(invite).draft()], in: space, &turn)
             return .success(.done)
         }
     }
@@ -52,37 +49,36 @@ extension NodeCore {
     // MARK: The guest
 
     /// Notes that one wants to come, and looks for who can let one in.
-    mutating func join(
-        _ link: GroupLink, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard now.wall < link.expires else { return .failure(.expired) }
+    mutating func join(_ link: GroupLink, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
+        guard turn.now.wall < link.expires else { return .failure(.expired) }
         guard let (card, _) = CardReader.verified(link.card) else {
             return .failure(.unknownPerson)
         }
         guard card.person != identity.person else { return .failure(.ownInvite) }
-        if let space = try store.space(link.space) {
-            let roster = try roster(of: space, store)
+        if let space = try turn.store.space(link.space) {
+            let roster = try roster(of: space, turn.store)
             if belongs(to: roster) { return .failure(.alreadyMember) }
             if isListed(in: roster) {
-                return try acceptInvitation(to: space.id, at: now, store, &random, &effects)
+                return try acceptInvitation(to: space.id, &turn)
             }
         }
-        if try contact(card.person, store)?.isBlocked == true { return .failure(.blocked) }
-        let known = try store.values(.join).count
+        if try contact(card.person, turn.store)?.isBlocked == true { return .failure(.blocked) }
+        let known = try turn.store.values(.join).count
         guard known < Limits.openInviteCountMax else {
             return .failure(.tooManyInvites(limit: Limits.openInviteCountMax))
         }
-        try keep(card, at: now, store, &effects)
-        try PendingJoin.forgetRefused(of: link.space, at: now.wall, store)
-        try store.setValue(link.bytes, .join, link.space.bytes)
-        effects.append(.commitFully)
-        effects.append(.linksChanged)
+        try keep(card, &turn)
+        try PendingJoin.forgetRefused(of: link.space, at: turn.now.wall, turn.store)
+        try turn.store.setValue(link.bytes, .join, link.space.bytes)
+        turn.emit(.commitFully)
+        turn.emit(.linksChanged)
         for id in links.keys.sorted()
         where links[id]?.peer.person == card.person && links[id]?.isEnding == false {
-            try introduce(on: id, store, &effects)
+            try introduce(on: id, &turn)
         }
-        try seek(card.person, at: now, store, &effects)
+        try seek(card.person, &turn)
         return .success(.done)
     }
 
@@ -150,44 +146,38 @@ extension NodeCore {
     }
 
     /// Forgets the wishes that came true.
-    mutating func settleJoins(
-        _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for link in try PendingJoin.all(store) + PendingJoin.refused(store) {
-            guard let space = try store.space(link.space),
-                try belongs(to: space, store)
+    mutating func settleJoins(_ turn: inout some Turn) throws(StoreError) {
+        for link in try PendingJoin.all(turn.store) + PendingJoin.refused(turn.store) {
+            guard let space = try turn.store.space(link.space),
+                try belongs(to: space, turn.store)
             else { continue }
-            try store.setValue(nil, .join, link.space.bytes)
-            try store.setValue(nil, .join, PendingJoin.refusedKey(link.space))
-            effects.append(.linksChanged)
+            try turn.store.setValue(nil, .join, link.space.bytes)
+            try turn.store.setValue(nil, .join, PendingJoin.refusedKey(link.space))
+            turn.emit(.linksChanged)
         }
     }
 
     /// Who was asked lets one not in: the invite was used up, has ended or expired.
-    func joinRefused(
-        by person: PersonID, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let link = try pendingJoin(through: person, store) else { return }
-        try store.setValue(nil, .join, link.space.bytes)
+    func joinRefused(by person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        guard let link = try pendingJoin(through: person, turn.store) else { return }
+        try turn.store.setValue(nil, .join, link.space.bytes)
         // It is kept to be told, and shown to nobody again.
-        try store.setValue(link.bytes, .join, PendingJoin.refusedKey(link.space))
-        try count(.ownInvite, store)
-        effects.append(.linksChanged)
-        effects.append(.changed([.contact(person)]))
+        try turn.store.setValue(link.bytes, .join, PendingJoin.refusedKey(link.space))
+        try count(.ownInvite, turn.store)
+        turn.emit(.linksChanged)
+        turn.emit(.changed([.contact(person)]))
     }
 
     // MARK: The sponsor
 
     /// Lets somebody in who shows that they have a link.
     mutating func sponsor(
-        _ join: Introduction.Join, _ card: Card, on id: LinkID, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ join: Introduction.Join, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) -> Sponsored {
-        guard try mayWrite(store), let peer = links[id]?.peer,
-            let space = try store.space(join.space),
-            try mayHaveRead(rosterOf: space, peer.person, at: now, store),
-            let roster = try roster(of: space, store), belongs(to: roster)
+        guard try mayWrite(turn.store), let peer = links[id]?.peer,
+            let space = try turn.store.space(join.space),
+            try mayHaveRead(rosterOf: space, peer.person, at: turn.now, turn.store),
+            let roster = try roster(of: space, turn.store), belongs(to: roster)
         else { return .later }
         if roster.member(with: peer.device)?.person == peer.person { return .isMember }
         guard let invite = roster.invites.first(where: { $0.operation == join.invite }) else {
@@ -195,7 +185,7 @@ extension NodeCore {
             let isKnown = judges[space.number]?.graph.reason(of: join.invite) != nil
             return isKnown ? .refused : .later
         }
-        guard now.wall < invite.expires, roster.member(peer.person) == nil,
+        guard turn.now.wall < invite.expires, roster.member(peer.person) == nil,
             roster.members.count < Limits.memberCountMax,
             judges[space.number]?.graph.mayCome(
                 peer.person, by: join.invite, after: join.departures) == true,
@@ -205,19 +195,19 @@ extension NodeCore {
         let newcomer = Newcomer(
             person: peer.person, name: card.name, identity: card.identity,
             prekeys: card.parts.flatMap(\.prekeys),
-            horizon: try horizon(by: roster.history, in: space, at: now, store))
+            horizon: try horizon(by: roster.history, in: space, at: turn.now, turn.store))
         let redeem = Redeem(
             invite: join.invite, newcomer: newcomer, device: peer.device, signature: signature,
             departures: join.departures, consent: consent)
         guard redeem.isProven(in: space.id, by: invite.key), redeem.isWanted(in: space.id),
             Self.refusal(newcomer) == nil
         else { return .refused }
-        try changeRoster([redeem.draft()], in: space, at: now, store, &random, &effects)
-        guard try self.roster(of: space, store)?.member(peer.person) != nil else {
+        try changeRoster([redeem.draft()], in: space, &turn)
+        guard try self.roster(of: space, turn.store)?.member(peer.person) != nil else {
             return .refused
         }
-        try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
-        try deleteAnew(for: peer.person, in: space, at: now, store, &random, &effects)
+        try nameAnew(space, by: roster.history, &turn)
+        try deleteAnew(for: peer.person, in: space, &turn)
         return .isMember
     }
 }

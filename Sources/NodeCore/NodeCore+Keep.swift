@@ -67,24 +67,22 @@ extension NodeCore {
     }
 
     /// Folds a space anew: some of what it holds counts no more, or again.
-    mutating func refold(
-        _ space: SpaceRecord, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try prepare(space, store)
+    mutating func refold(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
+        try prepare(space, turn.store)
         guard var judge = judges.removeValue(forKey: space.number) else { return }
         defer { judges[space.number] = judge }
-        let context = try context(of: space, roster: judge.roster, store)
+        let context = try context(of: space, roster: judge.roster, turn.store)
         var bodyless: [LogTag: (log: LogRecord, operations: [VerifiedOperation])] = [:]
-        try Merge.rebuild(context, judging: &judge, in: store) { applied in
+        try Merge.rebuild(context, judging: &judge, in: turn.store) { applied in
             guard applied.operation.operation.isErased else { return }
             let tag = applied.log.tag
             bodyless[tag, default: (applied.log, [])].operations.append(applied.operation)
         }
         // A deletion that counts no more has taken its message along: others may have it still.
         for (_, lacking) in bodyless.sorted(by: { $0.key < $1.key }) {
-            try lacksBodies(of: lacking.operations, in: lacking.log, space, store)
+            try lacksBodies(of: lacking.operations, in: lacking.log, space, turn.store)
         }
-        effects.append(.changed([.refolded(space.number)]))
+        turn.emit(.changed([.refolded(space.number)]))
     }
 }
 

@@ -40,47 +40,43 @@ extension NodeCore {
     }
 
     /// Keeps what people write; what is nobody's wish is found due again later.
-    func keep(
-        _ drafts: [Draft], for space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let last = try store.values(.keptDraft).last { $0.key.starts(with: space.number.key) }
+    func keep(_ drafts: [Draft], for space: SpaceRecord, _ turn: inout some Turn) throws(StoreError)
+    {
+        let last = try turn.store.values(.keptDraft).last { $0.key.starts(with: space.number.key) }
         var next = last.map { $0.key[8...].reduce(0 as UInt64) { $0 << 8 | UInt64($1) } + 1 } ?? 0
         for draft in drafts where draft.lane.carriesAuthority {
             var key = ByteWriter(capacity: 16)
             key.raw(space.number.key)
             key.uint64(next)
             next += 1
-            try store.setValue(
-                KeptDraft(draft: draft, time: now.wall).bytes, .keptDraft, key.bytes)
+            try turn.store.setValue(
+                KeptDraft(draft: draft, time: turn.now.wall).bytes, .keptDraft, key.bytes)
         }
-        effects.append(.commitFully)
-        effects.append(.changed([.conversation(space.number)]))
+        turn.emit(.commitFully)
+        turn.emit(.changed([.conversation(space.number)]))
     }
 
     /// Writes what was kept for spaces that may be written in again.
-    mutating func writeKept(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func writeKept(_ turn: inout some Turn) throws(StoreError) {
         guard !writableAgain.isEmpty else { return }
         let numbers = writableAgain.sorted()
         writableAgain = []
         for number in numbers where ownGaps[number] == nil {
-            let kept = try store.values(.keptDraft).filter { $0.key.starts(with: number.key) }
-            for (key, _) in kept { try store.setValue(nil, .keptDraft, key) }
-            effects.append(.changed([.conversation(number)]))
+            let kept = try turn.store.values(.keptDraft).filter { $0.key.starts(with: number.key) }
+            for (key, _) in kept { try turn.store.setValue(nil, .keptDraft, key) }
+            turn.emit(.changed([.conversation(number)]))
             // What came due meanwhile was not written either.
-            set(.upkeep(number), in: Self.upkeepDelay, at: now, &effects)
-            set(.epoch(number), in: Self.upkeepDelay, at: now, &effects)
-            guard let space = try store.space(number), try refusal(writingIn: space, store) == nil
+            set(.upkeep(number), in: Self.upkeepDelay, &turn)
+            set(.epoch(number), in: Self.upkeepDelay, &turn)
+            guard let space = try turn.store.space(number),
+                try refusal(writingIn: space, turn.store) == nil
             else { continue }
             let drafts = kept.compactMap { KeptDraft($0.value)?.draft }
             guard !drafts.isEmpty else { continue }
-            _ = try write(drafts, in: space, at: now, store, &random, &effects)
+            _ = try write(drafts, in: space, &turn)
         }
-        watchDevices(at: now, &effects)
-        shareCard(at: now, &effects)
+        watchDevices(&turn)
+        shareCard(&turn)
     }
 }
 

@@ -34,55 +34,51 @@ extension NodeCore {
     static let smallDeviceCountMax = 8
 
     /// Looks at all keys, and again after a while.
-    mutating func tendKeys(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tendKeys(_ turn: inout some Turn) throws(StoreError) {
         let isBeginning = keyWalk == 0
-        let spaces = try portion(of: &keyWalk, store)
+        let spaces = try portion(of: &keyWalk, turn.store)
         let isThrough = keyWalk == 0
-        set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, at: now, &effects)
-        guard try mayWrite(store) else { return }
+        set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, &turn)
+        guard try mayWrite(turn.store) else { return }
         var didDrop = false
         if isBeginning {
             // An invite that another device of the person's changed the card of, or a put that failed.
             invites.areCardsDue = true
-            try beginConversations(at: now, store, &random, &effects)
-            try renewPrekey(at: now, store, &random, &effects)
-            try renewWriters(at: now, store, &random, &effects)
-            didDrop = try dropPrekeys(at: now, store)
+            try beginConversations(&turn)
+            try renewPrekey(&turn)
+            try renewWriters(&turn)
+            didDrop = try dropPrekeys(at: turn.now, turn.store)
         }
         for space in spaces {
-            didDrop = try tend(space, at: now, store, &random, &effects) || didDrop
+            didDrop = try tend(space, &turn) || didDrop
         }
-        if didDrop { forget(&effects) }
+        if didDrop { forget(&turn) }
     }
 
     /// Looks at the keys of one space, before the next look at all of them.
-    mutating func tendKeys(
-        of number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try mayWrite(store), let space = try store.space(number) else { return }
-        if try tend(space, at: now, store, &random, &effects) { forget(&effects) }
+    mutating func tendKeys(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+        guard try mayWrite(turn.store), let space = try turn.store.space(number) else { return }
+        if try tend(space, &turn) { forget(&turn) }
     }
 
     /// - Returns: whether something was let go of.
-    private mutating func tend(
-        _ space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
+    private mutating func tend(_ space: SpaceRecord, _ turn: inout some Turn) throws(StoreError)
+        -> Bool
+    {
         var didDrop = false
-        if ownGaps[space.number] == nil, try belongs(to: space, store) {
-            try openEpochs(in: space, at: now, store, &effects)
-            try writeFaults(in: space, at: now, store, &effects)
-            try renewLeaf(in: space, at: now, store, &random, &effects)
-            didDrop = try dropLeaves(in: space, at: now, store)
+        if ownGaps[space.number] == nil, try belongs(to: space, turn.store) {
+            try openEpochs(in: space, &turn)
+            try writeFaults(in: space, &turn)
+            try renewLeaf(in: space, &turn)
+            didDrop = try dropLeaves(in: space, at: turn.now, turn.store)
         }
-        return try dropEpochs(in: space, at: now, store) || didDrop
+        return try dropEpochs(in: space, at: turn.now, turn.store) || didDrop
     }
 
-    private func forget(_ effects: inout [Effect]) { effects += [.commitFully, .forgetKeys] }
+    private func forget(_ turn: inout some Turn) {
+        turn.emit(.commitFully)
+        turn.emit(.forgetKeys)
+    }
 
     // MARK: Prekeys
 
@@ -95,40 +91,35 @@ extension NodeCore {
     }
 
     /// Makes a prekey where there is none or the last one is old, and names it in the card.
-    mutating func renewPrekey(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let last = try CardReader.own(of: identity, store)?.parts.first?.prekeys.last
+    mutating func renewPrekey(_ turn: inout some Turn) throws(StoreError) {
+        let last = try CardReader.own(of: identity, turn.store)?.parts.first?.prekeys.last
         // A clock that was set back must not leave a prekey standing for years.
-        let today = WallTime(clamping: now.wall)
+        let today = WallTime(clamping: turn.now.wall)
         if let last, today < last.notAfter,
             last.notBefore.excess(over: today) <= Self.keyLifetime
         {
             return
         }
-        try drawPrekey(at: now, store, &random, &effects)
+        try drawPrekey(&turn)
     }
 
     /// Makes a prekey, and names it alone in the card.
-    mutating func drawPrekey(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let part = try CardReader.own(of: identity, store)?.parts.first
+    mutating func drawPrekey(_ turn: inout some Turn) throws(StoreError) {
+        let part = try CardReader.own(of: identity, turn.store)?.parts.first
         let last = part?.prekeys.last
         // A device that was linked showed its first with its request.
-        let heldCount = UInt32(clamping: try store.secrets(.prekey, in: nil).count)
+        let heldCount = UInt32(clamping: try turn.store.secrets(.prekey, in: nil).count)
         let count = last?.number ?? heldCount
-        let prekey = Prekey(number: count &+ 1, of: identity.key, at: now.wall, using: &random)
-        try prekey.keep(in: store)
+        let prekey = Prekey(
+            number: count &+ 1, of: identity.key, at: turn.now.wall, using: &turn.random)
+        try prekey.keep(in: turn.store)
         // The newest alone is of use to others.
         try publishCard(
             name: part?.name ?? "", addresses: part?.addresses ?? [],
-            prekeys: [prekey.certificate], at: now, store)
-        effects.append(.commitFully)
+            prekeys: [prekey.certificate], at: turn.now, turn.store)
+        turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
-            try introduce(on: id, invite: nil, store, &effects)
+            try introduce(on: id, invite: nil, &turn)
         }
     }
 
@@ -178,28 +169,25 @@ extension NodeCore {
     }
 
     /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
-    mutating func renewLeaf(
-        in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func renewLeaf(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
         guard heard.contains(space.number) else { return }
-        let last = try publications(in: space, store).last?.time
-        let first = try keptEpochs(in: space, store).values.min()
-        let since = last ?? first ?? now.wall
-        if now.wall >= since + Self.keyLifetime {
-            let leaf = PrivateLeaf.generate(using: &random)
-            try store.setSecret(
-                TimedLeaf(leaf, time: now.wall).secret, .leaf, leaf.publicKey.bytes,
+        let last = try publications(in: space, turn.store).last?.time
+        let first = try keptEpochs(in: space, turn.store).values.min()
+        let since = last ?? first ?? turn.now.wall
+        if turn.now.wall >= since + Self.keyLifetime {
+            let leaf = PrivateLeaf.generate(using: &turn.random)
+            try turn.store.setSecret(
+                TimedLeaf(leaf, time: turn.now.wall).secret, .leaf, leaf.publicKey.bytes,
                 in: space.number)
-            _ = try writeControl(.leafUpdate, in: space, at: now, store, &effects) { _ in
+            _ = try writeControl(.leafUpdate, in: space, &turn) { _, _ in
                 leaf.publicKey.bytes
             }
             return
         }
-        guard try owesAcknowledgement(in: space, at: now, store) else { return }
+        guard try owesAcknowledgement(in: space, at: turn.now, turn.store) else { return }
         let draft = Draft(
             kind: .acknowledgement, lane: .control, payload: nil, isErasable: false)
-        _ = try write([draft], in: space, at: now, store, &random, &effects)
+        _ = try write([draft], in: space, &turn)
     }
 
     /// Whether others wrote more in lane 0 than that they had seen something, and this device has

@@ -14,13 +14,11 @@ extension NodeCore {
 
     /// A letter came: who wrote it presents their card in it, or it is not read.
     mutating func openLetter(
-        _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ entry: RelayEntry, in inbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         let bytes = entry.envelope
         guard letters.isNew(digest(.relayBlob, bytes)) else { return }
-        let prekeys = try store.secrets(.prekey, in: nil).compactMap {
+        let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
         let sender: DeviceID
@@ -28,49 +26,44 @@ extension NodeCore {
         do throws(EnvelopeRejection) {
             (sender, content) = try Letter.open(bytes, in: inbox, with: prekeys)
         } catch {
-            return try count(.envelope, store)
+            return try count(.envelope, turn.store)
         }
         // The rest is read only for who is talked to: a few bytes can grow to thousands of operations.
         guard var letter = LetterContent(content),
             case .introduce(let introduction) = letter.frames.next(),
             let card = CardReader.claimed(introduction.card)
-        else { return try count(.stranger, store) }
+        else { return try count(.stranger, turn.store) }
         if let redemption = introduction.redemption {
             try redeem(
                 redemption, in: ArrivedLetter(letter.number, by: sender, in: inbox, entry), card,
-                by: relay, at: now, store, &random, &effects)
+                by: relay, &turn)
         }
-        if try tookRequest(
-            introduction, by: sender, card, from: relay, at: now, store, &random, &effects)
-        {
+        if try tookRequest(introduction, by: sender, card, from: relay, &turn) {
             return
         }
-        let peer = try correspondent(sender, card, by: relay, at: now, store, &random, &effects)
-        guard let peer else { return try count(.stranger, store) }
+        let peer = try correspondent(sender, card, by: relay, &turn)
+        guard let peer else { return try count(.stranger, turn.store) }
         if introduction.isContact {
-            try confirm(peer.person, at: now, store, &random, &effects)
+            try confirm(peer.person, &turn)
         }
         while let frame = letter.frames.next() {
             switch frame {
             case .operations(let operations):
-                try ingest(
-                    operations, by: Bringer(person: peer.person, device: sender), at: now, store,
-                    &random, &effects)
+                try ingest(operations, by: Bringer(person: peer.person, device: sender), &turn)
             case .fork(let proof):
                 var bringer = Bringer(person: peer.person, device: sender)
                 bringer.hasToldAll = true
-                try learned(proof, by: bringer, at: now, store, &random, &effects)
+                try learned(proof, by: bringer, &turn)
             case .frontier(let frontier):
-                try asked(
-                    frontier, in: letter.number, by: peer, at: now, store, &random, &effects)
+                try asked(frontier, in: letter.number, by: peer, &turn)
             case .want(let want):
-                try asked(want, in: letter.number, by: peer, at: now, store, &random, &effects)
+                try asked(want, in: letter.number, by: peer, &turn)
             case .introduce(let shown):
-                try learnOwn(from: shown, by: relay, at: now, store, &effects)
-            default: try count(.envelope, store)
+                try learnOwn(from: shown, by: relay, &turn)
+            default: try count(.envelope, turn.store)
             }
         }
-        if !letter.frames.isWhole { try count(.envelope, store) }
+        if !letter.frames.isWhole { try count(.envelope, turn.store) }
     }
 
     /// Who wrote a letter, if they are talked to: as on a link.
@@ -78,24 +71,22 @@ extension NodeCore {
     /// First whoever they say they are is looked up. For who is unknown, declined or blocked nothing
     /// that they show is proven; for who is known, what is not known of them.
     private mutating func correspondent(
-        _ device: DeviceID, _ card: Card, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ device: DeviceID, _ card: Card, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> LinkPeer? {
         let person = card.person
-        guard device != identity.device, try mayTalk(to: person, with: device, store) else {
+        guard device != identity.device, try mayTalk(to: person, with: device, turn.store) else {
             return nil
         }
         let isOwn = person == identity.person
-        let kept = isOwn ? identity.log : try CardReader.identity(of: person, store)
+        let kept = isOwn ? identity.log : try CardReader.identity(of: person, turn.store)
         let log: IdentityLog
         if let kept, kept.certificate(of: device) != nil,
             Set(card.identity).isSubset(of: kept.encoded)
         {
             log = kept
         } else {
-            guard letters.mayProve(from: relay, at: now.monotonic) else {
-                try count(.tooManyFrames, store)
+            guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+                try count(.tooManyFrames, turn.store)
                 return nil
             }
             // Why it does not hold is not told: whoever wrote it is counted.
@@ -103,108 +94,99 @@ extension NodeCore {
                 shown.person == person, shown.certificate(of: device) != nil
             else { return nil }
             log = shown
-            try learn(log.encoded, of: person, at: now, store, &effects)
+            try learn(log.encoded, of: person, &turn)
         }
         let peer = LinkPeer(
             person: person, root: Digest(reinterpreting: log.root), device: device,
             identity: log.encoded, handshakeHash: [], isInitiator: true)
-        guard try isStanding(peer, store) else {
-            try answerRevoked(device, card, log, at: now, store, &random, &effects)
+        guard try isStanding(peer, turn.store) else {
+            try answerRevoked(device, card, log, &turn)
             return nil
         }
-        try takePart(of: device, from: card, log, at: now, store, &effects)
+        try takePart(of: device, from: card, log, &turn)
         return peer
     }
 
     /// Answers a letter of a device that its person revoked: it may not have heard, and where no link
     /// leads nobody else tells it.
     private mutating func answerRevoked(
-        _ device: DeviceID, _ card: Card, _ log: IdentityLog, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ device: DeviceID, _ card: Card, _ log: IdentityLog, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard letters.mayAnswer(device, every: Self.revokedAnswerInterval, at: now.monotonic),
+        guard letters.mayAnswer(device, every: Self.revokedAnswerInterval, at: turn.now.monotonic),
             let part = card.parts.first(where: { $0.device == device }),
             // By the log that the letter shows it was its person's: it says itself where it is.
             (try? Card(person: card.person, identity: log.encoded, parts: [part]).verified(by: log))
                 != nil
         else { return }
-        try tellRevocation(to: part, of: card.person, at: now, store, &random, &effects)
+        try tellRevocation(to: part, of: card.person, &turn)
     }
 
     /// Takes in what a letter shows of this person's own devices: one that was revoked is told so.
     private mutating func learnOwn(
-        from shown: Introduction, by relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        from shown: Introduction, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let card = CardReader.claimed(shown.card), card.person == identity.person,
             !Set(card.identity).isSubset(of: identity.operations)
         else { return }
-        guard letters.mayProve(from: relay, at: now.monotonic) else {
-            return try count(.tooManyFrames, store)
+        guard letters.mayProve(from: relay, at: turn.now.monotonic) else {
+            return try count(.tooManyFrames, turn.store)
         }
-        try learn(card.identity, of: identity.person, at: now, store, &effects)
+        try learn(card.identity, of: identity.person, &turn)
     }
 
     /// A device shows its card in an envelope, for its letters were refused: it is written to, so that it
     /// sees this device's card. Who its person's devices are is known by then.
     mutating func takeCard(
-        _ bytes: [UInt8], of peer: Bringer, in space: SpaceRecord, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ bytes: [UInt8], of peer: Bringer, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         let isOwn = peer.person == identity.person
         guard let card = CardReader.claimed(bytes), card.person == peer.person,
-            try mayTalk(to: peer.person, with: peer.device, store),
-            let log = isOwn ? identity.log : try CardReader.identity(of: peer.person, store),
+            try mayTalk(to: peer.person, with: peer.device, turn.store),
+            let log = isOwn ? identity.log : try CardReader.identity(of: peer.person, turn.store),
             log.certificate(of: peer.device) != nil
-        else { return try count(.card, store) }
-        let isNews = try takePart(of: peer.device, from: card, log, at: now, store, &effects)
-        guard try roster(of: space, store)?.contains(peer.device) == true else {
-            return try tellOutsider(peer, of: space, at: now, store, &random, &effects)
+        else { return try count(.card, turn.store) }
+        let isNews = try takePart(of: peer.device, from: card, log, &turn)
+        guard try roster(of: space, turn.store)?.contains(peer.device) == true else {
+            return try tellOutsider(peer, of: space, &turn)
         }
-        if isNews { try remindLater(of: space.number, at: now, store, &effects) }
+        if isNews { try remindLater(of: space.number, &turn) }
     }
 
     /// Tells a device that is out, and seems not to have heard so, how far lane 0 goes for it. Nobody
     /// reminds who is out: where what says so was lost, they ask as a member does, and nobody hears them
     /// where their right to write was retired meanwhile.
     private mutating func tellOutsider(
-        _ peer: Bringer, of space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ peer: Bringer, of space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let scope = try scope(of: space, with: peer.device, of: peer.person, store),
+        guard let scope = try scope(of: space, with: peer.device, of: peer.person, turn.store),
             letters.mayAnswer(
-                peer.device, every: Self.revokedAnswerInterval, at: now.monotonic)
+                peer.device, every: Self.revokedAnswerInterval, at: turn.now.monotonic)
         else { return }
         let frontier = try Catchup.frontier(
-            of: space, scope, for: peer.device, asks: false, in: store)
-        _ = try send(
-            [.frontier(frontier)], to: peer.device, of: peer.person, at: now, store, &random,
-            &effects)
+            of: space, scope, for: peer.device, asks: false, in: turn.store)
+        _ = try send([.frontier(frontier)], to: peer.device, of: peer.person, &turn)
     }
 
     /// Keeps what a device says of itself, where that is news and holds. Returns whether it does.
     @discardableResult
     private mutating func takePart(
-        of device: DeviceID, from card: Card, _ log: IdentityLog, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        of device: DeviceID, from card: Card, _ log: IdentityLog, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         guard let part = card.parts.first(where: { $0.device == device }),
-            try CardReader.parts(of: card.person, store)
+            try CardReader.parts(of: card.person, turn.store)
                 .first(where: { $0.device == device })?.bytes != part.bytes
         else { return false }
-        guard letters.mayProvePart(of: device, at: now.monotonic) else {
-            try count(.tooManyFrames, store)
+        guard letters.mayProvePart(of: device, at: turn.now.monotonic) else {
+            try count(.tooManyFrames, turn.store)
             return false
         }
         let shown = Card(person: card.person, identity: log.encoded, parts: [part])
         // Why it does not hold is not told; the rest of the letter is its sender's all the same.
         guard let sound = try? shown.verified(by: log) else {
-            try count(.card, store)
+            try count(.card, turn.store)
             return false
         }
-        try keep(sound, at: now, store, &effects)
+        try keep(sound, &turn)
         // What was refused before need not be now.
         for mailbox in part.mailboxes { lines[mailbox.relay]?.absent[mailbox.inbox] = nil }
         return true
@@ -213,55 +195,50 @@ extension NodeCore {
     /// A device tells how far it is, and may ask for the rest. A question is answered once, and then
     /// once an hour at most: a relay that keeps it may bring it again at any time.
     private mutating func asked(
-        _ frontier: Frontier, in letter: LetterNumber, by peer: LinkPeer, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ frontier: Frontier, in letter: LetterNumber, by peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let space = try store.space(frontier.space) else {
-            return try askForUnknown(
-                frontier, in: letter, of: peer, at: now, store, &random, &effects)
+        guard let space = try turn.store.space(frontier.space) else {
+            return try askForUnknown(frontier, in: letter, of: peer, &turn)
         }
-        guard let scope = try scope(of: space, with: peer, store) else { return }
+        guard let scope = try scope(of: space, with: peer, turn.store) else { return }
         if scope.isEverything {
-            try heardTips(frontier, of: space, by: peer.device, at: now, store, &effects)
-            try settleRepair(of: space, by: frontier, store)
+            try heardTips(frontier, of: space, by: peer.device, &turn)
+            try settleRepair(of: space, by: frontier, turn.store)
         } else if frontier.asksForMissing,
             judges[space.number]?.roster.contains(peer.device) == true
         {
             // They take this device for a member: what says so may not have come.
-            try missTips(frontier, of: space, by: peer.device, at: now, store, &effects)
+            try missTips(frontier, of: space, by: peer.device, &turn)
         }
-        guard frontier.asksForMissing, try mayAnswer(letter, of: peer.device, at: now, store) else {
+        guard frontier.asksForMissing,
+            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
+        else {
             return
         }
         let runs = try Catchup.runs(
             lackedBy: frontier, of: space, scope, room: Self.parcelByteCount,
-            runCountMax: Self.answerRunCountMax, in: store)
+            runCountMax: Self.answerRunCountMax, in: turn.store)
         let own = try Catchup.frontier(
-            of: space, scope, for: peer.device, asks: false, in: store)
-        let proofs = scope.isEverything ? try proofs(in: space, store) : []
+            of: space, scope, for: peer.device, asks: false, in: turn.store)
+        let proofs = scope.isEverything ? try proofs(in: space, turn.store) : []
         _ = try send(
             frames(of: runs, space) + proofs + [.frontier(own)], to: peer.device, of: peer.person,
-            at: now, store, &random, &effects)
+            &turn)
     }
 
     /// A device asks for places by name: for what it holds without their payload.
     private mutating func asked(
-        _ want: Want, in letter: LetterNumber, by peer: LinkPeer, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ want: Want, in letter: LetterNumber, by peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let space = try store.space(want.space),
-            let scope = try scope(of: space, with: peer, store),
-            try mayAnswer(letter, of: peer.device, at: now, store)
+        guard let space = try turn.store.space(want.space),
+            let scope = try scope(of: space, with: peer, turn.store),
+            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
         else { return }
         let runs = try Catchup.runs(
             answering: want, of: space, scope, room: Self.parcelByteCount,
-            runCountMax: Self.answerRunCountMax, in: store)
+            runCountMax: Self.answerRunCountMax, in: turn.store)
         guard !runs.isEmpty else { return }
-        _ = try send(
-            frames(of: runs, space), to: peer.device, of: peer.person, at: now, store, &random,
-            &effects)
+        _ = try send(frames(of: runs, space), to: peer.device, of: peer.person, &turn)
     }
 
     /// A contact tells how far it is in a space that is not known here. What introduced this device
@@ -269,18 +246,14 @@ extension NodeCore {
     ///
     /// Who holds nothing of it either is not asked: two would ask each other for ever.
     private mutating func askForUnknown(
-        _ frontier: Frontier, in letter: LetterNumber, of peer: LinkPeer, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ frontier: Frontier, in letter: LetterNumber, of peer: LinkPeer, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, store),
-            try mayAnswer(letter, of: peer.device, at: now, store)
+        guard !frontier.entries.isEmpty, try mayIntroduce(frontier.space, peer.person, turn.store),
+            try mayAnswer(letter, of: peer.device, at: turn.now, turn.store)
         else { return }
         let nothing = Frontier(
             space: frontier.space, isComplete: true, asksForMissing: true, entries: [])
-        _ = try send(
-            [.frontier(nothing)], to: peer.device, of: peer.person, at: now, store, &random,
-            &effects)
+        _ = try send([.frontier(nothing)], to: peer.device, of: peer.person, &turn)
     }
 
     /// Whether what a letter asks is to be answered; notes that it is answered now.

@@ -72,58 +72,54 @@ extension NodeCore {
     /// the letters wait for that. Returns whether one is.
     mutating func send(
         _ frames: [Frame], to device: DeviceID, of person: PersonID, on only: NoiseKey? = nil,
-        for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        for question: RelayQuestion = .whatever, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
-        let parts = try CardReader.parts(of: person, store)
+        let parts = try CardReader.parts(of: person, turn.store)
         guard let part = parts.first(where: { $0.device == device }) else { return false }
-        return try send(
-            frames, to: part, of: person, on: only, for: question, at: now, store, &random,
-            &effects)
+        return try send(frames, to: part, of: person, on: only, for: question, &turn)
     }
 
     /// As above, to a device of which this is known: of one that is revoked nothing is kept.
     mutating func send(
         _ frames: [Frame], to part: CardPart, of person: PersonID, on only: NoiseKey? = nil,
-        for question: RelayQuestion = .whatever, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        for question: RelayQuestion = .whatever, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         guard let prekey = part.prekeys.last,
-            let own = try CardReader.own(of: identity, store),
+            let own = try CardReader.own(of: identity, turn.store),
             // A letter shows the own card, with the right to write to this device.
-            try contact(person, store)?.isBlocked != true
+            try contact(person, turn.store)?.isBlocked != true
         else { return false }
         var called: [NoiseKey] = []
         for mailbox in part.mailboxes where only == nil || mailbox.relay == only {
-            guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: now) else { continue }
-            guard try note(mailbox, namedBy: person, at: now, store) else { continue }
+            guard !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now) else { continue }
+            guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
             guard lines[mailbox.relay]?.phase == .open else {
-                call(mailbox.relay, at: now, &effects)
+                call(mailbox.relay, &turn)
                 called.append(mailbox.relay)
                 continue
             }
             // A request says nothing but who asks.
             let contents = question.isRequest ? [[]] : frames.map { [$0] }
             for frames in contents {
-                let number = try nextLetterNumber(at: now, store)
+                let number = try nextLetterNumber(at: turn.now, turn.store)
                 let presented = try presented(
-                    own, to: person, in: mailbox.inbox, number, store)
+                    own, to: person, in: mailbox.inbox, number, turn.store)
                 guard let content = LetterContent.encode([presented] + frames, number: number),
                     let letter = Letter.seal(
                         content, to: prekey.key, inbox: mailbox.inbox, by: identity.key,
-                        using: &random)
+                        using: &turn.random)
                 else { continue }
                 ask(
                     .put(envelope: letter), of: mailbox.inbox, as: mailbox.writer,
-                    on: mailbox.relay, for: question, at: now, &effects)
+                    on: mailbox.relay, for: question, &turn)
             }
             // What a letter says must not be taken back by a crash of the machine.
-            effects.append(.commitFully)
+            turn.emit(.commitFully)
             return true
         }
         // What is for one relay alone is made anew once that is connected.
         for relay in called where only == nil {
-            keep(frames, to: part, of: person, for: relay, at: now)
+            keep(frames, to: part, of: person, for: relay, at: turn.now)
         }
         return false
     }
@@ -173,17 +169,14 @@ extension NodeCore {
     }
 
     /// A relay is connected: the letters that waited for it go out.
-    mutating func sendWaiting(
-        to relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func sendWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         let letters = lines[relay]?.letters ?? []
         lines[relay]?.letters = []
-        for letter in letters where now.monotonic < letter.since + Self.letterPatience {
-            let known = try CardReader.parts(of: letter.person, store)
+        for letter in letters where turn.now.monotonic < letter.since + Self.letterPatience {
+            let known = try CardReader.parts(of: letter.person, turn.store)
             _ = try send(
                 letter.frames, to: known.first { $0.device == letter.part.device } ?? letter.part,
-                of: letter.person, on: relay, at: now, store, &random, &effects)
+                of: letter.person, on: relay, &turn)
         }
     }
 
@@ -211,12 +204,11 @@ extension NodeCore {
     /// - Parameter acknowledged: the places after what devices said they hold of own logs.
     mutating func welcome(
         _ devices: [DeviceID], to space: SpaceRecord, through relay: NoiseKey, _ roster: Roster,
-        _ acknowledged: [DeviceID: [LogTag: UInt64]], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ acknowledged: [DeviceID: [LogTag: UInt64]], _ turn: inout some Turn
     ) throws(StoreError) {
-        guard !devices.isEmpty, let epoch = try currentEpoch(of: space, in: store),
+        guard !devices.isEmpty, let epoch = try currentEpoch(of: space, in: turn.store),
             epoch.author == identity.device,
-            let log = try store.agreedLogs(in: space.number).first(where: {
+            let log = try turn.store.agreedLogs(in: space.number).first(where: {
                 $0.device == identity.device && $0.lane == .control
             })
         else { return }
@@ -228,24 +220,23 @@ extension NodeCore {
                 }
             }
             let question = RelayQuestion.welcome(space.number, device, epoch: epoch.id)
-            let known = try store.value(.welcome, space.id.bytes + device.bytes)
+            let known = try turn.store.value(.welcome, space.id.bytes + device.bytes)
                 .flatMap(Welcome.init)
             // Who has not accepted reads no more by another epoch.
             let isGuest = roster.person(of: device).map(roster.isInvited) == true
             let isFresh = known.map {
-                ($0.epoch == epoch.id || isGuest) && now.wall < $0.time + Self.welcomeInterval
+                ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval
             }
             let isUnderway = lines[relay]?.questions.values.contains {
                 $0.question == question
             }
             guard isFresh != true, isUnderway != true, let person = roster.person(of: device),
-                try takesLetters(device, of: person, on: relay, at: now, store)
+                try takesLetters(device, of: person, on: relay, at: turn.now, turn.store)
             else { continue }
             let runs = try lane0(
-                of: space, above: held.map { $0[log.tag] ?? 0 }, own: log, store)
+                of: space, above: held.map { $0[log.tag] ?? 0 }, own: log, turn.store)
             _ = try send(
-                frames(of: runs, space), to: device, of: person, on: relay, for: question,
-                at: now, store, &random, &effects)
+                frames(of: runs, space), to: device, of: person, on: relay, for: question, &turn)
         }
     }
 

@@ -50,50 +50,48 @@ extension NodeCore {
     /// Bytes of operations sent in one step: others get their turn.
     static let stepByteCountMax = 512 << 10
 
-    mutating func opened(
-        _ id: LinkID, _ peer: LinkPeer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func opened(_ id: LinkID, _ peer: LinkPeer, _ turn: inout some Turn) throws(StoreError)
+    {
         guard peer.device != identity.device else {
-            effects.append(.hangUp(id, .stranger))
+            turn.emit(.hangUp(id, .stranger))
             return
         }
-        guard try mayOpen(id, peer, at: now, store, &effects) else { return }
-        try learn(peer.identity, of: peer.person, at: now, store, &effects)
-        guard try isStanding(peer, store) else {
+        guard try mayOpen(id, peer, &turn) else { return }
+        try learn(peer.identity, of: peer.person, &turn)
+        guard try isStanding(peer, turn.store) else {
             dialing[peer.device] = nil
-            try count(.revokedDevice, store)
-            try tellRevocation(on: id, peer, store, &effects)
-            effects.append(.hangUp(id, .revoked))
+            try count(.revokedDevice, turn.store)
+            try tellRevocation(on: id, peer, &turn)
+            turn.emit(.hangUp(id, .revoked))
             return
         }
-        try wasSeen(peer, at: now, store)
+        try wasSeen(peer, at: turn.now, turn.store)
         if let other = links.first(where: { $0.value.peer.device == peer.device }) {
             // Both sides decide alike: a direct link is better than one through a relay, else the
             // one whose initiator has the smaller key stays.
             guard isBetter(peer, than: other.value.peer) else {
-                effects.append(.hangUp(id, .duplicate))
+                turn.emit(.hangUp(id, .duplicate))
                 // What was dialled came about, and is not needed; a better way still is.
                 guard peer.isInitiator else { return }
                 dialing[peer.device]?.wasLost()
                 if other.value.peer.isPiped, !timers.contains(.dial(peer.device)) {
-                    scheduleDial(peer.device, at: now, &random, &effects)
+                    scheduleDial(peer.device, &turn)
                 }
                 return
             }
-            effects.append(.hangUp(other.key, .duplicate))
-            try closed(other.key, at: now, store, &random, &effects)
+            turn.emit(.hangUp(other.key, .duplicate))
+            try closed(other.key, &turn)
         }
-        links[id] = CoreLink(peer: peer, lastHeard: now.monotonic)
+        links[id] = CoreLink(peer: peer, lastHeard: turn.now.monotonic)
         dialing[peer.device]?.isLinked()
         timers.insert(.heartbeat(id))
-        effects.append(
-            .timer(.heartbeat(id), at: now.monotonic + Self.heartbeatInterval / 3))
-        effects.append(.linksChanged)
+        turn.emit(
+            .timer(.heartbeat(id), at: turn.now.monotonic + Self.heartbeatInterval / 3))
+        turn.emit(.linksChanged)
         // There may be a better way yet.
-        if peer.isPiped { scheduleDial(peer.device, at: now, &random, &effects) }
-        if try tellWhoTheyWere(on: id, at: now, store, &effects) { return }
-        try greet(id, at: now, store, &random, &effects)
+        if peer.isPiped { scheduleDial(peer.device, &turn) }
+        if try tellWhoTheyWere(on: id, &turn) { return }
+        try greet(id, &turn)
     }
 
     private func isBetter(_ peer: LinkPeer, than other: LinkPeer) -> Bool {
@@ -106,66 +104,59 @@ extension NodeCore {
     }
 
     /// Begins to exchange with a peer that is entitled to.
-    mutating func admit(
-        _ id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func admit(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = links[id], link.session == nil, !link.isEnding else { return }
         let hello = Hello(
-            capabilities: 0, wallClock: WallTime(clamping: now.wall),
-            generation: try generation(store, &random),
+            capabilities: 0, wallClock: WallTime(clamping: turn.now.wall),
+            generation: try generation(&turn),
             credit: ByteCredit(clamping: SyncSession.creditInitial))
-        var session = SyncSession(salt: random.next(), with: link.peer.device)
+        var session = SyncSession(salt: turn.random.next(), with: link.peer.device)
         var shared: [SharedSpace] = []
-        for space in try spaces(naming: link.peer.person, store) {
-            if let scope = try scope(of: space, with: link.peer, store) {
+        for space in try spaces(naming: link.peer.person, turn.store) {
+            if let scope = try scope(of: space, with: link.peer, turn.store) {
                 shared.append(SharedSpace(space, scope: scope))
             }
         }
-        let outputs = try session.open(hello, sharing: shared, store: store)
+        let outputs = try session.open(hello, sharing: shared, store: turn.store)
         links[id]?.session = session
-        effects.append(.admitted(id))
+        turn.emit(.admitted(id))
         // Whoever links again and again has all of it compared each time.
         _ = allowances.take(
             UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
-            at: now.monotonic)
-        try perform(outputs, on: id, at: now, store, &random, &effects)
-        askAnewForBodies(at: now, &effects)
-        try tellPresence(on: id, at: now, store, &random, &effects)
+            at: turn.now.monotonic)
+        try perform(outputs, on: id, &turn)
+        askAnewForBodies(&turn)
+        try tellPresence(on: id, &turn)
     }
 
-    mutating func closed(
-        _ id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func closed(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = links.removeValue(forKey: id) else { return }
-        try wasSeen(link.peer, at: now, store)
-        try lostPresence(of: link.peer, store, &effects)
+        try wasSeen(link.peer, at: turn.now, turn.store)
+        try lostPresence(of: link.peer, &turn)
         for space in sources.keys.sorted() where sources[space]?.link == id {
-            try lostSource(of: space, at: now, store, &effects)
+            try lostSource(of: space, &turn)
         }
         // There is room for a member who is no contact.
         if links.count == Self.memberLinkCountMax - 1 {
-            try dialEveryone(at: now, store, &effects)
+            try dialEveryone(&turn)
         }
-        effects.append(.linksChanged)
+        turn.emit(.linksChanged)
         // What they have not acknowledged goes to relays now.
         if !lines.isEmpty { outboxDue.formUnion(link.spaces) }
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
-            scheduleDial(link.peer.device, at: now, &random, &effects)
+            scheduleDial(link.peer.device, &turn)
         }
     }
 
-    mutating func received(
-        _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func received(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         // Only what is needed of the link is taken out: a copy of all would make its session
         // be copied as well when that changes.
         guard let peer = links[id]?.peer, links[id]?.isEnding == false else { return }
-        links[id]?.lastHeard = now.monotonic
+        links[id]?.lastHeard = turn.now.monotonic
         guard links[id]?.session != nil || FrameWork.mayPrecedeSession(bytes) else {
-            return try turnAway(id, store, &effects)
+            return try turnAway(id, &turn)
         }
         let frame: Frame
         do {
@@ -173,45 +164,45 @@ extension NodeCore {
             guard let decoded = try Frame.decode(bytes) else { return }
             frame = decoded
         } catch {
-            return try breach(.malformed, .malformedFrame, on: id, store, &effects)
+            return try breach(.malformed, .malformedFrame, on: id, &turn)
         }
         switch frame {
         case .introduce(let introduction):
-            return try introduced(introduction, on: id, at: now, store, &random, &effects)
+            return try introduced(introduction, on: id, &turn)
         case .bye:
             dialing[peer.device]?.isTurnedAway()
-            return hangUp(id, .ended, &effects)
+            return hangUp(id, .ended, &turn)
         case .error(let error):
-            return try refused(error, by: peer, store, &effects)
+            return try refused(error, by: peer, &turn)
         default:
             break
         }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
             dialing[peer.device]?.isWelcome()
-            links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: now), at: now)
-            compareClocks(at: now, &effects)
+            links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
+            compareClocks(&turn)
         }
         if case .signal(let bytes) = frame {
-            return try signalled(bytes, on: id, at: now, store, &random, &effects)
+            return try signalled(bytes, on: id, &turn)
         }
-        let received = try links[id]?.session?.receive(frame, store: store)
+        let received = try links[id]?.session?.receive(frame, store: turn.store)
         guard let result = received else { return }
-        try compareOwn(frame, on: id, at: now, store, &effects)
+        try compareOwn(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
             links[id]?.broughtNews = false
-            try perform(outputs, on: id, at: now, store, &random, &effects)
+            try perform(outputs, on: id, &turn)
             if case .operations(let operations) = frame, links[id]?.broughtNews == false {
-                try gotNothingNew(in: operations, on: id, at: now, store, &effects)
+                try gotNothingNew(in: operations, on: id, &turn)
             }
-            try endSources(after: frame, on: id, at: now, store, &effects)
+            try endSources(after: frame, on: id, &turn)
         case .failure(.malformed):
-            try breach(.malformed, .malformedFrame, on: id, store, &effects)
+            try breach(.malformed, .malformedFrame, on: id, &turn)
         case .failure(.outOfOrder):
-            try breach(.outOfOrder, .frameOutOfOrder, on: id, store, &effects)
+            try breach(.outOfOrder, .frameOutOfOrder, on: id, &turn)
         case .failure(.overCredit):
-            try breach(.overCredit, .overCredit, on: id, store, &effects)
+            try breach(.overCredit, .overCredit, on: id, &turn)
         }
     }
 
@@ -222,148 +213,141 @@ extension NodeCore {
 
     /// Ends a link. It is forgotten once the shell says that it is closed; until then it counts as
     /// a link, and nothing is taken from it or sent on it.
-    mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ effects: inout [Effect]) {
+    mutating func hangUp(_ id: LinkID, _ reason: HangUpReason, _ turn: inout some Turn) {
         links[id]?.isEnding = true
         // It may be hung up twice: the second time nothing is shared any more.
         if let spaces = links[id]?.session?.sharedSpaces { links[id]?.spacesBefore = spaces }
         links[id]?.session = nil
-        effects.append(.hangUp(id, reason))
+        turn.emit(.hangUp(id, reason))
     }
 
-    private mutating func refused(
-        _ error: WireError, by peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        if error == .joinRefused { return try joinRefused(by: peer.person, store, &effects) }
+    private mutating func refused(_ error: WireError, by peer: LinkPeer, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        if error == .joinRefused { return try joinRefused(by: peer.person, &turn) }
         if error == .inviteRefused {
-            try noteRefusedInvite(of: peer.person, store, &effects)
+            try noteRefusedInvite(of: peer.person, &turn)
         }
     }
 
     mutating func breach(
-        _ breach: SessionBreach, _ refusal: Refusal, on id: LinkID, _ store: some Store,
-        _ effects: inout [Effect]
+        _ breach: SessionBreach, _ refusal: Refusal, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
-        try count(refusal, store)
-        hangUp(id, .breach(breach), &effects)
+        try count(refusal, turn.store)
+        hangUp(id, .breach(breach), &turn)
     }
 
-    mutating func perform(
-        _ outputs: [SessionOutput], on id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func perform(_ outputs: [SessionOutput], on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         for output in outputs {
             switch output {
             case .send(let frame):
-                effects.append(.send(id, frame.encoded()))
+                turn.emit(.send(id, frame.encoded()))
             case .ingest(let operations):
-                try ingest(operations, from: id, at: now, store, &random, &effects)
+                try ingest(operations, from: id, &turn)
                 if let renewed = links[id]?.session?.renewCredit() {
-                    try perform(renewed, on: id, at: now, store, &random, &effects)
+                    try perform(renewed, on: id, &turn)
                 }
             case .acknowledged(let acknowledgement):
-                try acknowledged(acknowledgement, by: id, store, &effects)
+                try acknowledged(acknowledgement, by: id, &turn)
             case .introduced(let introduction):
-                try introduced(introduction, on: id, at: now, store, &random, &effects)
+                try introduced(introduction, on: id, &turn)
             case .introduceSpace(let space):
                 links[id]?.introduced.insert(space)
                 guard links[id]?.introduced.count ?? 0 <= Self.introducedCountMax else {
                     links[id]?.introduced.remove(space)
                     break
                 }
-                try links[id]?.session?.assumeMissing(space, isOffer: true, store: store)
+                try links[id]?.session?.assumeMissing(space, isOffer: true, store: turn.store)
             case .missing(let space, let isNews):
                 if isNews { links[id]?.rounds[space]?.hearNews() }
-                try mayHold(space, link: id, at: now, store, &effects)
+                try mayHold(space, link: id, &turn)
             case .answered(let space):
-                try fillHoles(of: space, from: id, at: now, store, &effects)
+                try fillHoles(of: space, from: id, &turn)
             case .forked(let proof):
                 guard let peer = links[id]?.peer else { break }
-                try learned(
-                    proof, by: Bringer(peer, link: id), at: now, store, &random, &effects)
+                try learned(proof, by: Bringer(peer, link: id), &turn)
             case .refused:
                 break
             case .ended:
-                hangUp(id, .ended, &effects)
+                hangUp(id, .ended, &turn)
             }
         }
     }
 
-    mutating func heartbeat(
-        _ id: LinkID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func heartbeat(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = links[id] else { return }
-        guard now.monotonic < link.lastHeard + Self.silenceMax else {
-            return hangUp(id, .silent, &effects)
+        guard turn.now.monotonic < link.lastHeard + Self.silenceMax else {
+            return hangUp(id, .silent, &turn)
         }
         guard let session = link.session else {
             // Ten seconds to say who one is; only strangers take longer.
-            return hangUp(id, .stranger, &effects)
+            return hangUp(id, .stranger, &turn)
         }
         // Who is in no common space any more has been told so by now.
-        guard try mayLink(link.peer.person, store) else {
-            effects.append(.send(id, Frame.bye.encoded()))
+        guard try mayLink(link.peer.person, turn.store) else {
+            turn.emit(.send(id, Frame.bye.encoded()))
             dialing[link.peer.device]?.isTurnedAway()
-            return hangUp(id, .stranger, &effects)
+            return hangUp(id, .stranger, &turn)
         }
         // The peer's first heartbeat, at which it may end the link, is over by the second.
         if link.hasBeaten { dialing[link.peer.device]?.isSettled() }
         links[id]?.hasBeaten = true
-        if case .send(let frame) = try session.heartbeat(store: store) {
-            effects.append(.send(id, frame.encoded()))
+        if case .send(let frame) = try session.heartbeat(store: turn.store) {
+            turn.emit(.send(id, frame.encoded()))
         }
-        set(.heartbeat(id), in: Self.heartbeatInterval, at: now, &effects)
+        set(.heartbeat(id), in: Self.heartbeatInterval, &turn)
     }
 
     /// Sends what peers lack, as far as they grant.
-    mutating func sendOperations(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func sendOperations(_ turn: inout some Turn) throws(StoreError) {
         var ready: [LinkID] = []
         for (id, link) in links where link.session?.mayHaveOperations == true {
             ready.append(id)
         }
         for id in ready.sorted() {
             while let result = try links[id]?.session?.nextOperations(
-                upTo: Self.stepByteCountMax, store: store)
+                upTo: Self.stepByteCountMax, store: turn.store)
             {
                 for output in result.outputs {
                     if case .send(let frame) = output {
-                        gave(frame, on: id, at: now, store)
-                        effects.append(.send(id, frame.encoded()))
+                        gave(frame, on: id, at: turn.now, turn.store)
+                        turn.emit(.send(id, frame.encoded()))
                     }
                 }
                 guard result.hasMore else { break }
             }
-            try tellForks(to: id, store, &effects)
+            try tellForks(to: id, &turn)
         }
     }
 
-    mutating func announce(_ store: some Store, _ effects: inout [Effect]) throws(StoreError) {
+    mutating func announce(_ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() where links[id]?.session?.hasAnnouncements == true {
-            for output in try links[id]?.session?.announce(store: store) ?? [] {
+            for output in try links[id]?.session?.announce(store: turn.store) ?? [] {
                 if case .send(let frame) = output {
-                    effects.append(.send(id, frame.encoded()))
+                    turn.emit(.send(id, frame.encoded()))
                 }
             }
         }
     }
 
     /// Tells each peer what of its operations is safe here.
-    mutating func acknowledge(_ store: some Store, _ effects: inout [Effect]) throws(StoreError) {
+    mutating func acknowledge(_ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() {
             guard let pending = links[id]?.unacknowledged, !pending.isEmpty else { continue }
             for number in pending.keys.sorted() {
-                guard let space = try store.space(number), let tags = pending[number] else {
+                guard let space = try turn.store.space(number), let tags = pending[number] else {
                     continue
                 }
                 var entries: [Acknowledgement.Entry] = []
                 var unfinished: Set<LogTag> = []
                 for tag in tags.sorted() {
-                    guard let log = try store.agreedLog(tag, in: number), log.lane != .receipts
+                    guard let log = try turn.store.agreedLog(tag, in: number), log.lane != .receipts
                     else {
                         continue
                     }
-                    if let place = try store.lastSoundPlace(of: log) {
+                    if let place = try turn.store.lastSoundPlace(of: log) {
                         entries.append(.init(tag: tag, sequence: place))
                     } else if log.wholeThrough == nil || !log.isWhole {
                         unfinished.insert(tag)
@@ -372,24 +356,24 @@ extension NodeCore {
                 links[id]?.unacknowledged[number] = unfinished.isEmpty ? nil : unfinished
                 guard !entries.isEmpty else { continue }
                 let frame = Frame.acknowledge(Acknowledgement(space: space.id, entries: entries))
-                effects.append(.send(id, frame.encoded()))
+                turn.emit(.send(id, frame.encoded()))
             }
         }
     }
 
-    func acknowledged(
-        _ acknowledgement: Acknowledgement, by id: LinkID, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let link = links[id], let space = try store.space(acknowledgement.space),
+    func acknowledged(_ acknowledgement: Acknowledgement, by id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let link = links[id], let space = try turn.store.space(acknowledgement.space),
             link.session?.shares(space.number) == true
         else { return }
         for entry in acknowledgement.entries {
-            guard let log = try store.log(entry.tag, in: space.number), entry.sequence < log.end
+            guard let log = try turn.store.log(entry.tag, in: space.number),
+                entry.sequence < log.end
             else { continue }
-            try store.acknowledge(
+            try turn.store.acknowledge(
                 entry.tag, through: entry.sequence, by: link.peer.device, in: space.number)
         }
-        effects.append(.changed([.receipts(space.number)]))
+        turn.emit(.changed([.receipts(space.number)]))
     }
 }

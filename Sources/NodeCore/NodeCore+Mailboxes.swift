@@ -22,61 +22,55 @@ extension NodeCore {
     ///
     /// - Parameter spaces: those that are looked at; all of them where it is nil.
     mutating func watchMailboxes(
-        of spaces: Set<SpaceNumber>? = nil, on relay: NoiseKey, at now: Instant,
-        _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        of spaces: Set<SpaceNumber>? = nil, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let line = lines[relay], line.phase == .open, line.isReading else { return }
-        let own = try ownRelays(store)
+        let own = try ownRelays(turn.store)
         if own.contains(where: { $0.relay == relay }) {
-            let keys = try inboxKeys(on: relay, store, &random)
+            let keys = try inboxKeys(on: relay, &turn)
             // Every day: a mailbox that nobody opens is let go of.
             if line.inboxDay != line.day {
                 lines[relay]?.inboxDay = line.day
                 lines[relay]?.inbox = keys.inbox
                 let opening = Opening(
                     key: keys.owner,
-                    writers: try writerNames(on: relay, at: now, store, &random), use: .inbox)
-                self.open(keys.inbox, opening, on: relay, at: now, &effects)
+                    writers: try writerNames(on: relay, &turn), use: .inbox)
+                self.open(keys.inbox, opening, on: relay, &turn)
             }
             if line.mailboxes[keys.inbox] == nil {
                 try watch(
-                    keys.inbox, .inbox, keys.owner, day: .greatest, isLive: true, on: relay,
-                    at: now,
-                    store, &effects)
+                    keys.inbox, .inbox, keys.owner, day: .greatest, isLive: true, on: relay, &turn)
             }
         }
         guard let spaces else {
             lines[relay]?.walk = MailboxWalk()
-            return try lookForMailboxes(on: relay, at: now, store, &effects)
+            return try lookForMailboxes(on: relay, &turn)
         }
         let records = try spaces.sorted().map { number throws(StoreError) in
-            try store.space(number)
+            try turn.store.space(number)
         }
-        let drops = try dropDays(of: records.compactMap { $0 }, on: relay, store)
-        try watch(drops, on: relay, at: now, store, &effects)
+        let drops = try dropDays(of: records.compactMap { $0 }, on: relay, turn.store)
+        try watch(drops, on: relay, &turn)
     }
 
     /// Goes on with the look at all spaces for mailboxes to read: a node with very many looks at some
     /// at a time, and reads those that are of most use once it has seen all.
-    mutating func lookForMailboxes(
-        on relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func lookForMailboxes(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay], line.isReading, var walk = line.walk else {
             lines[relay]?.walk = nil
             return
         }
-        let spaces = try store.spaces()
+        let spaces = try turn.store.spaces()
         let rest = spaces[spaces.firstPlace(above: walk.last)...]
         let portion = rest.prefix(Self.walkCountMax)
-        walk.drops += try dropDays(of: Array(portion), on: relay, store)
+        walk.drops += try dropDays(of: Array(portion), on: relay, turn.store)
         if portion.count < rest.count {
             if walk.drops.count > 4 * Self.readMailboxCountMax {
                 walk.drops = DropDay.newest(walk.drops, on: line.day)
             }
             walk.last = portion.last?.number.rawValue ?? .max
             lines[relay]?.walk = walk
-            return set(.backlog, in: 1, at: now, &effects)
+            return set(.backlog, in: 1, &turn)
         }
         lines[relay]?.walk = nil
         // Keys of epochs and days that are over are let go of.
@@ -84,14 +78,13 @@ extension NodeCore {
             let wanted = Set(walk.drops.map(\.watched))
             lines[relay]?.dropKeys = line.dropKeys.filter { wanted.contains($0.key) }
         }
-        try watch(walk.drops, on: relay, at: now, store, &effects)
+        try watch(walk.drops, on: relay, &turn)
     }
 
     /// Watches those of these mailboxes that are not watched yet, as many as there is room for.
-    private mutating func watch(
-        _ drops: [DropDay], on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func watch(_ drops: [DropDay], on relay: NoiseKey, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let line = lines[relay] else { return }
         // Names of mailboxes are keys that are derived: only of those that are not watched yet.
         var watched: [WatchedDay: MailboxID] = [:]
@@ -104,16 +97,16 @@ extension NodeCore {
                 unread.append(drop)
                 continue
             }
-            if drop.isLive { subscribeLate(to: mailbox, on: relay, at: now, &effects) }
+            if drop.isLive { subscribeLate(to: mailbox, on: relay, &turn) }
         }
-        let room = roomForMailboxes(unread.count, on: relay, at: now, &effects)
+        let room = roomForMailboxes(unread.count, on: relay, &turn)
         for drop in unread.suffix(room) {
             let (mailbox, key) = dropMailbox(drop.watched, of: drop.keys, on: relay)
             try watch(
                 mailbox, .drop(drop.space, drop.watched.epoch), key, day: drop.watched.day,
-                isLive: drop.isLive, on: relay, at: now, store, &effects)
+                isLive: drop.isLive, on: relay, &turn)
         }
-        try noteDrained(relay, at: now, store, &effects)
+        try noteDrained(relay, &turn)
     }
 
     /// The days of epochs of these spaces whose mailboxes are of use.
@@ -171,7 +164,7 @@ extension NodeCore {
     /// For how many more mailboxes there is room on a connection, at most for as many as wanted: of
     /// those from before yesterday that were read to their end, the oldest make room.
     private mutating func roomForMailboxes(
-        _ wanted: Int, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+        _ wanted: Int, on relay: NoiseKey, _ turn: inout some Turn
     ) -> Int {
         guard let line = lines[relay] else { return 0 }
         let free = max(0, Self.readMailboxCountMax - line.mailboxes.count)
@@ -184,9 +177,7 @@ extension NodeCore {
         for (mailbox, open) in done {
             lines[relay]?.mailboxes[mailbox] = nil
             // It may have been subscribed to when its day was today.
-            ask(
-                .unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, at: now,
-                &effects)
+            ask(.unsubscribe, of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
         }
         return free + done.count
     }
@@ -229,49 +220,42 @@ extension NodeCore {
 
     private mutating func watch(
         _ mailbox: MailboxID, _ use: MailboxUse, _ key: DeviceSigningKey, day: RelayDay,
-        isLive: Bool, on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        isLive: Bool, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        let cursor = try store.number(.cursor, relay.bytes + mailbox.bytes) ?? 0
+        let cursor = try turn.store.number(.cursor, relay.bytes + mailbox.bytes) ?? 0
         lines[relay]?.mailboxes[mailbox] = OpenMailbox(
             use: use, key: key, day: day, cursor: cursor)
         lines[relay]?.queues[use.space, default: []].append(mailbox)
         if isLive {
             lines[relay]?.mailboxes[mailbox]?.isLive = true
-            ask(
-                .subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), at: now,
-                &effects)
+            ask(.subscribe, of: mailbox, as: key, on: relay, for: .subscribe(mailbox), &turn)
         }
-        look(into: mailbox, on: relay, at: now, &effects)
+        look(into: mailbox, on: relay, &turn)
     }
 
     /// Asks a relay to push what comes into a mailbox that is read already: its epoch is used again.
     private mutating func subscribeLate(
-        to mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+        to mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         guard let open = lines[relay]?.mailboxes[mailbox], !open.isLive else { return }
         lines[relay]?.mailboxes[mailbox]?.isLive = true
         lines[relay]?.mailboxes[mailbox]?.isSubscribedLate = true
-        ask(
-            .subscribe, of: mailbox, as: open.key, on: relay, for: .subscribe(mailbox), at: now,
-            &effects)
+        ask(.subscribe, of: mailbox, as: open.key, on: relay, for: .subscribe(mailbox), &turn)
     }
 
     /// All that lay at a relay was taken: now this device's own may go up.
-    mutating func noteDrained(
-        _ relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func noteDrained(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
-        askAnewForBodies(at: now, &effects)
-        effects.append(.linksChanged)
+        askAnewForBodies(&turn)
+        turn.emit(.linksChanged)
         dueEverywhere()
         guard line.isReading,
-            var record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
+            var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day
         else { return }
         record.day = line.day
-        try store.setValue(record.bytes, .relay, relay.bytes)
-        try dropCursors(of: relay, line, store)
+        try turn.store.setValue(record.bytes, .relay, relay.bytes)
+        try dropCursors(of: relay, line, turn.store)
     }
 
     /// Forgets how far mailboxes were read whose time is over.

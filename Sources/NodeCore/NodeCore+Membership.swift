@@ -10,28 +10,26 @@ extension NodeCore {
     /// Writes operations of lane 0, and lets everything follow that hangs on them.
     ///
     /// Every change of a roster that this device makes comes through here.
-    mutating func changeRoster(
-        _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        _ = try write(drafts, in: space, at: now, store, &random, &effects)
-        try follow(space, at: now, store, &effects)
-        if try currentEpoch(of: space, in: store) == nil {
-            try mint(in: space, at: now, store, &random, &effects)
+    mutating func changeRoster(_ drafts: [Draft], in space: SpaceRecord, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        _ = try write(drafts, in: space, &turn)
+        try follow(space, &turn)
+        if try currentEpoch(of: space, in: turn.store) == nil {
+            try mint(in: space, &turn)
         }
         if drafts.contains(where: { $0.kind == .removeMember || $0.kind == .ident }) {
-            effects.append(.forgetKeys)
+            turn.emit(.forgetKeys)
         }
     }
 
     mutating func addMember(
-        _ person: PersonID, _ role: Role, to id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ person: PersonID, _ role: Role, to id: SpaceID, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
         let space: SpaceRecord
         let roster: Roster
         let own: Member
-        switch try changeable(id, store) {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let found): (space, roster, own) = found
         }
@@ -40,96 +38,87 @@ extension NodeCore {
         guard roster.members.count < Limits.memberCountMax else {
             return .failure(.tooManyMembers(limit: Limits.memberCountMax))
         }
-        let horizon = try horizon(by: roster.history, in: space, at: now, store)
-        guard let newcomer = try newcomer(person, horizon, store) else {
+        let horizon = try horizon(by: roster.history, in: space, at: turn.now, turn.store)
+        guard let newcomer = try newcomer(person, horizon, turn.store) else {
             return .failure(.unknownPerson)
         }
         if let refusal = Self.refusal(newcomer) { return .failure(refusal) }
-        let name = try Overview.name(of: space.number, in: store) ?? ""
+        let name = try Overview.name(of: space.number, in: turn.store) ?? ""
         try changeRoster(
-            [AddMember(newcomer, role: role, conversation: name).draft()], in: space, at: now,
-            store, &random,
-            &effects)
-        try nameAnew(space, by: roster.history, at: now, store, &random, &effects)
-        try deleteAnew(for: person, in: space, at: now, store, &random, &effects)
+            [AddMember(newcomer, role: role, conversation: name).draft()], in: space, &turn)
+        try nameAnew(space, by: roster.history, &turn)
+        try deleteAnew(for: person, in: space, &turn)
         return .success(.done)
     }
 
     /// Names a conversation as it is named, for a newcomer who is given nothing from below.
-    mutating func nameAnew(
-        _ space: SpaceRecord, by policy: HistoryPolicy, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard policy != .all, let name = try Overview.name(of: space.number, in: store) else {
+    mutating func nameAnew(_ space: SpaceRecord, by policy: HistoryPolicy, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard policy != .all, let name = try Overview.name(of: space.number, in: turn.store) else {
             return
         }
-        let previous = try Overview.nameReferences(of: space.number, in: store)
+        let previous = try Overview.nameReferences(of: space.number, in: turn.store)
         let draft = ConversationName(name: name).draft(replacing: previous)
-        _ = try write([draft], in: space, at: now, store, &random, &effects)
+        _ = try write([draft], in: space, &turn)
     }
 
-    mutating func removeMember(
-        _ person: PersonID, from id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func removeMember(_ person: PersonID, from id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         if person == identity.person {
-            return try leave(id, anyway: false, at: now, store, &random, &effects)
+            return try leave(id, anyway: false, &turn)
         }
-        switch try changeable(id, store) {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
             guard let member = roster.member(person) else { return .failure(.noSuchMember) }
             if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
-            let cut = try cut(of: person, by: roster, in: space, store)
-            try changeRoster(
-                [RemoveMember(person, cut: cut).draft()], in: space, at: now, store, &random,
-                &effects)
+            let cut = try cut(of: person, by: roster, in: space, turn.store)
+            try changeRoster([RemoveMember(person, cut: cut).draft()], in: space, &turn)
             return .success(.done)
         }
     }
 
     mutating func setRole(
-        _ role: Role, of person: PersonID, in id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ role: Role, of person: PersonID, in id: SpaceID, _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try changeable(id, store) {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
             guard let member = roster.member(person) else { return .failure(.noSuchMember) }
             guard member.role != role else { return .failure(.unchanged) }
             if role >= .admin, own.role < .owner { return .failure(.notAllowed) }
             if let refusal = Self.refusal(of: own, touching: member) { return .failure(refusal) }
-            let cut = role == .reader ? try cut(of: person, by: roster, in: space, store) : Cut()
-            try changeRoster(
-                [SetRole(person, role: role, cut: cut).draft()], in: space, at: now, store,
-                &random, &effects)
+            let cut =
+                role == .reader ? try cut(of: person, by: roster, in: space, turn.store) : Cut()
+            try changeRoster([SetRole(person, role: role, cut: cut).draft()], in: space, &turn)
             return .success(.done)
         }
     }
 
-    mutating func leave(
-        _ id: SpaceID, anyway: Bool, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        switch try changeable(id, store) {
+    mutating func leave(_ id: SpaceID, anyway: Bool, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        switch try changeable(id, turn.store) {
         case .failure(let refusal): return .failure(refusal)
         case .success(let (space, roster, own)):
             let others = roster.members.filter { $0.person != own.person }
             let isLast = own.role == .owner && !others.contains { $0.role == .owner }
             // Nobody is kept in a group against their will: there may be nobody to make an owner of.
             if isLast, !anyway, !others.isEmpty { return .failure(.lastOwner) }
-            try changeRoster(
-                [Leave().draft()], in: space, at: now, store, &random, &effects)
+            try changeRoster([Leave().draft()], in: space, &turn)
             return .success(.done)
         }
     }
 
-    mutating func change(
-        _ settings: SpaceSettings, of id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        let roster = try roster(of: space, store)
+    mutating func change(_ settings: SpaceSettings, of id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        let roster = try roster(of: space, turn.store)
         guard let roster, belongs(to: roster), let own = roster.member(identity.person) else {
             return .failure(outsideRefusal(roster))
         }
@@ -138,7 +127,7 @@ extension NodeCore {
             (settings.history.map { $0 != roster.history } ?? false)
             || (settings.rotationHours.map { $0 != roster.settings.rotationHours } ?? false)
         guard isNew else { return .failure(.unchanged) }
-        try changeRoster([settings.draft()], in: space, at: now, store, &random, &effects)
+        try changeRoster([settings.draft()], in: space, &turn)
         return .success(.done)
     }
 

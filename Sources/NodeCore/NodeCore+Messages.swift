@@ -6,60 +6,64 @@ import ParleyWire
 
 extension NodeCore {
     mutating func send(
-        _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ messages: [TextMessage], _ parent: OperationNumber?, to id: SpaceID,
+        _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
         guard !messages.isEmpty else { return .failure(.empty) }
         for message in messages {
             if let refusal = Self.refusal(message) { return .failure(refusal) }
         }
         var reference: OperationReference?
         if let parent {
-            guard let target = try target(parent, store), target.space == space else {
+            guard let target = try target(parent, turn.store), target.space == space else {
                 return .failure(.unknownMessage)
             }
             reference = target.reference
         }
-        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
+        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
         let drafts = messages.map { $0.draft(replyingTo: reference) }
         if ownGaps[space.number] != nil {
-            guard try keptCount(of: space.number, store) + drafts.count <= Self.keptCountMax else {
+            guard try keptCount(of: space.number, turn.store) + drafts.count <= Self.keptCountMax
+            else {
                 return .failure(.awaitsOwn)
             }
-            try keep(drafts, for: space, at: now, store, &effects)
+            try keep(drafts, for: space, &turn)
             return .success(.kept(drafts.count))
         }
-        let applied = try write(drafts, in: space, at: now, store, &random, &effects)
+        let applied = try write(drafts, in: space, &turn)
         return .success(.messages(applied.filter { $0.isKind(.text) }.map(\.number)))
     }
 
     mutating func importRows(
         _ rows: [ImportedRow], through throughLine: Int, of names: [Digest], to id: SpaceID,
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
         for row in rows {
             if let refusal = Self.refusal(row.message) { return .failure(refusal) }
         }
-        let known = names.isEmpty ? 0 : try ImportProgress.line(of: names[0], in: id, store)
+        let known = names.isEmpty ? 0 : try ImportProgress.line(of: names[0], in: id, turn.store)
         let above = rows.filter { $0.line > known }
         let held = try HeldImports(
-            of: above, in: space, by: identity.person, try knownRoster(of: space, store), store)
+            of: above, in: space, by: identity.person, try knownRoster(of: space, turn.store),
+            turn.store)
         let new = above.filter { !held.contains($0) }
         if !new.isEmpty {
-            _ = try write(
-                new.map { $0.message.draft() }, in: space, at: now, store, &random, &effects)
+            _ = try write(new.map { $0.message.draft() }, in: space, &turn)
         }
         // What may yet turn out to be another line is asked about again.
         let noted = above.contains(where: held.mayBeOther) ? [] : names
-        for name in noted where try ImportProgress.line(of: name, in: id, store) < throughLine {
-            try ImportProgress.set(throughLine, of: name, in: id, store)
+        for name in noted where try ImportProgress.line(of: name, in: id, turn.store) < throughLine
+        {
+            try ImportProgress.set(throughLine, of: name, in: id, turn.store)
         }
-        effects.append(.commitFully)
+        turn.emit(.commitFully)
         return .success(
             .imported(
                 stored: new.count, known: rows.count - new.count,
@@ -92,30 +96,28 @@ extension NodeCore {
     /// - Parameter byAuthor: true where only its author may, false where an admin may as well,
     ///   nil where everyone may.
     mutating func change(
-        _ number: OperationNumber, byAuthor: Bool?, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect],
+        _ number: OperationNumber, byAuthor: Bool?, _ turn: inout some Turn,
         _ draft: (OperationReference) -> Draft, unless refusal: () -> CommandRefusal?
     ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let target = try target(number, store) else { return .failure(.unknownMessage) }
+        guard let target = try target(number, turn.store) else { return .failure(.unknownMessage) }
         if let refusal = refusal() { return .failure(refusal) }
         if target.isDeleted {
             // Who came back is told of a deletion from before by another one alone.
             guard byAuthor == false,
-                try isDeletionLacked(of: target.reference, in: target.space, store)
+                try isDeletionLacked(of: target.reference, in: target.space, turn.store)
             else { return .failure(.deleted) }
         }
-        if let refusal = try self.refusal(writingIn: target.space, store) {
+        if let refusal = try self.refusal(writingIn: target.space, turn.store) {
             return .failure(refusal)
         }
-        let roster = try roster(of: target.space, store)
+        let roster = try roster(of: target.space, turn.store)
         let own = roster?.member(identity.person)
         let isAuthor = target.author == identity.person
         let isAdmin = target.space.kind == .group && own.map { $0.role >= .admin } ?? false
         guard byAuthor == nil || isAuthor || (byAuthor == false && isAdmin) else {
             return .failure(.notAuthor(orAdmin: byAuthor == false && target.space.kind == .group))
         }
-        _ = try write(
-            [draft(target.reference)], in: target.space, at: now, store, &random, &effects)
+        _ = try write([draft(target.reference)], in: target.space, &turn)
         return .success(.messages([number]))
     }
 

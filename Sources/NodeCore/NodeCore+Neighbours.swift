@@ -37,21 +37,19 @@ extension NodeCore {
     static let nearbyCountMax = 256
 
     /// Somebody was seen; if it is a device that one looks for, it is dialled there.
-    mutating func saw(
-        _ sighting: Sighting, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let (person, device) = try owner(of: sighting, store) else { return }
+    mutating func saw(_ sighting: Sighting, _ turn: inout some Turn) throws(StoreError) {
+        guard let (person, device) = try owner(of: sighting, turn.store) else { return }
         let known = nearby[device]
         guard known != nil || nearby.count < Self.nearbyCountMax else { return }
         let isUntried = known.map { $0.isUntried || $0.address != sighting.address } ?? true
         nearby[device] = Nearby(
-            address: sighting.address, seenAt: now.monotonic, isUntried: isUntried)
+            address: sighting.address, seenAt: turn.now.monotonic, isUntried: isUntried)
         guard dialing[device]?.isUnderway != true else { return }
         let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
         // What was tried a moment ago is tried again in its turn.
         guard !isDirect, isUntried || !timers.contains(.dial(device)) else { return }
         dialing[device] = Dialing(person)
-        try dial(device, at: now, store, &effects)
+        try dial(device, &turn)
     }
 
     private func owner(

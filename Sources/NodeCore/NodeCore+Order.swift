@@ -15,43 +15,37 @@ extension NodeCore {
     static let placingDelay: UInt64 = 100
 
     /// Places operations of a space again, at once or soon, where some are not settled.
-    mutating func placeAgain(
-        _ space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func placeAgain(_ space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         var heldCount: UInt64 = 0
         var isPending = false
-        for log in try store.logs(in: space) where log.lane.carriesAuthority {
+        for log in try turn.store.logs(in: space) where log.lane.carriesAuthority {
             heldCount += UInt64(log.heldCount)
             isPending = isPending || log.lacksOrder
         }
         guard isPending else { return }
-        if heldCount <= Self.placedAtOnceMax { return try place(space, store, &effects) }
-        guard let id = try store.space(space)?.id else { return }
-        try store.setValue([1], .unplaced, id.bytes)
-        set(.placing(space), in: Self.placingDelay + heldCount / 10, at: now, &effects)
+        if heldCount <= Self.placedAtOnceMax { return try place(space, &turn) }
+        guard let id = try turn.store.space(space)?.id else { return }
+        try turn.store.setValue([1], .unplaced, id.bytes)
+        set(.placing(space), in: Self.placingDelay + heldCount / 10, &turn)
     }
 
     /// Goes on at the start with what was to be placed again.
-    mutating func placeAll(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (key, _) in try store.values(.unplaced) {
-            guard let id = SpaceID(key), let space = try store.space(id) else { continue }
-            set(.placing(space.number), in: Self.placingDelay, at: now, &effects)
+    mutating func placeAll(_ turn: inout some Turn) throws(StoreError) {
+        for (key, _) in try turn.store.values(.unplaced) {
+            guard let id = SpaceID(key), let space = try turn.store.space(id) else { continue }
+            set(.placing(space.number), in: Self.placingDelay, &turn)
         }
     }
 
     /// Places what is not placed for good.
-    mutating func place(
-        _ number: SpaceNumber, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let space = try store.space(number) else { return }
-        try store.setValue(nil, .unplaced, space.id.bytes)
-        try prepare(space, store)
+    mutating func place(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+        guard let space = try turn.store.space(number) else { return }
+        try turn.store.setValue(nil, .unplaced, space.id.bytes)
+        try prepare(space, turn.store)
         guard let rule = judges[number]?.placing,
-            try StandSettling.settle(number, by: rule, in: store)
+            try StandSettling.settle(number, by: rule, in: turn.store)
         else { return }
-        try refold(space, store, &effects)
+        try refold(space, &turn)
     }
 
     /// Places all of a space again: another part of a log counts than before, or begins elsewhere.

@@ -29,14 +29,11 @@ extension NodeCore {
     }
 
     /// Puts to relays what those who are linked had time enough to acknowledge and did not.
-    mutating func postUnacknowledged(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func postUnacknowledged(_ turn: inout some Turn) throws(StoreError) {
         let waiting = outboxWaiting.sorted()
         outboxWaiting = []
         for number in waiting {
-            try post(number, besidesLinks: true, at: now, store, &random, &effects)
+            try post(number, besidesLinks: true, &turn)
         }
     }
 
@@ -44,13 +41,12 @@ extension NodeCore {
     /// puts as well what counts of it: whoever leaves tells so, and what they said before.
     ///
     /// - Parameter besidesLinks: also for those who are linked and have not acknowledged all.
-    mutating func post(
-        _ number: SpaceNumber, besidesLinks: Bool = false, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard rejoin == nil, let space = try store.space(number),
-            let roster = try roster(of: space, store),
-            belongs(to: roster) || roster.isFormer(identity.device), try !isShut(space, store)
+    mutating func post(_ number: SpaceNumber, besidesLinks: Bool = false, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard rejoin == nil, let space = try turn.store.space(number),
+            let roster = try roster(of: space, turn.store),
+            belongs(to: roster) || roster.isFormer(identity.device), try !isShut(space, turn.store)
         else { return }
         // Who has not accepted is told of the space, and waited for by nobody.
         let others = roster.participatingDevices.map(\.device).filter { $0 != identity.device }
@@ -59,13 +55,13 @@ extension NodeCore {
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
             outboxWaiting.insert(number)
-            set(.outbox, in: Self.linkedPatience, at: now, &effects)
+            set(.outbox, in: Self.linkedPatience, &turn)
         }
         var absent = others.filter { !linked.contains($0) }
         guard besidesLinks || !absent.isEmpty || !invited.isEmpty else { return }
-        let acknowledged = try acknowledgedEnds(in: space, store)
+        let acknowledged = try acknowledgedEnds(in: space, turn.store)
         if besidesLinks {
-            let own = try ownTips(in: space, store)
+            let own = try ownTips(in: space, turn.store)
             absent = others.filter { device in
                 !linked.contains(device)
                     || own.contains { acknowledged[device]?[$0.key] ?? 0 < $0.value }
@@ -76,29 +72,26 @@ extension NodeCore {
                 $0.peer.device == device && $0.session?.knows(number) == true
             }
         }
-        let readers = try readers(absent + guests, in: roster, store)
+        let readers = try readers(absent + guests, in: roster, turn.store)
         guard !readers.isEmpty else { return }
         for relay in readers.keys.sorted() {
             guard let reading = readers[relay] else { continue }
             for (person, mailbox) in reading.names {
-                _ = try note(mailbox, namedBy: person, at: now, store)
+                _ = try note(mailbox, namedBy: person, at: turn.now, turn.store)
             }
             guard let line = lines[relay], line.phase == .open else {
-                call(relay, at: now, &effects)
+                call(relay, &turn)
                 continue
             }
             // First what others wrote: it may hold the epoch that is to be used.
-            guard line.isDrained, now.monotonic >= line.busyUntil else { continue }
+            guard line.isDrained, turn.now.monotonic >= line.busyUntil else { continue }
             let participants = reading.devices.filter { !guests.contains($0) }
             if !participants.isEmpty {
                 try post(
-                    space, to: relay, read: participants, acknowledged, belongs(to: roster),
-                    at: now, store, &random, &effects)
+                    space, to: relay, read: participants, acknowledged, belongs(to: roster), &turn)
             }
             guard belongs(to: roster) else { continue }
-            try welcome(
-                reading.devices, to: space, through: relay, roster, acknowledged, at: now, store,
-                &random, &effects)
+            try welcome(reading.devices, to: space, through: relay, roster, acknowledged, &turn)
         }
     }
 
@@ -168,10 +161,9 @@ extension NodeCore {
     /// belong to the space any more, into one of the last that was.
     private mutating func post(
         _ space: SpaceRecord, to relay: NoiseKey, read devices: [DeviceID],
-        _ acknowledged: [DeviceID: [LogTag: UInt64]], _ belongs: Bool, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ acknowledged: [DeviceID: [LogTag: UInt64]], _ belongs: Bool, _ turn: inout some Turn
     ) throws(StoreError) {
-        let own = try store.agreedLogs(in: space.number).filter {
+        let own = try turn.store.agreedLogs(in: space.number).filter {
             $0.device == identity.device && $0.end > 0
         }
         var due: [(log: LogRecord, first: UInt64)] = []
@@ -179,26 +171,24 @@ extension NodeCore {
         let ordered = own.sorted { belongs ? $0.lane < $1.lane : $1.lane < $0.lane }
         for log in ordered {
             let held = devices.map { acknowledged[$0]?[log.tag] ?? 0 }.min() ?? 0
-            let first = try firstDue(log, above: held, of: space, at: relay, at: now, store)
+            let first = try firstDue(
+                log, above: held, of: space, at: relay, at: turn.now, turn.store)
             if first < log.end { due.append((log, first)) }
         }
         guard !due.isEmpty else { return }
         let chosen =
-            belongs ? try currentEpoch(of: space, in: store)?.id : try lastEpoch(of: space, store)
+            belongs
+            ? try currentEpoch(of: space, in: turn.store)?.id : try lastEpoch(of: space, turn.store)
         guard let epoch = chosen else {
-            return set(
-                .epoch(space.number), in: random.next() % Self.mintDelayMax, at: now, &effects)
+            return set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
         }
-        let awaitsAnswer = try awaitsAnswer(in: space, store)
-        let isUnpaid = try isUnpaid(epoch, of: space, on: relay, store)
+        let awaitsAnswer = try awaitsAnswer(in: space, turn.store)
+        let isUnpaid = try isUnpaid(epoch, of: space, on: relay, turn.store)
         if awaitsAnswer || isUnpaid {
             return try postByLetter(
-                due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, at: now, store,
-                &random, &effects)
+                due.map { ($0.log, $0.first) }, of: space, to: devices, on: relay, &turn)
         }
-        try put(
-            due, of: space, epoch, to: relay, tellsProgress: belongs, at: now, store, &random,
-            &effects)
+        try put(due, of: space, epoch, to: relay, tellsProgress: belongs, &turn)
     }
 
     /// The first place of a log that is still to be put to a relay.
@@ -241,28 +231,29 @@ extension NodeCore {
     /// A relay has something on its disk.
     mutating func stored(
         _ places: Range<UInt64>, of tag: LogTag, in number: SpaceNumber, by relay: NoiseKey,
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) {
         // Something before it was refused: it is put again with that, so that nothing is left out.
         guard lines[relay]?.underway[number]?[tag] ?? 0 >= places.upperBound,
-            let space = try store.space(number)
+            let space = try turn.store.space(number)
         else { return }
         let key = Outbox.key(relay, space.id, tag)
-        var entry = Outbox.Entry(first: places.lowerBound, end: places.upperBound, since: now.wall)
-        if let known = try store.value(.outbox, key).flatMap(Outbox.Entry.init),
+        var entry = Outbox.Entry(
+            first: places.lowerBound, end: places.upperBound, since: turn.now.wall)
+        if let known = try turn.store.value(.outbox, key).flatMap(Outbox.Entry.init),
             known.end >= places.lowerBound
         {
             entry.first = min(known.first, entry.first)
             entry.end = max(known.end, entry.end)
-            entry.since = known.end == known.first ? now.wall : known.since
+            entry.since = known.end == known.first ? turn.now.wall : known.since
         }
-        try store.setValue(entry.bytes, .outbox, key)
+        try turn.store.setValue(entry.bytes, .outbox, key)
         if lines[relay]?.underway[number]?[tag] ?? 0 <= entry.end {
             lines[relay]?.underway[number]?[tag] = nil
         }
-        effects.append(.changed([.receipts(number)]))
+        turn.emit(.changed([.receipts(number)]))
         // There is room for the next.
         outboxDue.insert(number)
-        try remindLater(of: number, at: now, store, &effects)
+        try remindLater(of: number, &turn)
     }
 }

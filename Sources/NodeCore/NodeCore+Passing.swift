@@ -91,25 +91,24 @@ extension NodeCore {
     /// that are connected, else through the first that can be called within ten seconds. Nobody
     /// tells whether it came.
     mutating func pass(
-        _ signal: [UInt8], to device: DeviceID, of person: PersonID, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ signal: [UInt8], to device: DeviceID, of person: PersonID, _ turn: inout some Turn
     ) throws(StoreError) {
         guard signal.count <= Limits.signalByteCountMax, device != identity.device,
-            let part = try CardReader.parts(of: person, store).first(where: {
+            let part = try CardReader.parts(of: person, turn.store).first(where: {
                 $0.device == device
             }), let prekey = part.prekeys.last
         else { return }
-        let waiting = Passing.Waiting(signal: signal, device: device, person: person, since: now)
+        let waiting = Passing.Waiting(
+            signal: signal, device: device, person: person, since: turn.now)
         let open = part.mailboxes.filter { lines[$0.relay]?.phase == .open }
         for mailbox in open.prefix(Self.passingRelayCountMax) {
-            put(waiting, to: prekey, in: mailbox, at: now, &random, &effects)
+            put(waiting, to: prekey, in: mailbox, &turn)
         }
         guard open.isEmpty else { return }
         for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
-            guard try note(mailbox, namedBy: person, at: now, store) else { continue }
-            call(mailbox.relay, at: now, &effects)
-            let queue = fresh(passing.waiting[mailbox.relay] ?? [], at: now)
+            guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
+            call(mailbox.relay, &turn)
+            let queue = fresh(passing.waiting[mailbox.relay] ?? [], at: turn.now)
             // What is newest counts.
             let kept = queue.suffix(Self.passingCountMax - 1)
             passing.waiting[mailbox.relay] = kept + [waiting]
@@ -117,20 +116,17 @@ extension NodeCore {
     }
 
     /// A relay is connected: what waited for it goes out, and who reads there is told who is here.
-    mutating func passWaiting(
-        to relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for waiting in fresh(passing.waiting.removeValue(forKey: relay) ?? [], at: now) {
-            let part = try CardReader.parts(of: waiting.person, store).first {
+    mutating func passWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
+        for waiting in fresh(passing.waiting.removeValue(forKey: relay) ?? [], at: turn.now) {
+            let part = try CardReader.parts(of: waiting.person, turn.store).first {
                 $0.device == waiting.device
             }
             guard let part, let prekey = part.prekeys.last,
                 let mailbox = part.mailboxes.first(where: { $0.relay == relay })
             else { continue }
-            put(waiting, to: prekey, in: mailbox, at: now, &random, &effects)
+            put(waiting, to: prekey, in: mailbox, &turn)
         }
-        try tellReaders(of: relay, store)
+        try tellReaders(of: relay, turn.store)
     }
 
     private func fresh(_ waiting: [Passing.Waiting], at now: Instant) -> [Passing.Waiting] {
@@ -139,12 +135,11 @@ extension NodeCore {
 
     private mutating func put(
         _ waiting: Passing.Waiting, to prekey: PrekeyCertificate, in mailbox: CardMailbox,
-        at now: Instant,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) {
-        guard let line = lines[mailbox.relay], now.monotonic >= line.busyUntil,
+        guard let line = lines[mailbox.relay], turn.now.monotonic >= line.busyUntil,
             line.passingCount < Self.passingCountMax,
-            !isAbsent(mailbox.inbox, on: mailbox.relay, at: now)
+            !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now)
         else { return }
         let content = PassingContent(
             sent: WallTime(clamping: waiting.since.wall), person: identity.person,
@@ -152,12 +147,12 @@ extension NodeCore {
         guard
             let letter = Letter.seal(
                 content.bytes, as: .passing, to: prekey.key, inbox: mailbox.inbox,
-                by: identity.key, using: &random)
+                by: identity.key, using: &turn.random)
         else { return }
         let seconds = UInt8(Self.passingTime / 1_000)
         ask(
             .volatile(lifetime: seconds, envelope: letter), of: mailbox.inbox,
-            as: mailbox.writer, on: mailbox.relay, for: .passing, at: now, &effects)
+            as: mailbox.writer, on: mailbox.relay, for: .passing, &turn)
     }
 
     // MARK: In
@@ -180,17 +175,15 @@ extension NodeCore {
     /// A relay passed something on to this device's inbox. Who wrote it must be a device of a person
     /// that this one talks to; it must be fresh, and must not have come before.
     mutating func openPassed(
-        _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard lines[relay]?.inbox == mailbox else { return }
-        guard mayOpen(from: relay, upTo: Self.passingBurst, at: now) else {
-            return try count(.tooManyFrames, store)
+        guard mayOpen(from: relay, upTo: Self.passingBurst, at: turn.now) else {
+            return try count(.tooManyFrames, turn.store)
         }
         let name: Digest = digest(.relayBlob, bytes)
         guard !passing.known.contains(name) else { return }
-        let prekeys = try store.secrets(.prekey, in: nil).compactMap {
+        let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
         guard
@@ -198,19 +191,20 @@ extension NodeCore {
             let (sender, inner) = try? Letter.open(
                 bytes, as: .passing, in: mailbox, with: prekeys),
             let content = PassingContent(inner)
-        else { return try count(.envelope, store) }
+        else { return try count(.envelope, turn.store) }
         // Not counted: a relay or a bad line may be slow.
         let bound = Self.passingTime + Self.passingSkewMax
-        guard content.sent.distance(to: WallTime(clamping: now.wall)) < bound else { return }
-        guard let peer = try passer(sender, content.person, store) else {
-            return try count(.stranger, store)
+        guard content.sent.distance(to: WallTime(clamping: turn.now.wall)) < bound else { return }
+        guard let peer = try passer(sender, content.person, turn.store) else {
+            return try count(.stranger, turn.store)
         }
-        guard allowances.take(Self.passingWork, for: peer.person, at: now.monotonic) == .fine else {
-            return try count(.tooManyFrames, store)
+        guard allowances.take(Self.passingWork, for: peer.person, at: turn.now.monotonic) == .fine
+        else {
+            return try count(.tooManyFrames, turn.store)
         }
         passing.known.insert(name)
         passing.takenCount += 1
-        try passedOn(content.signal, from: peer, at: now, store, &random, &effects)
+        try passedOn(content.signal, from: peer, &turn)
     }
 
     /// Who wrote something that was passed on, if they are talked to: as on a link. Of a person whose
@@ -233,14 +227,12 @@ extension NodeCore {
     }
 
     /// A signal came through a relay from this device.
-    mutating func passedOn(
-        _ bytes: [UInt8], from peer: LinkPeer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func passedOn(_ bytes: [UInt8], from peer: LinkPeer, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         // Nobody compared clocks, and what is no signal ends no link.
         guard let signal = try? Signal.decode(bytes) else { return }
         try heard(
-            signal, from: Participant(person: peer.person, device: peer.device), offset: nil,
-            at: now, store, &random, &effects)
+            signal, from: Participant(person: peer.person, device: peer.device), offset: nil, &turn)
     }
 }

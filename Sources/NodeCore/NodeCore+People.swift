@@ -28,11 +28,11 @@ extension NodeCore {
     }
 
     /// Presents oneself on a link.
-    func introduce(
-        on id: LinkID, invite: PendingInvite? = nil, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let link = links[id], let card = try store.value(.card, identity.person.bytes) else {
+    func introduce(on id: LinkID, invite: PendingInvite? = nil, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard let link = links[id], let card = try turn.store.value(.card, identity.person.bytes)
+        else {
             return
         }
         var redemption: Introduction.Redemption?
@@ -43,256 +43,241 @@ extension NodeCore {
         {
             redemption = .init(invite: Invite.hash(of: invite.invite.secret), proof: proof)
         }
-        let state = try contact(link.peer.person, store)?.state
+        let state = try contact(link.peer.person, turn.store)?.state
         let frame = Frame.introduce(
             Introduction(
                 card: card, redemption: redemption,
-                join: try wish(through: link.peer.person, store),
+                join: try wish(through: link.peer.person, turn.store),
                 isRequest: state == .requested, isContact: state == .accepted))
-        effects.append(.send(id, frame.encoded()))
+        turn.emit(.send(id, frame.encoded()))
     }
 
     /// Says at the beginning of a link who one is, to whom one wants to be known.
-    mutating func greet(
-        _ id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func greet(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
         let person = peer.person
-        let contact = try contact(person, store)
+        let contact = try contact(person, turn.store)
         if contact?.isBlocked == true { return }
-        if let invite = try pendingInvite(of: person, store) {
-            return try introduce(on: id, invite: invite, store, &effects)
+        if let invite = try pendingInvite(of: person, turn.store) {
+            return try introduce(on: id, invite: invite, &turn)
         }
-        let mayLink = try mayTalk(peer, store)
+        let mayLink = try mayTalk(peer, turn.store)
         if mayLink || contact?.state == .requested {
-            try introduce(on: id, store, &effects)
+            try introduce(on: id, &turn)
         }
-        if mayLink { try admit(id, at: now, store, &random, &effects) }
+        if mayLink { try admit(id, &turn) }
     }
 
     /// Somebody presents themself: a contact with news, somebody invited, somebody who asks, or the
     /// answer to one's own invite or request.
-    mutating func introduced(
-        _ introduction: Introduction, on id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func introduced(_ introduction: Introduction, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let link = links[id] else { return }
         let person = link.peer.person
         if person != identity.person,
-            try learnOwn(from: introduction.card, at: now, store, &effects)
+            try learnOwn(from: introduction.card, &turn)
         {
             return
         }
         guard let card = CardReader.card(introduction.card, of: person) else {
-            try count(.card, store)
-            return hangUp(id, .stranger, &effects)
+            try count(.card, turn.store)
+            return hangUp(id, .stranger, &turn)
         }
-        let known = try contact(person, store)
-        if known?.isBlocked == true { return turnAway(id, &effects) }
-        let isKnown = try isAccepted(person, store)
+        let known = try contact(person, turn.store)
+        if known?.isBlocked == true { return endQuietly(id, &turn) }
+        let isKnown = try isAccepted(person, turn.store)
         if rejoin != nil, !isKnown {
             // Taking somebody in writes operations: they come again. Who is in a space with oneself may
             // hold what the store lacks, and be the only one who does.
-            guard try mayTalk(link.peer, store) else { return hangUp(id, .ended, &effects) }
-            return try talk(on: id, to: card, at: now, store, &random, &effects)
+            guard try mayTalk(link.peer, turn.store) else { return hangUp(id, .ended, &turn) }
+            return try talk(on: id, to: card, &turn)
         }
         if let redemption = introduction.redemption,
-            try invited(redemption, card, on: id, at: now, store, &random, &effects)
+            try invited(redemption, card, on: id, &turn)
         {
             return
         }
         if let join = introduction.join {
-            let outcome = try sponsor(join, card, on: id, at: now, store, &random, &effects)
+            let outcome = try sponsor(join, card, on: id, &turn)
             if outcome == .refused {
-                try count(.invite, store)
-                effects.append(.send(id, Frame.error(.joinRefused).encoded()))
+                try count(.invite, turn.store)
+                turn.emit(.send(id, Frame.error(.joinRefused).encoded()))
             }
         }
         let wantsContact = introduction.isRequest || introduction.isContact
-        let isAwaited = try pendingInvite(of: person, store) != nil || known?.state == .requested
+        let isAwaited =
+            try pendingInvite(of: person, turn.store) != nil || known?.state == .requested
         if wantsContact, isAwaited {
-            return try answered(introduction, card, on: id, at: now, store, &random, &effects)
+            return try answered(introduction, card, on: id, &turn)
         }
         if wantsContact, !isKnown {
-            try ask(card, root: link.peer.root, at: now, store, &random, &effects)
+            try ask(card, root: link.peer.root, &turn)
             // Who is in a space with oneself goes on talking about that.
             guard links[id]?.session == nil else { return }
-            return turnAway(id, &effects)
+            return endQuietly(id, &turn)
         }
-        guard try mayTalk(link.peer, store) else {
-            if introduction.join != nil { return turnAway(id, &effects) }
-            try count(.stranger, store)
-            effects.append(.send(id, Frame.error(.stranger).encoded()))
-            return hangUp(id, .stranger, &effects)
+        guard try mayTalk(link.peer, turn.store) else {
+            if introduction.join != nil { return endQuietly(id, &turn) }
+            try count(.stranger, turn.store)
+            turn.emit(.send(id, Frame.error(.stranger).encoded()))
+            return hangUp(id, .stranger, &turn)
         }
-        try talk(on: id, to: card, at: now, store, &random, &effects)
+        try talk(on: id, to: card, &turn)
     }
 
     /// Goes on with somebody who may be talked to, and has presented themself.
-    private mutating func talk(
-        on id: LinkID, to card: Card, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try keep(card, at: now, store, &effects)
-        effects.append(.linksChanged)
+    private mutating func talk(on id: LinkID, to card: Card, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        try keep(card, &turn)
+        turn.emit(.linksChanged)
         if links[id]?.session == nil {
             // Who came into a space a moment ago is talked to from now on.
-            try introduce(on: id, store, &effects)
-            try admit(id, at: now, store, &random, &effects)
+            try introduce(on: id, &turn)
+            try admit(id, &turn)
         }
-        try dialDevices(of: card.person, at: now, store, &effects)
+        try dialDevices(of: card.person, &turn)
     }
 
     /// Somebody shows that they know an invite's secret. Returns whether that is all.
     private mutating func invited(
-        _ redemption: Introduction.Redemption, _ card: Card, on id: LinkID, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ redemption: Introduction.Redemption, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         guard let peer = links[id]?.peer else { return true }
         // Where one is known already, our answer was lost with the last link: the invite must not
         // stay open all the same.
-        let isInvited = try redeem(redemption, by: peer, at: now, store)
-        if try isAccepted(peer.person, store) { return false }
+        let isInvited = try redeem(redemption, by: peer, at: turn.now, turn.store)
+        if try isAccepted(peer.person, turn.store) { return false }
         guard isInvited else {
-            try count(.invite, store)
-            effects.append(.send(id, Frame.error(.inviteRefused).encoded()))
-            hangUp(id, .stranger, &effects)
+            try count(.invite, turn.store)
+            turn.emit(.send(id, Frame.error(.inviteRefused).encoded()))
+            hangUp(id, .stranger, &turn)
             return true
         }
         // Who took the invite makes the conversation; where both took one, the lesser does.
-        let isMutual = try pendingInvite(of: peer.person, store) != nil
-        try accept(peer, card, at: now, store, &random, &effects)
-        try introduce(on: id, store, &effects)
-        try admit(id, at: now, store, &random, &effects)
+        let isMutual = try pendingInvite(of: peer.person, turn.store) != nil
+        try accept(peer, card, &turn)
+        try introduce(on: id, &turn)
+        try admit(id, &turn)
         guard isMutual, identity.person < peer.person else { return true }
-        try meet(peer.person, peer.identity, at: now, store, &random, &effects)
+        try meet(peer.person, peer.identity, &turn)
         return true
     }
 
     /// Ends a link without a word why: who waits, who was declined and who is blocked hear the same.
-    private mutating func turnAway(_ id: LinkID, _ effects: inout [Effect]) {
-        effects.append(.send(id, Frame.bye.encoded()))
-        hangUp(id, .ended, &effects)
+    private mutating func endQuietly(_ id: LinkID, _ turn: inout some Turn) {
+        turn.emit(.send(id, Frame.bye.encoded()))
+        hangUp(id, .ended, &turn)
     }
 
     /// The person whose invite was taken, or who was asked, presents themself: the two are contacts.
     private mutating func answered(
-        _ introduction: Introduction, _ card: Card, on id: LinkID, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ introduction: Introduction, _ card: Card, on id: LinkID, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let peer = links[id]?.peer else { return }
         let isMutual = introduction.isRequest
-        let wasInvited = try pendingInvite(of: peer.person, store) != nil
-        try accept(peer, card, at: now, store, &random, &effects)
-        try admit(id, at: now, store, &random, &effects)
+        let wasInvited = try pendingInvite(of: peer.person, turn.store) != nil
+        try accept(peer, card, &turn)
+        try admit(id, &turn)
         // Who took an invite makes the conversation. Where both asked, neither makes it for having
         // been asked: the lesser does.
         guard wasInvited || isMutual && identity.person < peer.person else { return }
-        try meet(peer.person, peer.identity, at: now, store, &random, &effects)
+        try meet(peer.person, peer.identity, &turn)
     }
 
     /// Notes that somebody asks to be a contact, and nothing else of them.
-    mutating func ask(
-        _ card: Card, root: Digest, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func ask(_ card: Card, root: Digest, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
         var contact =
-            try contact(card.person, store)
+            try contact(card.person, turn.store)
             ?? Contact(person: card.person, root: root, state: .none)
         // Once is enough: they come again and again until they are answered.
-        guard contact.state == .none, try !hasOwnFork(store) else { return }
-        let waiting = try Overview.contacts(ownSpace: ownSpace.number, in: store)
+        guard contact.state == .none, try !hasOwnFork(turn.store) else { return }
+        let waiting = try Overview.contacts(ownSpace: ownSpace.number, in: turn.store)
             .count { $0.state == .pending }
-        guard waiting < Limits.pendingContactCountMax else { return try count(.request, store) }
+        guard waiting < Limits.pendingContactCountMax else {
+            return try count(.request, turn.store)
+        }
         contact.state = .pending
         contact.card = card.encoded
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
     }
 
     /// Makes a peer a contact.
-    private mutating func accept(
-        _ peer: LinkPeer, _ card: Card, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try accept(card, root: peer.root, at: now, store, &random, &effects)
+    private mutating func accept(_ peer: LinkPeer, _ card: Card, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        try accept(card, root: peer.root, &turn)
         dialing[peer.device] = Dialing(peer.person)
     }
 
     /// Makes the person of a card that holds a contact.
-    mutating func accept(
-        _ card: Card, root: Digest, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func accept(_ card: Card, root: Digest, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
         let person = card.person
-        try keep(card, at: now, store, &effects)
-        let invite = try pendingInvite(of: person, store)
-        try store.setValue(nil, .introduction, person.bytes)
-        if try isAccepted(person, store) { return }
-        var contact = try contact(person, store) ?? Contact(person: person, root: root)
+        try keep(card, &turn)
+        let invite = try pendingInvite(of: person, turn.store)
+        try turn.store.setValue(nil, .introduction, person.bytes)
+        if try isAccepted(person, turn.store) { return }
+        var contact = try contact(person, turn.store) ?? Contact(person: person, root: root)
         contact.state = .accepted
         contact.card = card.encoded
         if let alias = invite?.alias, !alias.isEmpty { contact.alias = alias }
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
     }
 
     // MARK: What a person decides
 
     /// Asks somebody to be a contact; they may take their time.
-    mutating func request(
-        _ bytes: [UInt8], _ alias: String, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func request(_ bytes: [UInt8], _ alias: String, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         if let refusal = Self.refusal(alias: alias) { return .failure(refusal) }
         guard let ownSpace, let (card, root) = CardReader.verified(bytes) else {
             return .failure(.unknownPerson)
         }
         guard card.person != identity.person else { return .failure(.ownInvite) }
         var contact =
-            try contact(card.person, store)
+            try contact(card.person, turn.store)
             ?? Contact(person: card.person, root: root, state: .none)
         if contact.isBlocked { return .failure(.blocked) }
         if !alias.isEmpty { contact.alias = alias }
         switch contact.state {
         case .accepted, .requested:
             // They may be elsewhere by now, with another device.
-            try keep(card, at: now, store, &effects)
+            try keep(card, &turn)
             areRelaysStale = true
-            try seek(card.person, at: now, store, &effects)
+            try seek(card.person, &turn)
             return try alias.isEmpty
                 ? .success(.done)
-                : setAlias(alias, of: card.person, at: now, store, &random, &effects)
+                : setAlias(alias, of: card.person, &turn)
         case .pending:
             if !alias.isEmpty {
-                _ = try setAlias(alias, of: card.person, at: now, store, &random, &effects)
+                _ = try setAlias(alias, of: card.person, &turn)
             }
-            return try answer(card.person, .accept, at: now, store, &random, &effects)
+            return try answer(card.person, .accept, &turn)
         case .none, .declined: break
         }
-        try keep(card, at: now, store, &effects)
+        try keep(card, &turn)
         contact.state = .requested
         contact.card = card.encoded
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
-        try forgetRequests(of: card.person, store)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
+        try forgetRequests(of: card.person, turn.store)
         // They may be away: what asks them waits for them where they read.
         areRelaysStale = true
         for relay in lines.keys.sorted() {
-            try sendRequests(to: relay, at: now, store, &random, &effects)
+            try sendRequests(to: relay, &turn)
         }
-        try seek(card.person, at: now, store, &effects)
+        try seek(card.person, &turn)
         return .success(.done)
     }
 
     /// Decides about a person.
-    mutating func answer(
-        _ person: PersonID, _ answer: ContactAnswer, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let ownSpace, let before = try noted(person, store) else {
+    mutating func answer(_ person: PersonID, _ answer: ContactAnswer, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let ownSpace, let before = try noted(person, turn.store) else {
             return .failure(.unknownPerson)
         }
         var contact = before
@@ -310,15 +295,15 @@ extension NodeCore {
         case .unblock: contact.isBlocked = false
         }
         guard contact != before else { return .success(.done) }
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
         if before.isBlocked, !contact.isBlocked {
-            try askAgain(person, at: now, store, &effects)
+            try askAgain(person, &turn)
         }
         if contact.isAccepted, before.state != .accepted,
             let card = CardReader.card(contact.card, of: person)
         {
-            try keep(card, at: now, store, &effects)
-            try meet(person, card.identity, at: now, store, &random, &effects)
+            try keep(card, &turn)
+            try meet(person, card.identity, &turn)
         }
         return .success(.done)
     }
@@ -333,19 +318,18 @@ extension NodeCore {
         return Contact(person: person, root: root, state: .none, card: bytes)
     }
 
-    mutating func markVerified(
-        _ person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let ownSpace, var contact = try noted(person, store) else {
+    mutating func markVerified(_ person: PersonID, _ turn: inout some Turn) throws(StoreError)
+        -> Result<CommandReply, CommandRefusal>
+    {
+        guard let ownSpace, var contact = try noted(person, turn.store) else {
             return .failure(.unknownPerson)
         }
         contact.isVerified = true
-        _ = try write([contact.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([contact.draft()], in: ownSpace, &turn)
         // Whoever compares again has read what happened to their devices since.
-        for notice in try Notice.all(in: store)
+        for notice in try Notice.all(in: turn.store)
         where notice.person == person && notice.kind == .devicesChanged {
-            try store.setValue(nil, .notice, notice.key)
+            try turn.store.setValue(nil, .notice, notice.key)
         }
         return .success(.done)
     }
@@ -353,35 +337,32 @@ extension NodeCore {
 
 extension NodeCore {
     /// Follows what the own space says of a person, whichever of the own devices said it.
-    mutating func heed(
-        _ person: PersonID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let contact = try contact(person, store) else { return }
+    mutating func heed(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
+        guard let contact = try contact(person, turn.store) else { return }
         guard !contact.isBlocked else {
             for (device, state) in dialing where state.person == person { dialing[device] = nil }
             desk.depart(person)
             inboxes.hasBlocked = true
-            try shut(person, at: now, store, &effects)
+            try shut(person, &turn)
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {
-                hangUp(id, .ended, &effects)
+                hangUp(id, .ended, &turn)
             }
             return
         }
-        try unshut(person, store)
+        try unshut(person, turn.store)
         if let card = CardReader.card(contact.card, of: person) {
-            try keep(card, at: now, store, &effects)
+            try keep(card, &turn)
         }
         for id in links.keys.sorted()
         where links[id]?.peer.person == person && links[id]?.isEnding == false {
             if links[id]?.session == nil {
-                try greet(id, at: now, store, &random, &effects)
+                try greet(id, &turn)
             } else {
                 // One hears of it, and may have waited for it.
-                try introduce(on: id, store, &effects)
+                try introduce(on: id, &turn)
             }
         }
-        try dialDevices(of: person, at: now, store, &effects)
+        try dialDevices(of: person, &turn)
     }
 }

@@ -78,60 +78,55 @@ extension NodeCore {
     }
 
     /// Carries out what is about the person's preferences.
-    mutating func prefer(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func prefer(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
         guard let ownSpace else { return .failure(.unknownConversation) }
         switch command {
         case .setPrivacy(let privacy, let person):
-            if let person, try contact(person, store) == nil { return .failure(.unknownPerson) }
+            if let person, try contact(person, turn.store) == nil {
+                return .failure(.unknownPerson)
+            }
             let said = Preference(
                 .presence, about: person?.bytes ?? [], [privacy.rawValue + 1])
-            try keep(said, at: now, store, &random, &effects)
+            try keep(said, &turn)
         case .setCallServer(let server):
-            let known = try Self.callServers(ownSpace: ownSpace.number, in: store)
+            let known = try Self.callServers(ownSpace: ownSpace.number, in: turn.store)
             let isKnown = known.contains { $0.address == server.address }
             guard isKnown || known.count < Self.callServerCountMax else {
                 return .failure(.tooManyServers(limit: Self.callServerCountMax))
             }
             let said = Preference(
                 .callServer, about: Array(server.address.utf8), server.bytes)
-            try keep(said, at: now, store, &random, &effects)
+            try keep(said, &turn)
         case .removeCallServer(let address):
             let said = Preference(.callServer, about: Array(address.utf8), [])
-            try keep(said, at: now, store, &random, &effects)
+            try keep(said, &turn)
         case .noteRecoveryCheck(let time):
-            let known = try Overview.number(.recoveryCheck, ownSpace: ownSpace.number, in: store)
+            let known = try Overview.number(
+                .recoveryCheck, ownSpace: ownSpace.number, in: turn.store)
             guard time > known ?? 0 else { break }
-            try keep(
-                Preference(.recoveryCheck, number: time), at: now, store, &random, &effects)
+            try keep(Preference(.recoveryCheck, number: time), &turn)
         default: preconditionFailure("a command that is about no preference")
         }
         return .success(.done)
     }
 
     /// Says something to all own devices, unless it holds already.
-    mutating func keep(
-        _ said: Preference, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func keep(_ said: Preference, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace else { return }
         let known = try Overview.preference(
-            said.key, about: said.topic, ownSpace: ownSpace.number, in: store)
+            said.key, about: said.topic, ownSpace: ownSpace.number, in: turn.store)
         guard said.value != known ?? [] else { return }
-        _ = try write([said.draft()], in: ownSpace, at: now, store, &random, &effects)
+        _ = try write([said.draft()], in: ownSpace, &turn)
     }
 
     /// Lets follow what hangs on a preference that changed, on whichever device it was set.
-    mutating func heed(
-        _ keys: Set<PreferenceKey>, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func heed(_ keys: Set<PreferenceKey>, _ turn: inout some Turn) throws(StoreError) {
         if keys.contains(.presence) {
-            try tellPresenceAnew(at: now, store, &random, &effects)
+            try tellPresenceAnew(&turn)
         }
-        if keys.contains(.deleted) { try forgetDeleted(at: now, store, &effects) }
+        if keys.contains(.deleted) { try forgetDeleted(&turn) }
     }
 }
 

@@ -8,81 +8,59 @@ import ParleyWire
 // Who is there, and whom that is told: `Protocol/11-calls.md`, "Presence".
 extension NodeCore {
     /// What others are let know of changed.
-    mutating func tellPresenceAnew(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try tellLinked(at: now, store, &random, &effects)
+    mutating func tellPresenceAnew(_ turn: inout some Turn) throws(StoreError) {
+        try tellLinked(&turn)
         // Whoever was told more than they may know now must not go on believing it.
         tellLater(desk.told.keys.sorted())
-        try tellReaders(of: nil, store)
+        try tellReaders(of: nil, turn.store)
     }
 
     /// The person is at this device, or is not.
-    mutating func show(
-        _ presence: Presence, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func show(_ presence: Presence, _ turn: inout some Turn) throws(StoreError) {
         guard presence != desk.presence else { return }
-        if desk.presence == .online || presence == .online { desk.lastOnline = now.wall }
+        if desk.presence == .online || presence == .online { desk.lastOnline = turn.now.wall }
         desk.presence = presence
         // The first are told in this very step: there may be no other one.
-        desk.toldNext = now.monotonic
-        try tellPresence(at: now, store, &random, &effects)
-        try tellReaders(of: nil, store)
-        effects.append(.changed([.presence(identity.person)]))
+        desk.toldNext = turn.now.monotonic
+        try tellPresence(&turn)
+        try tellReaders(of: nil, turn.store)
+        turn.emit(.changed([.presence(identity.person)]))
     }
 
     /// Tells everybody who is linked or there, and again before they forget.
-    mutating func tellPresence(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        let again = now.monotonic + PresenceBook.lifetime / 2
+    mutating func tellPresence(_ turn: inout some Turn) throws(StoreError) {
+        let again = turn.now.monotonic + PresenceBook.lifetime / 2
         desk.presenceAgain = desk.presence == .offline ? nil : again
-        try tellLinked(at: now, store, &random, &effects)
+        try tellLinked(&turn)
         tellLater(desk.presences.devices)
     }
 
-    private mutating func tellLinked(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func tellLinked(_ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() {
-            try tellPresence(on: id, at: now, store, &random, &effects)
+            try tellPresence(on: id, &turn)
         }
     }
 
     /// Tells the device at the end of a link.
-    mutating func tellPresence(
-        on id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tellPresence(on id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         guard let link = links[id], link.session != nil else { return }
-        try tellPresence(
-            to: Participant(person: link.peer.person, device: link.peer.device), at: now, store,
-            &random, &effects)
+        try tellPresence(to: Participant(person: link.peer.person, device: link.peer.device), &turn)
     }
 
     /// Tells a device, over its link or else through its relays.
-    mutating func tellPresence(
-        to device: Participant, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tellPresence(to device: Participant, _ turn: inout some Turn) throws(StoreError) {
         let nothing = SignalBody.presence(.offline, lastSeen: 0)
-        let lastSeen = desk.presence == .online ? now.wall : desk.lastOnline
-        let word = try privacy(towards: device.person, store).flatMap {
+        let lastSeen = desk.presence == .online ? turn.now.wall : desk.lastOnline
+        let word = try privacy(towards: device.person, turn.store).flatMap {
             PresenceBook.word(desk.presence, lastSeen: lastSeen, for: $0)
         }
         // That somebody is not there is news to those alone who were told something else: others
         // would learn from it when that person comes and goes.
         let told = desk.told[device]
         if case .presence(.offline, _) = word ?? nothing, told == nil || told == word { return }
-        guard let space = try meetingPlace(with: device, store) else { return }
+        guard let space = try meetingPlace(with: device, turn.store) else { return }
         desk.told[device] = word == nothing ? nil : word
-        try say(
-            word ?? nothing, in: space, to: .device(device.device), at: now, store, &random,
-            &effects)
+        try say(word ?? nothing, in: space, to: .device(device.device), &turn)
     }
 
     /// What somebody is let know; nil for who is no contact.
@@ -114,13 +92,13 @@ extension NodeCore {
 
     /// No link leads to a device any more: nobody is there, unless they say so through a relay, as
     /// this device does.
-    mutating func lostPresence(
-        of peer: LinkPeer, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func lostPresence(of peer: LinkPeer, _ turn: inout some Turn) throws(StoreError) {
         guard !isLinked(peer.device) else { return }
         let device = Participant(person: peer.person, device: peer.device)
-        if desk.presences.lost(device) { effects.append(.changed([.presence(peer.person)])) }
-        let part = try CardReader.parts(of: peer.person, store).first { $0.device == peer.device }
+        if desk.presences.lost(device) { turn.emit(.changed([.presence(peer.person)])) }
+        let part = try CardReader.parts(of: peer.person, turn.store).first {
+            $0.device == peer.device
+        }
         if isReader(part?.mailboxes ?? [], of: nil) { tellLater([device]) }
     }
 }
@@ -172,16 +150,13 @@ extension NodeCore {
     }
 
     /// Tells the next of those who are to be told.
-    mutating func tellNext(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard !desk.untold.isEmpty, desk.toldNext <= now.monotonic else { return }
-        desk.toldNext = now.monotonic + Self.presencePause
+    mutating func tellNext(_ turn: inout some Turn) throws(StoreError) {
+        guard !desk.untold.isEmpty, desk.toldNext <= turn.now.monotonic else { return }
+        desk.toldNext = turn.now.monotonic + Self.presencePause
         let next = Array(desk.untold.prefix(Self.presenceCountMax))
         desk.untold.dropOldest(next.count)
         for device in next where !isLinked(device.device) {
-            try tellPresence(to: device, at: now, store, &random, &effects)
+            try tellPresence(to: device, &turn)
         }
     }
 }

@@ -22,43 +22,37 @@ extension NodeCore {
     // MARK: Asking
 
     /// Asks for the newest of a drop, which most often is all; for the oldest of the inbox.
-    mutating func look(
-        into mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
-    ) {
+    mutating func look(into mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
         guard open.use != .inbox else {
-            return askPage(of: mailbox, on: relay, at: now, &effects)
+            return askPage(of: mailbox, on: relay, &turn)
         }
         lines[relay]?.mailboxes[mailbox]?.stage = .asked
         let range = RelayRange(
             after: open.cursor, isNewestFirst: true, byteCountMax: Self.glanceByteCount)
-        ask(
-            .get(range), of: mailbox, as: open.key, on: relay, for: .glance(mailbox), at: now,
-            &effects)
+        ask(.get(range), of: mailbox, as: open.key, on: relay, for: .glance(mailbox), &turn)
     }
 
     private mutating func askPage(
-        of mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
+        of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
         lines[relay]?.mailboxes[mailbox]?.hasMore = false
         lines[relay]?.mailboxes[mailbox]?.stage = .paging
         ask(
             .get(RelayRange(after: open.cursor)), of: mailbox, as: open.key, on: relay,
-            for: .page(mailbox), at: now, &effects)
+            for: .page(mailbox), &turn)
     }
 
     /// Envelopes came that were not told: the mailbox is read from where it was read to.
-    mutating func missedPushes(
-        of mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
-    ) {
+    mutating func missedPushes(of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
         guard open.isRead else {
             lines[relay]?.mailboxes[mailbox]?.hasMore = true
             return
         }
         lines[relay]?.queues[open.use.space, default: []].prepend(mailbox)
-        askPage(of: mailbox, on: relay, at: now, &effects)
+        askPage(of: mailbox, on: relay, &turn)
     }
 
     // MARK: Answers
@@ -66,13 +60,12 @@ extension NodeCore {
     /// The newest of a mailbox came.
     mutating func lookedInto(
         _ mailbox: MailboxID, on relay: NoiseKey, _ entries: [RelayEntry], hasMore: Bool,
-        newest: UInt64, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        newest: UInt64, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let line = lines[relay], let open = line.mailboxes[mailbox] else { return }
         if isSetBack(open, entries, newest) {
             lines[relay]?.mailboxes[mailbox]?.cursor = 0
-            return look(into: mailbox, on: relay, at: now, &effects)
+            return look(into: mailbox, on: relay, &turn)
         }
         let hasRoom = entries.isEmpty || line.waitingByteCount < Self.waitingByteCountMax
         if hasMore || !hasRoom {
@@ -82,32 +75,31 @@ extension NodeCore {
             lines[relay]?.mailboxes[mailbox]?.stage = .whole(entries)
         }
         if let space = open.use.space {
-            try glance(at: space, on: relay, at: now, store, &random, &effects)
+            try glance(at: space, on: relay, &turn)
         }
-        try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+        try goOn(with: open.use.space, on: relay, &turn)
     }
 
     /// A page of a mailbox came.
     mutating func read(
         _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, hasMore: Bool,
-        newest: UInt64, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        newest: UInt64, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
         if isSetBack(open, entries, newest) {
             lines[relay]?.mailboxes[mailbox]?.cursor = 0
-            return askPage(of: mailbox, on: relay, at: now, &effects)
+            return askPage(of: mailbox, on: relay, &turn)
         }
-        try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+        try take(entries, of: mailbox, on: relay, &turn)
         // The rest is asked for later.
         if case .unknown? = lines[relay]?.mailboxes[mailbox]?.stage {
-            return try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+            return try goOn(with: open.use.space, on: relay, &turn)
         }
         if hasMore, !entries.isEmpty {
-            return askPage(of: mailbox, on: relay, at: now, &effects)
+            return askPage(of: mailbox, on: relay, &turn)
         }
-        end(mailbox, on: relay, at: now, &effects)
-        try goOn(with: open.use.space, on: relay, at: now, store, &random, &effects)
+        end(mailbox, on: relay, &turn)
+        try goOn(with: open.use.space, on: relay, &turn)
     }
 
     /// Whether a mailbox was set back without the relay's having noticed.
@@ -116,11 +108,9 @@ extension NodeCore {
     }
 
     /// A mailbox was read to its end, unless something came meanwhile.
-    private mutating func end(
-        _ mailbox: MailboxID, on relay: NoiseKey, at now: Instant, _ effects: inout [Effect]
-    ) {
+    private mutating func end(_ mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn) {
         if lines[relay]?.mailboxes[mailbox]?.hasMore == true {
-            return askPage(of: mailbox, on: relay, at: now, &effects)
+            return askPage(of: mailbox, on: relay, &turn)
         }
         lines[relay]?.mailboxes[mailbox]?.stage = .read
         lines[relay]?.mailboxes[mailbox]?.newest = []
@@ -130,36 +120,35 @@ extension NodeCore {
 
     /// Takes what came of mailboxes whose turn it is.
     private mutating func goOn(
-        with space: SpaceNumber?, on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        with space: SpaceNumber?, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         while let mailbox = lines[relay]?.queues[space]?.first,
             let open = lines[relay]?.mailboxes[mailbox]
         {
             switch open.stage {
             case .unknown, .asked, .paging: return
-            case .long: return askPage(of: mailbox, on: relay, at: now, &effects)
+            case .long: return askPage(of: mailbox, on: relay, &turn)
             case .whole(let entries):
-                try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
-                end(mailbox, on: relay, at: now, &effects)
+                try take(entries, of: mailbox, on: relay, &turn)
+                end(mailbox, on: relay, &turn)
             case .read: lines[relay]?.queues[space]?.dropOldest()
             }
         }
         lines[relay]?.queues[space] = nil
-        if let space { try settleDoubt(about: space, at: now, store, &effects) }
-        try noteDrained(relay, at: now, store, &effects)
+        if let space { try settleDoubt(about: space, &turn) }
+        try noteDrained(relay, &turn)
     }
 
     /// What came through a relay left something out: that is asked for, unless it may come with
     /// what is being read.
     mutating func wonder(
-        about space: SpaceRecord, from holder: DeviceID, isDisconnected: Bool, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        about space: SpaceRecord, from holder: DeviceID, isDisconnected: Bool,
+        _ turn: inout some Turn
     ) throws(StoreError) {
-        let leavesOut = try leavesOut(space.number, store)
+        let leavesOut = try leavesOut(space.number, turn.store)
         guard isDisconnected || leavesOut else { return }
         guard isBeingRead(space.number) else {
-            return try miss(space.number, heldBy: holder, at: now, store, &effects)
+            return try miss(space.number, heldBy: holder, &turn)
         }
         let was = doubts[space.number]?.isDisconnected == true
         doubts[space.number] = Doubt(holder: holder, isDisconnected: isDisconnected || was)
@@ -172,64 +161,57 @@ extension NodeCore {
     }
 
     /// All of a space was read: what is missing now is asked for.
-    private mutating func settleDoubt(
-        about space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func settleDoubt(about space: SpaceNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let doubt = doubts[space], !isBeingRead(space) else { return }
         doubts[space] = nil
-        let leavesOut = try leavesOut(space, store)
+        let leavesOut = try leavesOut(space, turn.store)
         guard doubt.isDisconnected || leavesOut else { return }
-        try miss(space, heldBy: doubt.holder, at: now, store, &effects)
+        try miss(space, heldBy: doubt.holder, &turn)
     }
 
     /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.
     mutating func take(
-        _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ entries: [RelayEntry], of mailbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let open = lines[relay]?.mailboxes[mailbox] else { return }
         var fresh = entries.sorted { $0.counter < $1.counter }.filter { $0.counter > open.cursor }
         if open.use == .inbox {
-            fresh = try openable(fresh, in: mailbox, on: relay, at: now, store, &effects)
+            fresh = try openable(fresh, in: mailbox, on: relay, &turn)
         }
         guard let last = fresh.last?.counter else { return }
         switch open.use {
         case .inbox:
             for entry in fresh {
-                try openLetter(
-                    entry, in: mailbox, by: relay, at: now, store, &random, &effects)
+                try openLetter(entry, in: mailbox, by: relay, &turn)
             }
         case .drop(let space, let epoch):
-            try openEnvelopes(
-                fresh, in: mailbox, of: space, epoch, at: now, store, &random, &effects)
+            try openEnvelopes(fresh, in: mailbox, of: space, epoch, &turn)
         }
         lines[relay]?.mailboxes[mailbox]?.cursor = last
-        try store.setNumber(last, .cursor, relay.bytes + mailbox.bytes)
-        try noteCounter(last, of: relay, store)
+        try turn.store.setNumber(last, .cursor, relay.bytes + mailbox.bytes)
+        try noteCounter(last, of: relay, turn.store)
         guard open.use == .inbox else { return }
         // Deleted there only once it is safe here.
-        effects.append(.commitFully)
-        ask(
-            .acknowledge(upTo: last), of: mailbox, as: open.key, on: relay, for: .whatever,
-            at: now, &effects)
+        turn.emit(.commitFully)
+        ask(.acknowledge(upTo: last), of: mailbox, as: open.key, on: relay, for: .whatever, &turn)
     }
 
     /// The letters of these that are opened now. Junk costs its opening: where a relay brings more
     /// than is looked at, the rest stays there, not acknowledged, and is asked for a second later.
     private mutating func openable(
-        _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> [RelayEntry] {
-        let count = letters.prefix { _ in mayOpenLetter(of: relay, at: now) }.count
+        let count = letters.prefix { _ in mayOpenLetter(of: relay, at: turn.now) }.count
         guard count < letters.count else { return letters }
-        try self.count(.tooManyFrames, store)
+        try self.count(.tooManyFrames, turn.store)
         lines[relay]?.mailboxes[inbox]?.stage = .unknown
         // Own logs go up meanwhile: it is as if the rest had not come yet.
         lines[relay]?.queues[nil] = nil
         lines[relay]?.isOwed = true
         timers.insert(.relay(relay))
-        effects.append(.timer(.relay(relay), at: now.monotonic + Self.letterRest))
+        turn.emit(.timer(.relay(relay), at: turn.now.monotonic + Self.letterRest))
         return Array(letters.prefix(count))
     }
 
@@ -237,10 +219,9 @@ extension NodeCore {
 
     /// Opens the newest of a space that is long, once it is known to be the newest. No chain moves:
     /// it is opened again in its turn.
-    private mutating func glance(
-        at space: SpaceNumber, on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func glance(at space: SpaceNumber, on relay: NoiseKey, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let line = lines[relay], !line.glanced.contains(space),
             let queue = line.queues[space]
         else { return }
@@ -267,7 +248,6 @@ extension NodeCore {
         // Whatever is there is taken now, in its turn.
         guard !isTaken, let newest else { return }
         lines[relay]?.glanced.insert(space)
-        try openAhead(
-            newest.entries, in: newest.mailbox, on: relay, at: now, store, &random, &effects)
+        try openAhead(newest.entries, in: newest.mailbox, on: relay, &turn)
     }
 }

@@ -12,25 +12,21 @@ import ParleyWire
 /// "Coming back".
 extension NodeCore {
     /// Shows the card and ends the link, if that is who calls. Returns whether it was.
-    mutating func tellWhoTheyWere(
-        on id: LinkID, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        guard let peer = links[id]?.peer, try !isAccepted(peer.person, store),
-            let person = try person(withRoot: peer.root, store), person != peer.person,
-            let card = try store.value(.card, person.bytes)
+    mutating func tellWhoTheyWere(on id: LinkID, _ turn: inout some Turn) throws(StoreError) -> Bool
+    {
+        guard let peer = links[id]?.peer, try !isAccepted(peer.person, turn.store),
+            let person = try person(withRoot: peer.root, turn.store), person != peer.person,
+            let card = try turn.store.value(.card, person.bytes)
         else { return false }
         let frame = Frame.introduce(Introduction(card: card, redemption: nil))
-        effects.append(.send(id, frame.encoded()))
-        hangUp(id, .ended, &effects)
+        turn.emit(.send(id, frame.encoded()))
+        hangUp(id, .ended, &turn)
         return true
     }
 
     /// Goes on reading where the card says that the person's former devices read: what others send
     /// lies there, and nobody else can tell a device that the recovery code alone has made.
-    mutating func resumeRelays(
-        of card: Card?, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func resumeRelays(of card: Card?, _ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace, let card else { return }
         var choices: [RelayChoice] = []
         for mailbox in card.parts.flatMap(\.mailboxes) where choices.count < Self.relayCountMax {
@@ -38,8 +34,7 @@ extension NodeCore {
             choices.append(RelayChoice(relay: mailbox.relay, addresses: mailbox.addresses))
         }
         guard !choices.isEmpty else { return }
-        _ = try write(
-            choices.map { $0.draft() }, in: ownSpace, at: now, store, &random, &effects)
+        _ = try write(choices.map { $0.draft() }, in: ownSpace, &turn)
     }
 
     /// Oneself, or the contact whose root key this is.

@@ -11,27 +11,26 @@ import ParleyWire
 /// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
 extension NodeCore {
     /// Looks at what a peer says it holds of this device's own logs.
-    mutating func compareOwn(
-        _ frame: Frame, on id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func compareOwn(_ frame: Frame, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let peer = links[id]?.peer.device else { return }
         switch frame {
         case .frontier(let frontier):
-            guard let space = try store.space(frontier.space),
+            guard let space = try turn.store.space(frontier.space),
                 links[id]?.session?.shares(space.number) == true
             else { return }
-            try noteBranches(of: frontier, in: space, store)
-            try compareOwn(frontier, of: space, by: peer, at: now, store, &effects)
+            try noteBranches(of: frontier, in: space, turn.store)
+            try compareOwn(frontier, of: space, by: peer, &turn)
         case .spaces, .heartbeat:
             for number in links[id]?.session?.sharedSpaces ?? []
             where links[id]?.session?.isEqual(number) == true {
-                guard let space = try store.space(number) else { continue }
-                hear(of: space, at: now, &effects)
-                if space.kind != .own { try heardFromPeer(store) }
+                guard let space = try turn.store.space(number) else { continue }
+                hear(of: space, &turn)
+                if space.kind != .own { try heardFromPeer(turn.store) }
                 guard awaitsEvenPeer else { continue }
                 awaitsEvenPeer = false
-                set(.devices, in: Self.devicesRetry, at: now, &effects)
+                set(.devices, in: Self.devicesRetry, &turn)
             }
         default:
             return
@@ -40,26 +39,24 @@ extension NodeCore {
 
     /// Looks at what a device says it holds of a space that it belongs to.
     mutating func compareOwn(
-        _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
-        let isProven = try takeOwnTips(of: frontier, of: space, by: peer, store, &effects)
+        let isProven = try takeOwnTips(of: frontier, of: space, by: peer, &turn)
         // Who claims what it does not prove has shown nothing.
         guard isProven, frontier.isComplete else { return }
-        hear(of: space, at: now, &effects)
-        try heardFromPeer(store)
+        hear(of: space, &turn)
+        try heardFromPeer(turn.store)
     }
 
     /// Believes what is proven to have been written here. Returns whether all is that the peer lists
     /// of own logs above what is held.
     private mutating func takeOwnTips(
-        of frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ store: some Store,
-        _ effects: inout [Effect]
+        of frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         var names: [LogTag: LogID]?
         var claimed: Set<LogTag> = []
         for entry in frontier.entries {
-            if let log = try store.log(entry.tag, in: space.number) {
+            if let log = try turn.store.log(entry.tag, in: space.number) {
                 // What lies above a fork of one's own cannot be taken back from anybody.
                 guard log.device == identity.device, log.fork == nil,
                     entry.sequence >= log.end
@@ -76,7 +73,7 @@ extension NodeCore {
         for tip in frontier.ownTips {
             let known = names ?? ownLogs(in: space.id)
             names = known
-            let log = try store.log(tip.tag, in: space.number)
+            let log = try turn.store.log(tip.tag, in: space.number)
             guard let name = known[tip.tag], log?.fork == nil, tip.sequence >= log?.end ?? 0 else {
                 continue
             }
@@ -88,27 +85,25 @@ extension NodeCore {
             else { continue }
             proven[tip.tag] = tip.sequence + 1
         }
-        if !proven.isEmpty { try noteOwnGap(proven, in: space, store, &effects) }
+        if !proven.isEmpty { try noteOwnGap(proven, in: space, &turn) }
         guard claimed.isSubset(of: proven.keys) else {
             // One line for each device: it may say so as often as it likes.
-            if doubted.insert(peer).inserted { try count(.emptyClaim, store) }
+            if doubted.insert(peer).inserted { try count(.emptyClaim, turn.store) }
             return false
         }
         return true
     }
 
     /// A peer has shown what it holds of a space. What waited for that is done soon.
-    private mutating func hear(
-        of space: SpaceRecord, at now: Instant, _ effects: inout [Effect]
-    ) {
+    private mutating func hear(of space: SpaceRecord, _ turn: inout some Turn) {
         guard heard.insert(space.number).inserted else { return }
-        watchDevices(at: now, &effects)
-        shareCard(in: space.number, at: now, &effects)
+        watchDevices(&turn)
+        shareCard(in: space.number, &turn)
         // Not all at once: everybody who was let in together hears together.
         let delay = Self.upkeepDelay + identity.device.prefix % Self.upkeepDelay
-        set(.upkeep(space.number), in: delay, at: now, &effects)
+        set(.upkeep(space.number), in: delay, &turn)
         guard unreceipted.contains(space.number) else { return }
-        set(.receipts, in: Self.receiptDelay, at: now, &effects)
+        set(.receipts, in: Self.receiptDelay, &turn)
     }
 
     private func ownLogs(in space: SpaceID) -> [LogTag: LogID] {
@@ -127,17 +122,16 @@ extension NodeCore {
 
     /// Writes nothing in a space until own logs are held up to these places.
     private mutating func noteOwnGap(
-        _ ends: [LogTag: UInt64], in space: SpaceRecord, _ store: some Store,
-        _ effects: inout [Effect]
+        _ ends: [LogTag: UInt64], in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         let known = ownGaps[space.number] ?? [:]
         let all = known.merging(ends, uniquingKeysWith: max)
         guard all != known else { return }
         ownGaps[space.number] = all
         for (tag, end) in ends.sorted(by: { $0.key < $1.key }) {
-            try store.setNumber(end, .ownGap, space.number.key + tag.bytes)
+            try turn.store.setNumber(end, .ownGap, space.number.key + tag.bytes)
         }
-        effects.append(.changed([.conversation(space.number)]))
+        turn.emit(.changed([.conversation(space.number)]))
     }
 
     /// Goes on after a restart: nobody may be there to prove it again.
@@ -171,16 +165,14 @@ extension NodeCore {
     /// The store was set back: where nobody is linked, nobody tells what it lacks. Of spaces whose own
     /// logs it is known to lack some of, all are asked soon; of the others, with what they hold of
     /// others, as after something was put.
-    mutating func askForPast(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func askForPast(_ turn: inout some Turn) throws(StoreError) {
         guard let ends = foundBehind?.ends else { return }
-        for space in try store.spaces() {
-            try remindLater(of: space.number, at: now, store, &effects)
+        for space in try turn.store.spaces() {
+            try remindLater(of: space.number, &turn)
             for tag in ownLogs(in: space.id).keys.sorted() {
-                guard let end = ends[tag], try store.log(tag, in: space.number)?.end ?? 0 < end
+                guard let end = ends[tag], try turn.store.log(tag, in: space.number)?.end ?? 0 < end
                 else { continue }
-                try miss(space.number, heldBy: nil, at: now, store, &effects)
+                try miss(space.number, heldBy: nil, &turn)
             }
         }
     }

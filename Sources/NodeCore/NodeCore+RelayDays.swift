@@ -12,81 +12,75 @@ extension NodeCore {
     static let leapInterval: UInt64 = 3_600_000
 
     /// A relay says, on a connection that stands, that its day is another one.
-    mutating func turn(
-        _ relay: NoiseKey, to day: RelayDay, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func change(_ relay: NoiseKey, to day: RelayDay, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let line = lines[relay], line.phase == .open else { return }
         lines[relay]?.nextDay = nil
         guard line.day != day else { return }
-        if let last = line.dayToldAt, now.monotonic < last + Self.dayInterval {
+        if let last = line.dayToldAt, turn.now.monotonic < last + Self.dayInterval {
             lines[relay]?.nextDay = day
-            set(.relay(relay), in: last + Self.dayInterval - now.monotonic, at: now, &effects)
-            return try count(.relay, store)
+            set(.relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
+            return try count(.relay, turn.store)
         }
-        lines[relay]?.dayToldAt = now.monotonic
+        lines[relay]?.dayToldAt = turn.now.monotonic
         lines[relay]?.day = day
-        if var record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init) {
-            try note(day, in: &record, of: relay, at: now, store, &effects)
-            try store.setValue(record.bytes, .relay, relay.bytes)
+        if var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init) {
+            try note(day, in: &record, of: relay, &turn)
+            try turn.store.setValue(record.bytes, .relay, relay.bytes)
         }
-        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try watchMailboxes(on: relay, &turn)
         dueEverywhere()
     }
 
     /// Follows a day that was told too soon, once it is time.
-    mutating func followDay(
-        of relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func followDay(of relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         if let day = lines[relay]?.nextDay {
-            try turn(relay, to: day, at: now, store, &random, &effects)
+            try change(relay, to: day, &turn)
         }
         guard let day = lines[relay]?.day,
-            var record = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
+            var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.hasLeapt(to: day)
         else { return }
-        try note(day, in: &record, of: relay, at: now, store, &effects)
-        try store.setValue(record.bytes, .relay, relay.bytes)
-        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try note(day, in: &record, of: relay, &turn)
+        try turn.store.setValue(record.bytes, .relay, relay.bytes)
+        try watchMailboxes(on: relay, &turn)
     }
 
     /// Notes the day that a relay told. Where it leapt, what was put by the days that it told before
     /// lies where nobody looks: it is put again, and everything is read that others may have put.
     mutating func note(
-        _ day: RelayDay, in record: inout RelayRecord, of relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ day: RelayDay, in record: inout RelayRecord, of relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard record.hasLeapt(to: day) else {
             record.toldDay = day
             return
         }
         // One that leaps all the time is followed once an hour; until then it counts as before.
-        if let last = lines[relay]?.leaptAt, now.monotonic < last + Self.leapInterval {
-            return set(
-                .relay(relay), in: last + Self.leapInterval - now.monotonic, at: now, &effects)
+        if let last = lines[relay]?.leaptAt, turn.now.monotonic < last + Self.leapInterval {
+            return set(.relay(relay), in: last + Self.leapInterval - turn.now.monotonic, &turn)
         }
-        lines[relay]?.leaptAt = now.monotonic
+        lines[relay]?.leaptAt = turn.now.monotonic
         record.toldDay = day
         record.day = .zero
-        try beginAnew(with: relay, at: now, store, &effects)
+        try beginAnew(with: relay, &turn)
     }
 
     /// What a relay had is gone, or of no use: all is put and asked for again.
-    mutating func beginAnew(
-        with relay: NoiseKey, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func beginAnew(with relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         // Which relay took a welcome is not known, so all that nobody has acknowledged go again.
-        for (key, _) in try store.values(.welcome) { try store.setValue(nil, .welcome, key) }
-        try forgetRequests(of: nil, store)
+        for (key, _) in try turn.store.values(.welcome) {
+            try turn.store.setValue(nil, .welcome, key)
+        }
+        try forgetRequests(of: nil, turn.store)
         for table in [ValueTable.cursor, .outbox] {
-            for (key, _) in try store.values(table) where key.starts(with: relay.bytes) {
-                try store.setValue(nil, table, key)
+            for (key, _) in try turn.store.values(table) where key.starts(with: relay.bytes) {
+                try turn.store.setValue(nil, table, key)
             }
         }
-        try forgetShownCards(on: relay, store)
-        for space in try store.spaces() {
-            try miss(space.number, heldBy: nil, at: now, store, &effects)
+        try forgetShownCards(on: relay, turn.store)
+        for space in try turn.store.spaces() {
+            try miss(space.number, heldBy: nil, &turn)
         }
     }
 }

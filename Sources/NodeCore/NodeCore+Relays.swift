@@ -17,12 +17,11 @@ extension NodeCore {
     // MARK: Choosing
 
     /// Notes which relays the person's devices use.
-    mutating func choose(
-        _ choices: [RelayChoice], tickets: [[UInt8]], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func choose(_ choices: [RelayChoice], tickets: [[UInt8]], _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         guard let ownSpace else { return .failure(.rejoining) }
-        var known = try ownRelays(store)
+        var known = try ownRelays(turn.store)
         for choice in choices {
             known.removeAll { $0.relay == choice.relay }
             known.append(choice)
@@ -31,12 +30,11 @@ extension NodeCore {
             return .failure(.tooManyRelays(limit: Self.relayCountMax))
         }
         if let relay = choices.first?.relay, !tickets.isEmpty {
-            guard try keep(tickets, for: relay, at: now, store, &random, &effects) else {
+            guard try keep(tickets, for: relay, &turn) else {
                 return .failure(.tooManyTickets(limit: Self.ticketCountMax))
             }
         }
-        _ = try write(
-            choices.map { $0.draft() }, in: ownSpace, at: now, store, &random, &effects)
+        _ = try write(choices.map { $0.draft() }, in: ownSpace, &turn)
         return .success(.done)
     }
 
@@ -47,50 +45,44 @@ extension NodeCore {
     }
 
     /// The relays changed that this person uses: the card says so, and those are called.
-    mutating func showRelays(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func showRelays(_ turn: inout some Turn) throws(StoreError) {
         areRelaysStale = true
         var mailboxes: [CardMailbox] = []
-        for choice in try ownRelays(store) where choice.until == nil {
-            let keys = try inboxKeys(on: choice.relay, store, &random)
-            let writer = try shownWriter(on: choice.relay, at: now, store, &random)
+        for choice in try ownRelays(turn.store) where choice.until == nil {
+            let keys = try inboxKeys(on: choice.relay, &turn)
+            let writer = try shownWriter(on: choice.relay, &turn)
             mailboxes.append(keys.shown(on: choice.relay, at: choice.addresses, to: writer))
         }
-        let card = try CardReader.kept(of: identity.person, store)
+        let card = try CardReader.kept(of: identity.person, turn.store)
         let part = card?.parts.first { $0.device == identity.device }
-        guard try mayWrite(store), part?.mailboxes ?? [] != mailboxes else { return }
+        guard try mayWrite(turn.store), part?.mailboxes ?? [] != mailboxes else { return }
         try publishCard(
             name: part?.name ?? "", addresses: part?.addresses ?? [], mailboxes: mailboxes,
-            at: now, store)
-        effects.append(.commitFully)
+            at: turn.now, turn.store)
+        turn.emit(.commitFully)
         for id in links.keys.sorted() where links[id]?.session != nil {
-            try introduce(on: id, store, &effects)
+            try introduce(on: id, &turn)
         }
-        shareCard(at: now, &effects)
+        shareCard(&turn)
         outboxDue.insertAll()
     }
 
     // MARK: Connections
 
     /// Does what became due in a step: calls relays, reads mailboxes, and fills them.
-    mutating func tendRelays(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tendRelays(_ turn: inout some Turn) throws(StoreError) {
         if inboxes.hasBlocked {
             inboxes.hasBlocked = false
-            try retireWriters(at: now, store, &random, &effects)
+            try retireWriters(&turn)
         }
         if areRelaysStale {
             areRelaysStale = false
-            try findRelays(at: now, store, &random, &effects)
+            try findRelays(&turn)
         }
         if invites.areCardsDue {
             invites.areCardsDue = false
             for relay in lines.keys.sorted() {
-                try showCards(on: relay, at: now, store, &random, &effects)
+                try showCards(on: relay, &turn)
             }
         }
         guard !lines.isEmpty else {
@@ -103,34 +95,28 @@ extension NodeCore {
             mailboxesDue = []
             inboxes.areWritersDue = false
             for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
-                try watchMailboxes(of: spaces, on: relay, at: now, store, &random, &effects)
+                try watchMailboxes(of: spaces, on: relay, &turn)
             }
         }
         guard !outboxDue.isEmpty else { return }
-        let due = outboxDue.take(Self.walkCountMax, of: try store.spaces())
-        if !outboxDue.isEmpty { set(.backlog, in: 1, at: now, &effects) }
-        for number in due { try post(number, at: now, store, &random, &effects) }
+        let due = outboxDue.take(Self.walkCountMax, of: try turn.store.spaces())
+        if !outboxDue.isEmpty { set(.backlog, in: 1, &turn) }
+        for number in due { try post(number, &turn) }
     }
 
     /// Looks at some more of all spaces.
-    mutating func goOnWithRelays(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func goOnWithRelays(_ turn: inout some Turn) throws(StoreError) {
         outboxDue.goOn()
         for relay in lines.keys.sorted() where lines[relay]?.walk != nil {
-            try lookForMailboxes(on: relay, at: now, store, &effects)
+            try lookForMailboxes(on: relay, &turn)
         }
     }
 
     /// Finds out which relays this device reads: the person's own; and where the person has none,
     /// those of the persons that it talks to.
-    private mutating func findRelays(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func findRelays(_ turn: inout some Turn) throws(StoreError) {
         var wanted: [NoiseKey] = []
-        for choice in try ownRelays(store) where choice.isRead(at: now.wall) {
+        for choice in try ownRelays(turn.store) where choice.isRead(at: turn.now.wall) {
             wanted.append(choice.relay)
             let places = RelayPlaces(own: choice.addresses)
             if lines[choice.relay] == nil {
@@ -141,47 +127,44 @@ extension NodeCore {
                 lines[choice.relay]?.places = places
             }
         }
-        if wanted.isEmpty { wanted = try relaysOfOthers(at: now, store) }
+        if wanted.isEmpty { wanted = try relaysOfOthers(at: turn.now, turn.store) }
         for relay in lines.keys.sorted() where !wanted.contains(relay) {
             lines[relay]?.isReading = false
         }
         for relay in wanted.sorted() {
             if lines[relay]?.isReading == false {
                 lines[relay]?.isReading = true
-                try watchMailboxes(on: relay, at: now, store, &random, &effects)
+                try watchMailboxes(on: relay, &turn)
             }
-            call(relay, at: now, &effects)
+            call(relay, &turn)
         }
-        try callForCards(at: now, store, &effects)
-        try callForRequests(at: now, store, &effects)
+        try callForCards(&turn)
+        try callForRequests(&turn)
     }
 
     /// Calls a relay, unless a connection is there or under way.
-    mutating func call(_ relay: NoiseKey, at now: Instant, _ effects: inout [Effect]) {
+    mutating func call(_ relay: NoiseKey, _ turn: inout some Turn) {
         guard let line = lines[relay], line.phase == .idle, !timers.contains(.relay(relay)) else {
             return
         }
         lines[relay]?.phase = .calling
-        lines[relay]?.usedAt = now.monotonic
-        effects.append(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
+        lines[relay]?.usedAt = turn.now.monotonic
+        turn.emit(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
     }
 
     /// Calls relays at once that were not reached before.
-    mutating func callAgain(at now: Instant, _ effects: inout [Effect]) {
+    mutating func callAgain(_ turn: inout some Turn) {
         for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
             lines[relay]?.failureCount = 0
             lines[relay]?.shortCount = 0
             lines[relay]?.places.forgive()
             lines[relay]?.phase = .calling
-            effects.append(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
+            turn.emit(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
         }
     }
 
     /// A relay's timer fired: it is called again, or left if it is of no use any more.
-    mutating func tend(
-        _ relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tend(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay] else { return }
         switch line.phase {
         case .calling: return
@@ -190,117 +173,113 @@ extension NodeCore {
                 lines[relay] = nil
                 return
             }
-            call(relay, at: now, &effects)
+            call(relay, &turn)
         case .open:
-            try followDay(of: relay, at: now, store, &random, &effects)
+            try followDay(of: relay, &turn)
             // It asked for more patience than this timer was set for.
-            if now.monotonic < line.busyUntil {
-                return set(.relay(relay), in: line.busyUntil - now.monotonic, at: now, &effects)
+            if turn.now.monotonic < line.busyUntil {
+                return set(.relay(relay), in: line.busyUntil - turn.now.monotonic, &turn)
             }
             lines[relay]?.isOwed = false
-            lines[relay]?.absent = line.absent.filter { now.monotonic < $0.value }
+            lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
             if let next = lines[relay]?.absent.values.min() {
                 lines[relay]?.isOwed = true
-                set(.relay(relay), in: next - now.monotonic, at: now, &effects)
+                set(.relay(relay), in: next - turn.now.monotonic, &turn)
             }
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
-                if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, at: now, &effects) }
-                try askAnew(relay, at: now, store, &random, &effects)
+                if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, &turn) }
+                try askAnew(relay, &turn)
                 return dueEverywhere()
             }
-            guard now.monotonic >= line.usedAt + Self.lineIdleTime else {
-                return set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
+            guard turn.now.monotonic >= line.usedAt + Self.lineIdleTime else {
+                return set(.relay(relay), in: Self.lineIdleTime, &turn)
             }
             lines[relay] = nil
-            effects.append(.leaveRelay(relay))
+            turn.emit(.leaveRelay(relay))
         }
     }
 
     /// Takes what the shell tells of a relay.
-    mutating func told(
-        _ news: RelayNews, by relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func told(_ news: RelayNews, by relay: NoiseKey, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let line = lines[relay] else {
-            if case .opened = news { effects.append(.leaveRelay(relay)) }
+            if case .opened = news { turn.emit(.leaveRelay(relay)) }
             return
         }
         switch news {
         case .opened(let welcome):
-            try reached(relay, welcome, at: now, store, &random, &effects)
+            try reached(relay, welcome, &turn)
         case .closed:
             // One that said goodbye has not failed.
-            if line.absence == nil { lines[relay]?.end(at: now.monotonic) }
-            let delay = lines[relay]?.delay(using: &random) ?? 0
+            if line.absence == nil { lines[relay]?.end(at: turn.now.monotonic) }
+            let delay = lines[relay]?.delay(using: &turn.random) ?? 0
             lines[relay]?.reset(.idle)
             if line.absence == nil {
                 lines[relay]?.failureCount += 1
                 lines[relay]?.places.fail()
             }
-            effects.append(.linksChanged)
-            set(.relay(relay), in: delay, at: now, &effects)
+            turn.emit(.linksChanged)
+            set(.relay(relay), in: delay, &turn)
             // What waits may have another way.
             dueEverywhere()
         case .answered(let number, let answer):
             guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
-            try answered(asked, answer, by: relay, at: now, store, &random, &effects)
+            try answered(asked, answer, by: relay, &turn)
         case .arrived(let mailbox, let entries) where line.cards[mailbox] != nil:
-            try tookCards(
-                entries, in: mailbox, on: relay, at: now, store, &random, &effects)
+            try tookCards(entries, in: mailbox, on: relay, &turn)
         case .arrived(let mailbox, let entries):
             guard line.mailboxes[mailbox]?.isRead == true else {
                 lines[relay]?.mailboxes[mailbox]?.hasMore = true
                 return
             }
-            try take(entries, of: mailbox, on: relay, at: now, store, &random, &effects)
+            try take(entries, of: mailbox, on: relay, &turn)
         case .leaving(let delay): lines[relay]?.absence = UInt64(delay)
         case .passed(let mailbox, let bytes):
-            try openPassed(
-                bytes, in: mailbox, by: relay, at: now, store, &random, &effects)
+            try openPassed(bytes, in: mailbox, by: relay, &turn)
         case .missed(let mailbox) where line.cards[mailbox] != nil:
-            try missedCard(in: mailbox, on: relay, at: now, store, &effects)
+            try missedCard(in: mailbox, on: relay, &turn)
         case .missed(let mailbox):
-            missedPushes(of: mailbox, on: relay, at: now, &effects)
+            missedPushes(of: mailbox, on: relay, &turn)
         case .day(let day):
-            try turn(relay, to: day, at: now, store, &random, &effects)
+            try change(relay, to: day, &turn)
         }
     }
 
     /// A connection stands. Where the relay has lost what it had, all is put and asked for anew.
     private mutating func reached(
-        _ relay: NoiseKey, _ welcome: RelayWelcome, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        _ relay: NoiseKey, _ welcome: RelayWelcome, _ turn: inout some Turn
     ) throws(StoreError) {
         lines[relay]?.reset(.open)
         lines[relay]?.failureCount = 0
-        lines[relay]?.openedAt = now.monotonic
+        lines[relay]?.openedAt = turn.now.monotonic
         lines[relay]?.places.succeed()
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket
-        lines[relay]?.usedAt = now.monotonic
-        effects.append(.linksChanged)
-        let known = try store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
+        lines[relay]?.usedAt = turn.now.monotonic
+        turn.emit(.linksChanged)
+        let known = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init)
         var record = RelayRecord(
             start: welcome.starts[0].id, newest: welcome.newest,
             day: known?.day ?? welcome.day, toldDay: known?.toldDay ?? welcome.day)
         if let known {
             if welcome.hasLost(known.newest, toldIn: known.start) {
-                try beginAnew(with: relay, at: now, store, &effects)
+                try beginAnew(with: relay, &turn)
             } else {
                 record.newest = known.newest
             }
         }
-        try note(welcome.day, in: &record, of: relay, at: now, store, &effects)
-        try store.setValue(record.bytes, .relay, relay.bytes)
-        try passWaiting(to: relay, at: now, store, &random, &effects)
-        try sendWaiting(to: relay, at: now, store, &random, &effects)
-        try sendRequests(to: relay, at: now, store, &random, &effects)
-        try showCards(on: relay, at: now, store, &random, &effects)
-        try lookForCards(on: relay, at: now, store, &effects)
-        try watchMailboxes(on: relay, at: now, store, &random, &effects)
+        try note(welcome.day, in: &record, of: relay, &turn)
+        try turn.store.setValue(record.bytes, .relay, relay.bytes)
+        try passWaiting(to: relay, &turn)
+        try sendWaiting(to: relay, &turn)
+        try sendRequests(to: relay, &turn)
+        try showCards(on: relay, &turn)
+        try lookForCards(on: relay, &turn)
+        try watchMailboxes(on: relay, &turn)
         dueEverywhere()
         if lines[relay]?.isReading == false {
-            set(.relay(relay), in: Self.lineIdleTime, at: now, &effects)
+            set(.relay(relay), in: Self.lineIdleTime, &turn)
         }
     }
 
@@ -321,15 +300,14 @@ extension NodeCore {
     // MARK: Asking
 
     mutating func ask(
-        _ action: RelayAction, of mailbox: MailboxID, as key: DeviceSigningKey,
-        on relay: NoiseKey, for question: RelayQuestion, at now: Instant,
-        _ effects: inout [Effect]
+        _ action: RelayAction, of mailbox: MailboxID, as key: DeviceSigningKey, on relay: NoiseKey,
+        for question: RelayQuestion, _ turn: inout some Turn
     ) {
         guard var line = lines.removeValue(forKey: relay) else { return }
         line.lastNumber += 1
         line.questions[line.lastNumber] = AskedQuestion(question: question, mailbox: mailbox)
-        line.usedAt = now.monotonic
-        effects.append(
+        line.usedAt = turn.now.monotonic
+        turn.emit(
             .askRelay(
                 relay,
                 MailboxRequest(
@@ -339,51 +317,44 @@ extension NodeCore {
 
     /// A relay answered.
     private mutating func answered(
-        _ asked: AskedQuestion, _ answer: RelayAnswer, by relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ asked: AskedQuestion, _ answer: RelayAnswer, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        lines[relay]?.answered(answer, at: now.monotonic)
+        lines[relay]?.answered(answer, at: turn.now.monotonic)
         switch (asked.question, answer) {
         case (.page(let mailbox), .entries(let entries, let hasMore, let newest)):
-            try read(
-                entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, at: now, store,
-                &random, &effects)
+            try read(entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, &turn)
         case (.glance(let mailbox), .entries(let entries, let hasMore, let newest)):
-            try lookedInto(
-                mailbox, on: relay, entries, hasMore: hasMore, newest: newest, at: now, store,
-                &random, &effects)
+            try lookedInto(mailbox, on: relay, entries, hasMore: hasMore, newest: newest, &turn)
         case (.put(let space, let tag, let places), .stored(let counter)),
             (.letter(let space, let tag, let places, isLast: true), .stored(let counter)):
-            try noteCounter(counter, of: relay, store)
-            try stored(places, of: tag, in: space, by: relay, at: now, store, &effects)
+            try noteCounter(counter, of: relay, turn.store)
+            try stored(places, of: tag, in: space, by: relay, &turn)
         case (.welcome(let number, let device, let epoch), .stored(let counter)):
-            try noteCounter(counter, of: relay, store)
-            guard let space = try store.space(number) else { return }
-            try store.setValue(
-                Welcome(epoch: epoch, time: now.wall).bytes, .welcome,
+            try noteCounter(counter, of: relay, turn.store)
+            guard let space = try turn.store.space(number) else { return }
+            try turn.store.setValue(
+                Welcome(epoch: epoch, time: turn.now.wall).bytes, .welcome,
                 space.id.bytes + device.bytes)
         case (.request(let person, let device), .stored(let counter)):
-            try noteCounter(counter, of: relay, store)
-            try requestIsStored(person, for: device, at: now, store, &effects)
+            try noteCounter(counter, of: relay, turn.store)
+            try requestIsStored(person, for: device, &turn)
         case (.open(let mailbox, let ticket), .opened):
-            try wasOpened(mailbox, for: ticket, on: relay, at: now, store, &effects)
+            try wasOpened(mailbox, for: ticket, on: relay, &turn)
         case (.inviteCard(let number, let card), .stored(let counter)):
-            try noteCounter(counter, of: relay, store)
-            try cardIsShown(of: number, card, store, &effects)
+            try noteCounter(counter, of: relay, turn.store)
+            try cardIsShown(of: number, card, &turn)
         case (.card(let mailbox), .entries(let entries, _, _)):
-            try tookCards(entries, in: mailbox, on: relay, at: now, store, &random, &effects)
+            try tookCards(entries, in: mailbox, on: relay, &turn)
         case (.subscribe(let mailbox), .subscribed(let newest)):
-            wasSubscribed(mailbox, newest: newest, on: relay, at: now, &effects)
+            wasSubscribed(mailbox, newest: newest, on: relay, &turn)
         case (.open(let mailbox, let ticket), .refused(let refusal)):
-            try wasNotOpened(
-                mailbox, for: ticket, refusal, on: relay, at: now, store, &effects)
+            try wasNotOpened(mailbox, for: ticket, refusal, on: relay, &turn)
         case (.reminder(let space, let device), .refused(let refusal)):
-            try refused(refusal, asked, by: relay, at: now, store, &effects)
+            try refused(refusal, asked, by: relay, &turn)
             if case .busy = refusal { return }
-            try putAgain(space, for: device, to: relay, at: now, store, &random, &effects)
+            try putAgain(space, for: device, to: relay, &turn)
         case (_, .refused(let refusal)):
-            try refused(refusal, asked, by: relay, at: now, store, &effects)
+            try refused(refusal, asked, by: relay, &turn)
         default: return
         }
     }

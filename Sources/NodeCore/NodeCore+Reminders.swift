@@ -29,83 +29,77 @@ extension NodeCore {
     }
 
     /// Something of a space was put, or came from others.
-    mutating func remindLater(
-        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try setReminder(of: space, count: 0, at: now, store, &effects)
+    mutating func remindLater(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+        try setReminder(of: space, count: 0, &turn)
     }
 
     /// Goes on after a restart.
-    mutating func loadReminders(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (key, _) in try store.values(.reminder) {
-            guard let space = SpaceNumber(key: key), let count = try store.number(.reminder, key)
+    mutating func loadReminders(_ turn: inout some Turn) throws(StoreError) {
+        for (key, _) in try turn.store.values(.reminder) {
+            guard let space = SpaceNumber(key: key),
+                let count = try turn.store.number(.reminder, key)
             else { continue }
             reminders[space] = count
-            try setReminder(of: space, count: count, at: now, store, &effects)
+            try setReminder(of: space, count: count, &turn)
         }
     }
 
     /// Notes how often others were told, and tells them again; nil ends that.
     private mutating func setReminder(
-        of space: SpaceNumber, count: UInt64?, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        of space: SpaceNumber, count: UInt64?, _ turn: inout some Turn
     ) throws(StoreError) {
         if reminders[space] != count {
             reminders[space] = count
             if let count {
-                try store.setNumber(count, .reminder, space.key)
+                try turn.store.setNumber(count, .reminder, space.key)
             } else {
-                try store.setValue(nil, .reminder, space.key)
+                try turn.store.setValue(nil, .reminder, space.key)
             }
         }
         guard let count else { return }
         // Not for all spaces at once, nor by all devices.
         let draw = identity.device.prefix &+ UInt64(bitPattern: space.rawValue) &* 7_919
         let delay = Self.reminderDelay + draw % (Self.reminderDelay / 4)
-        set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), at: now, &effects)
+        set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), &turn)
     }
 
     /// Tells devices that seem to lack some of the own logs, and asks them for what is missing here.
-    mutating func remind(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func remind(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let count = reminders[number] else { return }
         guard lines.values.contains(where: \.isOpenAndDrained) else {
-            return try setReminder(of: number, count: count, at: now, store, &effects)
+            return try setReminder(of: number, count: count, &turn)
         }
-        var behind = try devicesBehind(in: number, store)
+        var behind = try devicesBehind(in: number, turn.store)
         // Where all hold what was written here, what others wrote is compared a few times: of that
         // nobody is reminded, and its author may be gone.
         if behind.isEmpty, count < Self.comparisonCountMax {
-            behind = try devicesBehind(in: number, isCounted: false, store)
+            behind = try devicesBehind(in: number, isCounted: false, turn.store)
         }
-        guard !behind.isEmpty, let space = try store.space(number) else {
-            return try setReminder(of: number, count: nil, at: now, store, &effects)
+        guard !behind.isEmpty, let space = try turn.store.space(number) else {
+            return try setReminder(of: number, count: nil, &turn)
         }
         let start = Int((identity.device.prefix &+ 3 * count) % UInt64(behind.count))
         let turned = behind[start...] + behind[..<start]
         for one in turned.prefix(Self.remindedDeviceCountMax) {
             if !one.hasAcknowledged {
                 // It may not know the space at all.
-                try store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
+                try turn.store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
                 outboxDue.insert(number)
             }
             let frontier = try Catchup.frontier(
-                of: space, .everything(), for: one.device, asks: true, in: store)
+                of: space, .everything(), for: one.device, asks: true, in: turn.store)
             let isSent = try send(
                 [.frontier(frontier)], to: one.device, of: one.person,
-                for: .reminder(number, one.device), at: now, store, &random, &effects)
+                for: .reminder(number, one.device), &turn)
             if isSent { continue }
-            for relay in try relaysThatRefuse(letters: one.device, of: one.person, at: now, store) {
-                try putAgain(
-                    number, for: one.device, to: relay, at: now, store, &random, &effects)
+            for relay in try relaysThatRefuse(
+                letters: one.device, of: one.person, at: turn.now, turn.store)
+            {
+                try putAgain(number, for: one.device, to: relay, &turn)
             }
         }
         let next = count + 1 < Self.reminderCountMax ? count + 1 : nil
-        try setReminder(of: number, count: next, at: now, store, &effects)
+        try setReminder(of: number, count: next, &turn)
     }
 
     /// The relays that take no letters to a device, where none does: a right to write to it was

@@ -28,8 +28,8 @@ extension NodeCore {
     ///   - device: who has it; nil where anybody may.
     ///   - ends: how far that device is with logs that end before here, where it is known.
     mutating func miss(
-        _ space: SpaceNumber, heldBy device: DeviceID?, _ ends: [LogTag: UInt64] = [:],
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ space: SpaceNumber, heldBy device: DeviceID?, upTo ends: [LogTag: UInt64] = [:],
+        _ turn: inout some Turn
     ) throws(StoreError) {
         var repair = repairs[space] ?? Repair()
         if let device, device != identity.device {
@@ -37,17 +37,15 @@ extension NodeCore {
             repair.holders = repair.holders.suffix(Self.holderCountMax - 1) + [device]
         }
         repair.ends.merge(ends, uniquingKeysWith: max)
-        try keep(repair, of: space, store)
-        set(.repair(space), in: repair.delay, at: now, &effects)
+        try keep(repair, of: space, turn.store)
+        set(.repair(space), in: repair.delay, &turn)
     }
 
     /// Goes on after a restart: what showed that something is missing does not come again.
-    mutating func loadRepairs(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (key, holder) in try store.values(.repair) {
+    mutating func loadRepairs(_ turn: inout some Turn) throws(StoreError) {
+        for (key, holder) in try turn.store.values(.repair) {
             guard let space = SpaceNumber(key: key) else { continue }
-            try miss(space, heldBy: DeviceID(holder), at: now, store, &effects)
+            try miss(space, heldBy: DeviceID(holder), &turn)
         }
     }
 
@@ -63,46 +61,41 @@ extension NodeCore {
 
     /// Asks for what is missing. Who is linked may bring it first; who is not in the space, as far as
     /// is known here, asks those alone who said that they have more.
-    mutating func repair(
-        _ number: SpaceNumber, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard var repair = repairs[number], let space = try store.space(number),
-            let roster = try roster(of: space, store)
-        else { return try keep(nil, of: number, store) }
+    mutating func repair(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+        guard var repair = repairs[number], let space = try turn.store.space(number),
+            let roster = try roster(of: space, turn.store)
+        else { return try keep(nil, of: number, turn.store) }
         let linked = devicesLinked(in: number)
         let hadHolders = !repair.holders.isEmpty
         repair.holders.removeAll(where: linked.contains)
         let mayAskAll = belongs(to: roster) && linked.isEmpty && !hadHolders
-        let hasCome = try holds(repair.ends, of: space, store)
+        let hasCome = try holds(repair.ends, of: space, turn.store)
         guard mayAskAll || !repair.holders.isEmpty, repair.ends.isEmpty || !hasCome else {
-            return try keep(nil, of: number, store)
+            return try keep(nil, of: number, turn.store)
         }
         if repair.count == 0, !linked.isEmpty {
             repair.count = 1
-            try keep(repair, of: number, store)
-            return set(.repair(number), in: repair.delay, at: now, &effects)
+            try keep(repair, of: number, turn.store)
+            return set(.repair(number), in: repair.delay, &turn)
         }
         guard lines.values.contains(where: \.isOpenAndDrained) else {
-            return set(.repair(number), in: 10_000, at: now, &effects)
+            return set(.repair(number), in: 10_000, &turn)
         }
         var isAsked = false
         for device in asked(by: repair, besides: linked, in: roster) {
             guard let person = roster.person(of: device) else { continue }
             let frontier = try Catchup.frontier(
-                of: space, .everything(), for: device, asks: true, in: store)
+                of: space, .everything(), for: device, asks: true, in: turn.store)
             isAsked =
-                try send(
-                    [.frontier(frontier)], to: device, of: person, at: now, store, &random,
-                    &effects) || isAsked
+                try send([.frontier(frontier)], to: device, of: person, &turn) || isAsked
         }
         repair.count += 1
-        try keep(repair, of: number, store)
+        try keep(repair, of: number, turn.store)
         // Where nobody is known to hold more, one question is enough; an answer may bring another.
         if isAsked, repair.holders.isEmpty || repair.count > 8 {
-            return try keep(nil, of: number, store)
+            return try keep(nil, of: number, turn.store)
         }
-        set(.repair(number), in: repair.delay, at: now, &effects)
+        set(.repair(number), in: repair.delay, &turn)
     }
 
     /// Who is asked now: who has it, then others in turn, for who was asked before may be gone.

@@ -13,29 +13,22 @@ extension NodeCore {
     // MARK: Who asks
 
     /// Calls the relays of those who were asked, where a request is still to be put.
-    mutating func callForRequests(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for (person, part) in try dueRequests(at: now, store) {
+    mutating func callForRequests(_ turn: inout some Turn) throws(StoreError) {
+        for (person, part) in try dueRequests(at: turn.now, turn.store) {
             for mailbox in part.mailboxes {
-                guard try note(mailbox, namedBy: person, at: now, store) else { continue }
-                call(mailbox.relay, at: now, &effects)
+                guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
+                call(mailbox.relay, &turn)
             }
         }
     }
 
     /// Puts requests into the inboxes on a relay of those who were asked.
-    mutating func sendRequests(
-        to relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func sendRequests(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard lines[relay]?.phase == .open else { return }
-        for (person, part) in try dueRequests(at: now, store) {
+        for (person, part) in try dueRequests(at: turn.now, turn.store) {
             let question = RelayQuestion.request(person, part.device)
             guard !lines.values.contains(where: { $0.asks(question) }) else { continue }
-            _ = try send(
-                [], to: part, of: person, on: relay, for: question, at: now, store, &random,
-                &effects)
+            _ = try send([], to: part, of: person, on: relay, for: question, &turn)
         }
     }
 
@@ -63,12 +56,11 @@ extension NodeCore {
     }
 
     /// A relay has a request on its disk.
-    func requestIsStored(
-        _ person: PersonID, for device: DeviceID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        try store.setNumber(now.wall, .request, Self.requestKey(person, device))
-        effects.append(.changed([.contact(person)]))
+    func requestIsStored(_ person: PersonID, for device: DeviceID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        try turn.store.setNumber(turn.now.wall, .request, Self.requestKey(person, device))
+        turn.emit(.changed([.contact(person)]))
     }
 
     /// Whether a relay has a request to this person, for one of their devices.
@@ -94,42 +86,41 @@ extension NodeCore {
     /// - Returns: whether the letter is a request of somebody who is not talked to.
     mutating func tookRequest(
         _ introduction: Introduction, by sender: DeviceID, _ card: Card, from relay: NoiseKey,
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         let person = card.person
         guard introduction.isRequest || introduction.isContact, person != identity.person,
-            introduction.redemption == nil, try mayWrite(store)
+            introduction.redemption == nil, try mayWrite(turn.store)
         else { return false }
-        let known = try contact(person, store)
+        let known = try contact(person, turn.store)
         if known?.isBlocked == true { return false }
         switch known?.state ?? .none {
         case .accepted: return false
         case .pending, .declined: break
         case .requested:
-            guard letters.mayProve(from: relay, at: now.monotonic) else { return false }
+            guard letters.mayProve(from: relay, at: turn.now.monotonic) else { return false }
             guard let (sound, root) = Self.proven(card, by: sender) else { return false }
-            try accept(sound, root: root, at: now, store, &random, &effects)
+            try accept(sound, root: root, &turn)
             // Where both asked, the lesser makes the conversation.
             if introduction.isRequest, identity.person < person {
-                try meet(person, sound.identity, at: now, store, &random, &effects)
+                try meet(person, sound.identity, &turn)
             }
             return false
         case .none:
             // Who counts this person among their contacts has been one: that is told on links.
             guard introduction.isRequest else { return false }
-            guard letters.mayProveRequest(at: now.monotonic) else {
-                try count(.tooManyFrames, store)
+            guard letters.mayProveRequest(at: turn.now.monotonic) else {
+                try count(.tooManyFrames, turn.store)
                 break
             }
             guard let (sound, root) = Self.proven(card, by: sender) else {
-                try count(.card, store)
+                try count(.card, turn.store)
                 break
             }
-            try ask(sound, root: root, at: now, store, &random, &effects)
+            try ask(sound, root: root, &turn)
         }
         guard introduction.isRequest else { return false }
-        return try !mayTalk(to: person, with: sender, store)
+        return try !mayTalk(to: person, with: sender, turn.store)
     }
 
     /// The card that a letter shows with the part of its sender, and the root of its person, if it holds.

@@ -8,49 +8,45 @@ import ParleyWire
 // What is said and heard fast, and kept nowhere: `Protocol/11-calls.md`, "Signals".
 extension NodeCore {
     /// A signal came over a link.
-    mutating func signalled(
-        _ bytes: [UInt8], on id: LinkID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func signalled(_ bytes: [UInt8], on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let link = links[id] else { return }
         let signal: Signal
         do {
             // What a newer version may say is left out.
             guard let decoded = try Signal.decode(bytes) else { return }
             signal = decoded
-        } catch { return try breach(.malformed, .malformedFrame, on: id, store, &effects) }
+        } catch { return try breach(.malformed, .malformedFrame, on: id, &turn) }
         // A greeting that was held up makes the peer's clock look late; what is quicker corrects it.
-        links[id]?.clock?.note(signal.stamp.clockOffset(at: now), at: now)
-        let offset = links[id]?.clock?.ahead(at: now)
+        links[id]?.clock?.note(signal.stamp.clockOffset(at: turn.now), at: turn.now)
+        let offset = links[id]?.clock?.ahead(at: turn.now)
         try heard(
             signal, from: Participant(person: link.peer.person, device: link.peer.device),
-            offset: offset, at: now, store, &random, &effects)
+            offset: offset, &turn)
     }
 
     /// Takes in a signal of a device that proved that it is the sender.
     ///
     /// - Parameter offset: how many milliseconds the device's clock is ahead, where it is known.
     mutating func heard(
-        _ signal: Signal, from sender: Participant, offset: Int64?, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ signal: Signal, from sender: Participant, offset: Int64?, _ turn: inout some Turn
     ) throws(StoreError) {
-        guard let space = try store.space(signal.space), try isHeard(sender, in: space, store)
-        else { return try count(.foreignSignal, store) }
+        guard let space = try turn.store.space(signal.space),
+            try isHeard(sender, in: space, turn.store)
+        else { return try count(.foreignSignal, turn.store) }
         let verdict = desk.freshness.judge(
-            signal.stamp, from: sender.device, living: signal.body.lifetime, at: now.wall,
+            signal.stamp, from: sender.device, living: signal.body.lifetime, at: turn.now.wall,
             offset: offset)
         switch verdict {
         case .copy: break
         case .stale:
             guard case .call(let call, let said) = signal.body, sender.person != identity.person,
-                let answer = Calls.answer(toStale: said), try isAccepted(sender.person, store)
+                let answer = Calls.answer(toStale: said), try isAccepted(sender.person, turn.store)
             else { break }
-            try say(
-                .call(call, answer), in: space, to: .device(sender.device), at: now, store,
-                &random, &effects)
+            try say(.call(call, answer), in: space, to: .device(sender.device), &turn)
         case .fresh:
-            try take(signal, of: space, from: sender, at: now, store, &random, &effects)
+            try take(signal, of: space, from: sender, &turn)
         }
     }
 
@@ -69,9 +65,7 @@ extension NodeCore {
     }
 
     private mutating func take(
-        _ signal: Signal, of space: SpaceRecord, from sender: Participant, at now: Instant,
-        _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ signal: Signal, of space: SpaceRecord, from sender: Participant, _ turn: inout some Turn
     ) throws(StoreError) {
         let isOwn = sender.person == identity.person
         switch signal.body {
@@ -79,13 +73,13 @@ extension NodeCore {
             let isNews =
                 !isOwn
                 && desk.typing.heard(
-                    isTyping, from: sender.person, in: space.id, at: now.monotonic)
-            if isNews { effects.append(.changed([.typing(space.number)])) }
+                    isTyping, from: sender.person, in: space.id, at: turn.now.monotonic)
+            if isNews { turn.emit(.changed([.typing(space.number)])) }
         case .presence(let presence, let lastSeen):
             answerPresence(presence, of: sender)
             let isNews = desk.presences.heard(
-                presence, lastSeen: lastSeen, from: sender, at: now.monotonic)
-            if isNews { effects.append(.changed([.presence(sender.person)])) }
+                presence, lastSeen: lastSeen, from: sender, at: turn.now.monotonic)
+            if isNews { turn.emit(.changed([.presence(sender.person)])) }
         case .call(let call, let said):
             var known: [Participant] = []
             if case .members(let devices) = said, let roster = judges[space.number]?.roster {
@@ -95,13 +89,13 @@ extension NodeCore {
                     }
                 }
             }
-            let mayRing = try isAccepted(sender.person, store)
+            let mayRing = try isAccepted(sender.person, turn.store)
             let outputs = desk.calls.receive(
                 said, of: call, in: space.id, signal.stamp,
                 from: Calls.Sender(
                     sender, mayRing: mayRing, isAlone: space.kind == .direct, known: known),
-                to: participant, at: now.monotonic)
-            try perform(outputs, at: now, store, &random, &effects)
+                to: participant, at: turn.now.monotonic)
+            try perform(outputs, &turn)
         }
     }
 
@@ -114,12 +108,11 @@ extension NodeCore {
     /// ways. To whom is kept away nothing is said.
     mutating func say(
         _ body: SignalBody, in space: SpaceRecord, to recipients: Call.Recipients,
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) {
-        try prepare(space, store)
+        try prepare(space, turn.store)
         guard let roster = judges[space.number]?.roster, belongs(to: roster) else { return }
-        desk.stamp = desk.stamp.next(at: now.wall)
+        desk.stamp = desk.stamp.next(at: turn.now.wall)
         let signal = Signal(space: space.id, stamp: desk.stamp, body: body).encoded()
         let frame = Frame.signal(signal).encoded()
         var linked: [DeviceID: LinkID] = [:]
@@ -131,37 +124,31 @@ extension NodeCore {
                 case .device(let only): device == only && device != identity.device
                 }
             }
-            guard !devices.isEmpty, try contact(member.person, store)?.isBlocked != true else {
+            guard !devices.isEmpty, try contact(member.person, turn.store)?.isBlocked != true else {
                 continue
             }
             for device in devices {
                 if let link = linked[device] {
-                    effects.append(.send(link, frame))
+                    turn.emit(.send(link, frame))
                 } else {
-                    try pass(
-                        signal, to: device, of: member.person, at: now, store, &random, &effects)
+                    try pass(signal, to: device, of: member.person, &turn)
                 }
             }
         }
     }
 
     /// Carries out what calls want done; what is for the shell is left to it.
-    mutating func perform(
-        _ outputs: [Calls.Output], at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func perform(_ outputs: [Calls.Output], _ turn: inout some Turn) throws(StoreError) {
         for output in outputs {
-            guard let space = try store.space(output.space) else { continue }
+            guard let space = try turn.store.space(output.space) else { continue }
             switch output.order {
             case .send(let signal, let recipients):
-                try say(
-                    .call(output.call, signal), in: space, to: recipients, at: now, store,
-                    &random, &effects)
+                try say(.call(output.call, signal), in: space, to: recipients, &turn)
             case .media:
-                effects.append(.call(output))
+                turn.emit(.call(output))
             case .ring, .stopRinging, .established, .changed, .ended:
-                effects.append(.call(output))
-                effects.append(.changed([.calls(space.number)]))
+                turn.emit(.call(output))
+                turn.emit(.changed([.calls(space.number)]))
             }
         }
     }
@@ -171,65 +158,65 @@ extension NodeCore {
 
 extension NodeCore {
     /// Carries out what is about calls, typing and presence.
-    mutating func signal(
-        _ command: Command, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    mutating func signal(_ command: Command, _ turn: inout some Turn) throws(StoreError) -> Result<
+        CommandReply, CommandRefusal
+    > {
         switch command {
         case .call(let space, let media):
-            return try call(media, in: space, at: now, store, &random, &effects)
+            return try call(media, in: space, &turn)
         case .act(let call, let act):
-            return try self.act(act, on: call, at: now, store, &random, &effects)
+            return try self.act(act, on: call, &turn)
         case .types(let space, let isTyping):
-            return try types(isTyping, in: space, at: now, store, &random, &effects)
+            return try types(isTyping, in: space, &turn)
         case .setPresence(let presence):
-            try show(presence, at: now, store, &random, &effects)
+            try show(presence, &turn)
             return .success(.done)
         default: preconditionFailure("a command that is not about signals")
         }
     }
 
-    private mutating func call(
-        _ media: MediaState, in id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
+    private mutating func call(_ media: MediaState, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
         var persons: [PersonID] = []
-        for member in try roster(of: space, store)?.members ?? [] {
-            if try contact(member.person, store)?.isBlocked == true { continue }
+        for member in try roster(of: space, turn.store)?.members ?? [] {
+            if try contact(member.person, turn.store)?.isBlocked == true { continue }
             persons.append(member.person)
         }
-        let call = CallID(Check(high: random.next(), low: random.next()))
+        let call = CallID(Check(high: turn.random.next(), low: turn.random.next()))
         let outputs: [Calls.Output]
         do throws(Calls.Objection) {
             outputs = try desk.calls.begin(
-                call, in: id, by: participant, inviting: persons, media, at: now.monotonic)
+                call, in: id, by: participant, inviting: persons, media, at: turn.now.monotonic)
         } catch { return .failure(.call(error)) }
-        try perform(outputs, at: now, store, &random, &effects)
+        try perform(outputs, &turn)
         return .success(.call(call))
     }
 
-    private mutating func act(
-        _ act: CallAct, on call: CallID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
+    private mutating func act(_ act: CallAct, on call: CallID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
         let outputs: [Calls.Output]
         do throws(Calls.Objection) {
-            outputs = try desk.calls.handle(act.event, of: call, at: now.monotonic)
+            outputs = try desk.calls.handle(act.event, of: call, at: turn.now.monotonic)
         } catch { return .failure(.call(error)) }
-        try perform(outputs, at: now, store, &random, &effects)
+        try perform(outputs, &turn)
         return .success(.done)
     }
 
-    private mutating func types(
-        _ isTyping: Bool, in id: SpaceID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Result<CommandReply, CommandRefusal> {
-        guard let space = try conversation(id, store) else { return .failure(.unknownConversation) }
-        if let refusal = try refusal(writingIn: space, store) { return .failure(refusal) }
-        if desk.typing.types(isTyping, in: id, at: now.monotonic) {
-            try say(.typing(isTyping), in: space, to: .everyone, at: now, store, &random, &effects)
+    private mutating func types(_ isTyping: Bool, in id: SpaceID, _ turn: inout some Turn)
+        throws(StoreError) -> Result<CommandReply, CommandRefusal>
+    {
+        guard let space = try conversation(id, turn.store) else {
+            return .failure(.unknownConversation)
+        }
+        if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
+        if desk.typing.types(isTyping, in: id, at: turn.now.monotonic) {
+            try say(.typing(isTyping), in: space, to: .everyone, &turn)
         }
         return .success(.done)
     }
@@ -239,62 +226,55 @@ extension NodeCore {
 
 extension NodeCore {
     /// Ends what took too long, and says again what has to be.
-    mutating func signalsDue(
-        _ moment: UInt64, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func signalsDue(_ moment: UInt64, _ turn: inout some Turn) throws(StoreError) {
         desk.moments.remove(moment)
-        let outputs = desk.calls.due(at: now.monotonic)
-        try perform(outputs, at: now, store, &random, &effects)
-        for id in desk.typing.due(at: now.monotonic) {
-            guard let space = try store.space(id) else { continue }
-            effects.append(.changed([.typing(space.number)]))
+        let outputs = desk.calls.due(at: turn.now.monotonic)
+        try perform(outputs, &turn)
+        for id in desk.typing.due(at: turn.now.monotonic) {
+            guard let space = try turn.store.space(id) else { continue }
+            turn.emit(.changed([.typing(space.number)]))
         }
-        for person in desk.presences.due(at: now.monotonic) {
-            effects.append(.changed([.presence(person)]))
+        for person in desk.presences.due(at: turn.now.monotonic) {
+            turn.emit(.changed([.presence(person)]))
         }
-        if let again = desk.presenceAgain, again <= now.monotonic {
-            try tellPresence(at: now, store, &random, &effects)
+        if let again = desk.presenceAgain, again <= turn.now.monotonic {
+            try tellPresence(&turn)
         }
     }
 
     /// Writes down what became of a call, where this device may still write.
-    private mutating func write(
-        _ note: Calls.Note, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard let space = try store.space(note.space), let roster = try roster(of: space, store),
+    private mutating func write(_ note: Calls.Note, _ turn: inout some Turn) throws(StoreError) {
+        guard let space = try turn.store.space(note.space),
+            let roster = try roster(of: space, turn.store),
             belongs(to: roster), roster.member(identity.person)?.role ?? .reader >= .member
         else { return }
-        let age = now.monotonic - min(note.begun, now.monotonic)
+        let age = turn.now.monotonic - min(note.begun, turn.now.monotonic)
         let record = CallRecord(
-            call: note.call, founder: note.founder.person, began: now.wall - min(age, now.wall),
+            call: note.call, founder: note.founder.person,
+            began: turn.now.wall - min(age, turn.now.wall),
             summary: note.summary)
-        _ = try write([record.draft()], in: space, at: now, store, &random, &effects)
+        _ = try write([record.draft()], in: space, &turn)
     }
 
     /// At the end of every step: heeds who has gone, and has itself called in time.
-    mutating func tendSignals(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func tendSignals(_ turn: inout some Turn) throws(StoreError) {
         let departed = desk.departed
         desk.departed = []
         for gone in departed {
-            let outputs = desk.calls.gone(gone.person, from: gone.space, at: now.monotonic)
-            try perform(outputs, at: now, store, &random, &effects)
+            let outputs = desk.calls.gone(gone.person, from: gone.space, at: turn.now.monotonic)
+            try perform(outputs, &turn)
         }
         // Whoever has to take back first what they forgot writes it down when they have.
-        if desk.calls.hasNotes, try mayWrite(store) {
+        if desk.calls.hasNotes, try mayWrite(turn.store) {
             for note in desk.calls.takeNotes() {
-                try write(note, at: now, store, &random, &effects)
+                try write(note, &turn)
             }
         }
-        try tellNext(at: now, store, &random, &effects)
+        try tellNext(&turn)
         guard let deadline = desk.deadline, desk.moments.allSatisfy({ deadline < $0 }) else {
             return
         }
         desk.moments.insert(deadline)
-        effects.append(.timer(.signals(deadline), at: max(deadline, now.monotonic)))
+        turn.emit(.timer(.signals(deadline), at: max(deadline, turn.now.monotonic)))
     }
 }

@@ -29,131 +29,126 @@ extension NodeCore {
     static let sourcePatience: UInt64 = 3_000
 
     /// A peer may hold what is missing here: it becomes the source unless another one is.
-    mutating func mayHold(
-        _ space: SpaceNumber, link id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func mayHold(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let peer = links[id]?.peer, links[id]?.session != nil,
-            let record = try store.space(space)
+            let record = try turn.store.space(space)
         else { return }
         let isServed = sources[space].map { $0.link != id && links[$0.link]?.session != nil }
         // Of what this person has not accepted no more is kept: nobody need send it at each link.
-        let isFull = try !mayGrow(record, from: peer.person, on: id, store)
-        if isFull { return try declineRest(of: record, on: id, store, &effects) }
+        let isFull = try !mayGrow(record, from: peer.person, on: id, turn.store)
+        if isFull { return try declineRest(of: record, on: id, &turn) }
         if isServed == true {
             // It need not send what the source does, but must send what it writes from now on.
             links[id]?.unasked.insert(space)
-            let outputs = try links[id]?.session?.tell(space, store: store) ?? []
-            return send(outputs, on: id, &effects)
+            let outputs = try links[id]?.session?.tell(space, store: turn.store) ?? []
+            return send(outputs, on: id, &turn)
         }
         try makeSource(
-            SpaceSource(link: id, lastProgress: now.monotonic, lastAsked: now.monotonic),
-            of: space, at: now, store, &effects)
+            SpaceSource(link: id, lastProgress: turn.now.monotonic, lastAsked: turn.now.monotonic),
+            of: space, &turn)
     }
 
     /// Tells a linked peer that no more is kept of a space.
-    mutating func declineRest(
-        of space: SpaceRecord, on link: LinkID?, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func declineRest(of space: SpaceRecord, on link: LinkID?, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let link else { return }
-        let outputs = try links[link]?.session?.declineRest(of: space, store: store) ?? []
-        send(outputs, on: link, &effects)
+        let outputs = try links[link]?.session?.declineRest(of: space, store: turn.store) ?? []
+        send(outputs, on: link, &turn)
     }
 
     /// Operations of the space did not join what is held. The source is asked again, but not for
     /// every frame that was under way: it would send all of them over and over.
-    mutating func wasDisconnected(
-        _ space: SpaceNumber, link id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func wasDisconnected(_ space: SpaceNumber, link id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let source = sources[space], source.link == id,
-            now.monotonic < source.lastAsked + Self.sourcePatience
-        else { return try mayHold(space, link: id, at: now, store, &effects) }
+            turn.now.monotonic < source.lastAsked + Self.sourcePatience
+        else { return try mayHold(space, link: id, &turn) }
         sources[space]?.mustAskAgain = true
     }
 
     private mutating func makeSource(
-        _ source: SpaceSource, of space: SpaceNumber, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ source: SpaceSource, of space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         let due = links[source.link]?.rounds[space]?.due ?? 0
-        guard now.monotonic >= due else {
+        guard turn.now.monotonic >= due else {
             // It was asked over and over, and nothing came of it.
             if sources[space]?.link == source.link { sources[space] = nil }
             links[source.link]?.unasked.insert(space)
-            return set(.source(space), in: due - now.monotonic, at: now, &effects)
+            return set(.source(space), in: due - turn.now.monotonic, &turn)
         }
-        links[source.link]?.rounds[space, default: RoundPace()].ask(at: now.monotonic)
+        links[source.link]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
         sources[space] = source
         links[source.link]?.unasked.remove(space)
-        set(.source(space), in: source.patience, at: now, &effects)
+        set(.source(space), in: source.patience, &turn)
         links[source.link]?.session?.forgetQuestions(space)
-        let outputs = try links[source.link]?.session?.ask(space, store: store) ?? []
-        send(outputs, on: source.link, &effects)
-        try fillHoles(of: space, from: source.link, at: now, store, &effects)
+        let outputs = try links[source.link]?.session?.ask(space, store: turn.store) ?? []
+        send(outputs, on: source.link, &turn)
+        try fillHoles(of: space, from: source.link, &turn)
     }
 
     /// Asks the source for the holes of a space; once they are closed, whether there is more
     /// above.
-    mutating func fillHoles(
-        of space: SpaceNumber, from id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func fillHoles(of space: SpaceNumber, from id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let source = sources[space], source.link == id, links[id]?.session != nil else {
             return
         }
-        if try hasHole(space, store) {
+        if try hasHole(space, turn.store) {
             sources[space]?.hadHole = true
-            let outputs = try links[id]?.session?.fillHoles(space, store: store) ?? []
-            send(outputs, on: id, &effects)
+            let outputs = try links[id]?.session?.fillHoles(space, store: turn.store) ?? []
+            send(outputs, on: id, &turn)
         } else if source.hadHole {
             sources[space]?.hadHole = false
             sources[space]?.mustAskAgain = false
-            sources[space]?.lastAsked = now.monotonic
-            links[id]?.rounds[space, default: RoundPace()].ask(at: now.monotonic)
-            send(try links[id]?.session?.ask(space, store: store) ?? [], on: id, &effects)
+            sources[space]?.lastAsked = turn.now.monotonic
+            links[id]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
+            send(try links[id]?.session?.ask(space, store: turn.store) ?? [], on: id, &turn)
         }
     }
 
     /// Begins to ask for holes that opened while nobody was asked: a frame before came to nothing.
     /// Digests tell of tips, so nothing else would ever show them.
-    mutating func missHoles(
-        of space: SpaceNumber, from id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard sources[space] == nil, try hasHole(space, store) else { return }
-        try mayHold(space, link: id, at: now, store, &effects)
+    mutating func missHoles(of space: SpaceNumber, from id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        guard sources[space] == nil, try hasHole(space, turn.store) else { return }
+        try mayHold(space, link: id, &turn)
     }
 
     /// Lets a source be done as soon as all is held that it said it holds.
-    mutating func endSource(
-        of space: SpaceNumber, on id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func endSource(of space: SpaceNumber, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         guard let source = sources[space], source.link == id, !source.hadHole,
-            !source.mustAskAgain, try lacksNothing(space, on: id, store),
-            try !hasHole(space, store)
+            !source.mustAskAgain, try lacksNothing(space, on: id, turn.store),
+            try !hasHole(space, turn.store)
         else { return }
         sources[space] = nil
         // Others who said that they hold more need not be asked for what has come meanwhile.
         for other in links.keys.sorted() where links[other]?.unasked.contains(space) == true {
-            if try lacksNothing(space, on: other, store) { links[other]?.unasked.remove(space) }
+            if try lacksNothing(space, on: other, turn.store) {
+                links[other]?.unasked.remove(space)
+            }
         }
         guard links.values.contains(where: { $0.unasked.contains(space) }) else { return }
-        try replace(source, of: space, at: now, store, &effects)
+        try replace(source, of: space, &turn)
     }
 
     /// The same for all spaces that a link is the source of, after a frame that told of its tips.
-    mutating func endSources(
-        after frame: Frame, on id: LinkID, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func endSources(after frame: Frame, on id: LinkID, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         switch frame {
         case .frontier, .spaces, .heartbeat: break
         default: return
         }
         for space in sources.keys.sorted() where sources[space]?.link == id {
-            try endSource(of: space, on: id, at: now, store, &effects)
+            try endSource(of: space, on: id, &turn)
         }
     }
 
@@ -164,50 +159,46 @@ extension NodeCore {
     }
 
     /// Looks whether a space's source still delivers, and whether it is needed any more.
-    mutating func checkSource(
-        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func checkSource(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let source = sources[space] else {
-            return try askUnasked(space, at: now, store, &effects)
+            return try askUnasked(space, &turn)
         }
-        guard source.isSpent(at: now.monotonic) else {
-            let wait = source.lastProgress + source.patience - now.monotonic
-            return set(.source(space), in: wait, at: now, &effects)
+        guard source.isSpent(at: turn.now.monotonic) else {
+            let wait = source.lastProgress + source.patience - turn.now.monotonic
+            return set(.source(space), in: wait, &turn)
         }
         sources[space] = nil
-        let hasHole = try hasHole(space, store)
+        let hasHole = try hasHole(space, turn.store)
         let isUnasked = links.values.contains { $0.unasked.contains(space) }
         guard source.mustAskAgain || hasHole || isUnasked else { return }
-        try replace(source, of: space, at: now, store, &effects)
+        try replace(source, of: space, &turn)
     }
 
     /// Something was learned of a space: whoever was asked in vain may be asked again.
-    mutating func learnedMore(
-        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func learnedMore(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         for id in links.keys.sorted() { links[id]?.rounds[space] = nil }
-        if sources[space] == nil { try askUnasked(space, at: now, store, &effects) }
+        if sources[space] == nil { try askUnasked(space, &turn) }
     }
 
     /// Asks whoever said that they hold more and was not asked, as soon as one may be.
-    private mutating func askUnasked(
-        _ space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func askUnasked(_ space: SpaceNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         let able = links.keys.sorted().filter {
             links[$0]?.unasked.contains(space) == true && links[$0]?.session != nil
         }
         let dues = able.map { links[$0]?.rounds[space]?.due ?? 0 }
         guard let next = zip(dues, able).min(by: { $0 < $1 })?.1 else { return }
         try makeSource(
-            SpaceSource(link: next, lastProgress: now.monotonic, lastAsked: now.monotonic),
-            of: space, at: now, store, &effects)
+            SpaceSource(
+                link: next, lastProgress: turn.now.monotonic, lastAsked: turn.now.monotonic),
+            of: space, &turn)
     }
 
     /// Asks another linked peer for what is missing of a space. Where there is no other, the same
     /// once more: it may have got since then what it could not give.
     private mutating func replace(
-        _ former: SpaceSource, of space: SpaceNumber, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ former: SpaceSource, of space: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
         let able = links.keys.sorted().filter { links[$0]?.session?.shares(space) == true }
         // Who said that it holds more; then the next in turn: two that lack the same must not hide
@@ -217,20 +208,18 @@ extension NodeCore {
             return
         }
         var source = SpaceSource(
-            link: next, lastProgress: now.monotonic, lastAsked: now.monotonic)
+            link: next, lastProgress: turn.now.monotonic, lastAsked: turn.now.monotonic)
         source.fruitlessCount = unasked == nil ? former.fruitlessCount + 1 : 0
-        try makeSource(source, of: space, at: now, store, &effects)
+        try makeSource(source, of: space, &turn)
     }
 
     /// A source is gone: somebody else is asked, if it was delivering or something is known to be
     /// missing.
-    mutating func lostSource(
-        of space: SpaceNumber, at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    mutating func lostSource(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let source = sources.removeValue(forKey: space) else { return }
-        let hasHole = try hasHole(space, store)
-        guard hasHole || !source.isSpent(at: now.monotonic) else { return }
-        try replace(source, of: space, at: now, store, &effects)
+        let hasHole = try hasHole(space, turn.store)
+        guard hasHole || !source.isSpent(at: turn.now.monotonic) else { return }
+        try replace(source, of: space, &turn)
     }
 
     /// Whether something that others hold is still to come: the own space of a new device, what is
@@ -245,9 +234,9 @@ extension NodeCore {
         try store.agreedLogs(in: space).contains { !$0.isWhole }
     }
 
-    func send(_ outputs: [SessionOutput], on id: LinkID, _ effects: inout [Effect]) {
+    func send(_ outputs: [SessionOutput], on id: LinkID, _ turn: inout some Turn) {
         for output in outputs {
-            if case .send(let frame) = output { effects.append(.send(id, frame.encoded())) }
+            if case .send(let frame) = output { turn.emit(.send(id, frame.encoded())) }
         }
     }
 }

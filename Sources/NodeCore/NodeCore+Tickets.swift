@@ -14,20 +14,19 @@ extension NodeCore {
 
     /// Keeps tickets for a relay, and tries again what failed for want of one. Returns whether there
     /// was room for them.
-    mutating func keep(
-        _ tickets: [[UInt8]], for relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> Bool {
-        let kept = try self.tickets(for: relay, store)
+    mutating func keep(_ tickets: [[UInt8]], for relay: NoiseKey, _ turn: inout some Turn)
+        throws(StoreError) -> Bool
+    {
+        let kept = try self.tickets(for: relay, turn.store)
         guard tickets.allSatisfy({ $0.count == Limits.ticketByteCount }),
             kept.count + tickets.count <= Self.ticketCountMax
         else { return false }
-        for ticket in tickets { try store.setValue([1], .ticket, relay.bytes + ticket) }
+        for ticket in tickets { try turn.store.setValue([1], .ticket, relay.bytes + ticket) }
         guard let line = lines[relay], line.phase == .open else { return true }
         lines[relay]?.unpaid = line.unpaid.filter { $0 == line.inbox }
         lines[relay]?.opened = []
         lines[relay]?.inboxDay = nil
-        try watchMailboxes(of: [], on: relay, at: now, store, &random, &effects)
+        try watchMailboxes(of: [], on: relay, &turn)
         dueEverywhere()
         return true
     }
@@ -42,8 +41,7 @@ extension NodeCore {
 
     /// Opens a mailbox, once on a connection.
     mutating func open(
-        _ mailbox: MailboxID, _ opening: Opening, on relay: NoiseKey, at now: Instant,
-        _ effects: inout [Effect]
+        _ mailbox: MailboxID, _ opening: Opening, on relay: NoiseKey, _ turn: inout some Turn
     ) {
         // An inbox is opened every day: one that nobody opens is let go of.
         let isFirst = lines[relay]?.opened.insert(mailbox).inserted == true
@@ -51,21 +49,20 @@ extension NodeCore {
         lines[relay]?.openings[mailbox] = opening
         ask(
             .open(writers: opening.writers, ticket: nil), of: mailbox, as: opening.key, on: relay,
-            for: .open(mailbox, ticket: nil), at: now, &effects)
+            for: .open(mailbox, ticket: nil), &turn)
     }
 
     /// A mailbox stands. The ticket, if one was shown, is spent.
     mutating func wasOpened(
-        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, at now: Instant,
-        _ store: some Store, _ effects: inout [Effect]
+        _ mailbox: MailboxID, for ticket: [UInt8]?, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard let opening = lines[relay]?.openings.removeValue(forKey: mailbox),
             lines[relay]?.needsTicket == true
         else { return }
-        if let ticket { try drop(ticket, of: relay, store) }
+        if let ticket { try drop(ticket, of: relay, turn.store) }
         let wasUnpaid = lines[relay]?.unpaid.remove(mailbox) != nil
         lines[relay]?.paid.insert(mailbox)
-        effects.append(.linksChanged)
+        turn.emit(.linksChanged)
         switch opening.use {
         case .drop(let space):
             outboxDue.insert(space)
@@ -82,15 +79,15 @@ extension NodeCore {
         if !unpaid.isEmpty { dueEverywhere() }
         // What was written to this device meanwhile went nowhere.
         guard wasUnpaid else { return }
-        for space in try store.spaces() {
-            try miss(space.number, heldBy: nil, at: now, store, &effects)
+        for space in try turn.store.spaces() {
+            try miss(space.number, heldBy: nil, &turn)
         }
     }
 
     /// A mailbox was refused: the next ticket is shown, if there is one.
     mutating func wasNotOpened(
         _ mailbox: MailboxID, for ticket: [UInt8]?, _ refusal: RelayRefusal, on relay: NoiseKey,
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
+        _ turn: inout some Turn
     ) throws(StoreError) {
         guard let opening = lines[relay]?.openings[mailbox] else { return }
         if let ticket { lines[relay]?.spending.remove(ticket) }
@@ -100,23 +97,23 @@ extension NodeCore {
             // The inbox is opened again when there is time; a drop, when something is to go there.
             if opening.use == .inbox { lines[relay]?.inboxDay = nil }
             let asked = AskedQuestion(question: .open(mailbox, ticket: ticket), mailbox: mailbox)
-            return try refused(refusal, asked, by: relay, at: now, store, &effects)
+            return try refused(refusal, asked, by: relay, &turn)
         }
         if let ticket {
             // Another has it, or it was taken back.
-            try drop(ticket, of: relay, store)
-            try count(.ticket, store)
+            try drop(ticket, of: relay, turn.store)
+            try count(.ticket, turn.store)
         }
-        guard let next = try nextTicket(for: opening, on: relay, store) else {
+        guard let next = try nextTicket(for: opening, on: relay, turn.store) else {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.unpaid.insert(mailbox)
             if case .drop(let space) = opening.use { outboxDue.insert(space) }
-            return effects.append(.linksChanged)
+            return turn.emit(.linksChanged)
         }
         lines[relay]?.spending.insert(next)
         ask(
             .open(writers: opening.writers, ticket: next), of: mailbox, as: opening.key, on: relay,
-            for: .open(mailbox, ticket: next), at: now, &effects)
+            for: .open(mailbox, ticket: next), &turn)
     }
 
     /// A ticket that may be spent. The last one is the inbox's, which must live on when its time is
@@ -173,13 +170,12 @@ extension NodeCore {
     /// Puts runs of own logs into the inboxes of those who read at a relay.
     mutating func postByLetter(
         _ due: [(log: LogRecord, first: UInt64)], of space: SpaceRecord, to devices: [DeviceID],
-        on relay: NoiseKey, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
+        on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         var readers: [(device: DeviceID, person: PersonID)] = []
         for device in devices {
             guard let person = judges[space.number]?.roster.person(of: device) else { continue }
-            guard try takesLetters(device, of: person, on: relay, at: now, store) else {
+            guard try takesLetters(device, of: person, on: relay, at: turn.now, turn.store) else {
                 continue
             }
             readers.append((device, person))
@@ -191,7 +187,7 @@ extension NodeCore {
                 guard lines[relay]?.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
-                        store: store)
+                        store: turn.store)
                 else { return }
                 let places = next..<run.last + 1
                 let frame = Frame.operations(
@@ -202,8 +198,7 @@ extension NodeCore {
                     let isLast = reader.device == last.device
                     _ = try send(
                         [frame], to: reader.device, of: reader.person, on: relay,
-                        for: .letter(space.number, log.tag, places, isLast: isLast), at: now,
-                        store, &random, &effects)
+                        for: .letter(space.number, log.tag, places, isLast: isLast), &turn)
                 }
                 next = places.upperBound
             }
@@ -211,10 +206,8 @@ extension NodeCore {
         // Who has heard how far this device is may say how far they are.
         for reader in readers {
             let own = try Catchup.frontier(
-                of: space, .everything(), for: reader.device, asks: false, in: store)
-            _ = try send(
-                [.frontier(own)], to: reader.device, of: reader.person, on: relay, at: now, store,
-                &random, &effects)
+                of: space, .everything(), for: reader.device, asks: false, in: turn.store)
+            _ = try send([.frontier(own)], to: reader.device, of: reader.person, on: relay, &turn)
         }
     }
 }

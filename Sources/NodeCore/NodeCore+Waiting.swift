@@ -42,56 +42,52 @@ extension NodeCore {
     /// any more. Whom one roster lets in has written what the next is made of: who is let in by the word
     /// of others above a fork has their Accept waiting.
     mutating func followKept(
-        _ ingested: inout Ingested, in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
+        _ ingested: inout Ingested, in space: SpaceRecord, _ turn: inout some Turn
     ) throws(StoreError) {
         repeat {
             let kept = ingested.keptControl
-            try noteGrown(space, by: kept.byteCount - kept.heardByteCount, store)
+            try noteGrown(space, by: kept.byteCount - kept.heardByteCount, turn.store)
             ingested.keptControl.heardByteCount = kept.byteCount
-            try follow(space, at: now, store, &effects)
+            try follow(space, &turn)
             ingested.closedLogs = nil
-            try openEpochs(in: space, at: now, store, &effects)
-            try admitWaiting(in: space, store, &ingested)
+            try openEpochs(in: space, &turn)
+            try admitWaiting(in: space, turn.store, &ingested)
         } while ingested.hasUnheardControl
     }
 
     /// Applies what waited, where something else than operations let it go on.
     ///
     /// - Parameter id: the link that brought what let it go on, if one did.
-    mutating func admit(
-        in space: SpaceRecord, from id: LinkID?, at now: Instant, _ store: some Store,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        var ingested = Ingested(at: now)
+    mutating func admit(in space: SpaceRecord, from id: LinkID?, _ turn: inout some Turn)
+        throws(StoreError)
+    {
+        var ingested = Ingested(at: turn.now)
         ingested.endsWaiting = id == nil
-        try admitWaiting(in: space, store, &ingested)
-        try followKept(&ingested, in: space, at: now, store, &effects)
-        try settle(ingested, in: space, from: id, at: now, store, &effects)
+        try admitWaiting(in: space, turn.store, &ingested)
+        try followKept(&ingested, in: space, &turn)
+        try settle(ingested, in: space, from: id, &turn)
     }
 
     /// Ends the wait of those who waited long enough. No merge rule needs causes first, so who waits
     /// only keeps a screen in order; and whoever names what one member invented would wait for ever.
-    mutating func endWaiting(
-        at now: Instant, _ store: some Store, _ effects: inout [Effect]
-    ) throws(StoreError) {
-        for number in waiting.overdueSpaces(at: now.monotonic) {
-            guard let space = try store.space(number) else {
+    mutating func endWaiting(_ turn: inout some Turn) throws(StoreError) {
+        for number in waiting.overdueSpaces(at: turn.now.monotonic) {
+            guard let space = try turn.store.space(number) else {
                 _ = waiting.take(number)
                 continue
             }
-            try admit(in: space, from: nil, at: now, store, &effects)
+            try admit(in: space, from: nil, &turn)
         }
-        watchWaiting(at: now, &effects)
+        watchWaiting(&turn)
     }
 
     /// Who waits is looked at no more often, in milliseconds: whatever keeps somebody waiting who is
     /// overdue costs no more than that.
     private static let waitingCheckMin: UInt64 = 1_000
 
-    mutating func watchWaiting(at now: Instant, _ effects: inout [Effect]) {
+    mutating func watchWaiting(_ turn: inout some Turn) {
         guard let due = waiting.nextDue else { return }
-        let wait = max(Self.waitingCheckMin, due - min(due, now.monotonic))
-        set(.waiting, in: wait, at: now, &effects)
+        let wait = max(Self.waitingCheckMin, due - min(due, turn.now.monotonic))
+        set(.waiting, in: wait, &turn)
     }
 }

@@ -5,84 +5,78 @@ import ParleyWire
 
 extension NodeCore {
     /// Stores, signs and merges operations of this device, and hands them to every link.
-    mutating func write(
-        _ drafts: [Draft], in space: SpaceRecord, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) -> [AppliedOperation] {
+    mutating func write(_ drafts: [Draft], in space: SpaceRecord, _ turn: inout some Turn)
+        throws(StoreError) -> [AppliedOperation]
+    {
         if ownGaps[space.number] != nil {
-            try keep(drafts, for: space, at: now, store, &effects)
+            try keep(drafts, for: space, &turn)
             return []
         }
-        let applied = try write(in: space, at: now, store, &effects) { author throws(StoreError) in
-            try author.append(drafts, to: store, using: &random)
+        let applied = try write(in: space, &turn) { author, turn throws(StoreError) in
+            try author.append(drafts, to: turn.store, using: &turn.random)
         }
-        try considerEpoch(after: applied, in: space, at: now, store, &random, &effects)
+        try considerEpoch(after: applied, in: space, &turn)
         return applied
     }
 
     /// Lets an author store operations, merges them, and hands them to every link.
-    mutating func write(
-        in space: SpaceRecord, at now: Instant, _ store: some Store, _ effects: inout [Effect],
-        _ append: (LogAuthor) throws(StoreError) -> [AppliedOperation]
+    mutating func write<T: Turn>(
+        in space: SpaceRecord, _ turn: inout T,
+        _ append: (LogAuthor, inout T) throws(StoreError) -> [AppliedOperation]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard ownGaps[space.number] == nil, try holdsOwnControl(of: space, store),
-            let roster = try roster(of: space, store),
+        guard ownGaps[space.number] == nil, try holdsOwnControl(of: space, turn.store),
+            let roster = try roster(of: space, turn.store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }
         defer { judges[space.number] = judge }
-        let context = try context(of: space, roster: roster, store)
+        let context = try context(of: space, roster: roster, turn.store)
         let author = LogAuthor(
             key: identity.key, space: space, authority: roster.authority,
-            placing: judge.placing, wallClock: now.wall)
-        let applied = try append(author)
+            placing: judge.placing, wallClock: turn.now.wall)
+        let applied = try append(author, &turn)
         var changes: [ViewChange] = []
         for operation in applied {
             if operation.log.lane == .control {
                 judge.add(operation.operation, by: identity.device)
                 epochs[space.number]?.isStale = true
             }
-            changes += try merging(operation, context, store) { () throws(StoreError) in
-                try Merge.apply(operation, context, judging: &judge, in: store)
+            changes += try merging(operation, context, turn.store) { () throws(StoreError) in
+                try Merge.apply(operation, context, judging: &judge, in: turn.store)
             }
         }
         for person in judge.takeNewPersons() {
-            try store.noteNaming(of: person, in: space.number, isShared: nil)
+            try turn.store.noteNaming(of: person, in: space.number, isShared: nil)
         }
-        effects.append(.commitFully)
-        effects.append(.changed(changes))
+        turn.emit(.commitFully)
+        turn.emit(.changed(changes))
         if applied.contains(where: { $0.log.lane == .control }) {
             judges[space.number] = judge
-            try placeAgain(space.number, at: now, store, &effects)
+            try placeAgain(space.number, &turn)
         }
-        try grew(
-            Set(applied.map(\.log.tag)), in: space, isOwn: true, from: nil, at: now, store,
-            &effects)
+        try grew(Set(applied.map(\.log.tag)), in: space, isOwn: true, from: nil, &turn)
         return applied
     }
 
     /// Says what was delivered since the last receipts.
-    mutating func writeReceipts(
-        at now: Instant, _ store: some Store, _ random: inout some RandomNumberGenerator,
-        _ effects: inout [Effect]
-    ) throws(StoreError) {
-        guard try mayWrite(store) else { return }
+    mutating func writeReceipts(_ turn: inout some Turn) throws(StoreError) {
+        guard try mayWrite(turn.store) else { return }
         for number in unreceipted.sorted() where heard.contains(number) && ownGaps[number] == nil {
             unreceipted.remove(number)
-            guard let space = try store.space(number),
-                try belongs(to: space, store)
+            guard let space = try turn.store.space(number),
+                try belongs(to: space, turn.store)
             else { continue }
             var delivered: [Receipts.Progress] = []
             let actor = Digest(reinterpreting: identity.device)
             let roster = judges[number]?.roster
-            for log in try store.agreedLogs(in: number) where log.lane == .content {
+            for log in try turn.store.agreedLogs(in: number) where log.lane == .content {
                 // No mark is kept of whom nothing counts, nor one that tells nothing, as of a log that is
                 // held up to where it begins for this device. It would be told at every look, and
                 // each receipt is a reason to look for whoever else would tell such a one.
                 guard log.device != identity.device, roster?.person(of: log.device) != nil,
-                    let place = try store.lastSoundPlace(of: log), log.holds(place),
+                    let place = try turn.store.lastSoundPlace(of: log), log.holds(place),
                     place >= log.base
                 else { continue }
-                let said = try store.mark(.delivered, of: actor, on: log.tag, in: number)
+                let said = try turn.store.mark(.delivered, of: actor, on: log.tag, in: number)
                 var places = said?.places ?? PlaceSet()
                 places.tell(PlaceSet(log.base..<place + 1))
                 if places != said?.places {
@@ -90,9 +84,7 @@ extension NodeCore {
                 }
             }
             guard !delivered.isEmpty else { continue }
-            _ = try write(
-                [Receipts(delivered: delivered).draft()], in: space, at: now, store, &random,
-                &effects)
+            _ = try write([Receipts(delivered: delivered).draft()], in: space, &turn)
         }
     }
 

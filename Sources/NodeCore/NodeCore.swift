@@ -175,86 +175,71 @@ public struct NodeCore: Sendable {
         // Whatever the machine believes: times of now are added to and multiplied all over.
         let now = Instant(
             monotonic: moment.monotonic, wall: WallTime(clamping: moment.wall).value)
+        var turn = StepTurn(at: now, in: store, using: random)
+        // What was drawn is drawn, though the step may fail.
+        defer { random = turn.random }
         let lastBefore = store.lastOperation
-        var effects = try take(input, at: now, in: store, using: &random)
-        try recordEvents(since: lastBefore, at: now, store, &effects)
-        return effects
+        try take(input, &turn)
+        try recordEvents(since: lastBefore, &turn)
+        return turn.effects
     }
 
-    private mutating func take(
-        _ input: Input, at now: Instant, in store: some Store,
-        using random: inout some RandomNumberGenerator
-    ) throws(StoreError) -> [Effect] {
-        var effects: [Effect] = []
+    /// The order of what follows an input: what it changed is followed up first, then signals and relays
+    /// hear of it, and what links carry comes last, so that one frame holds all of it.
+    private mutating func take(_ input: Input, _ turn: inout some Turn) throws(StoreError) {
         // First of all: what is not looked at must not cost what follows either.
-        if case .frame(let link, let bytes) = input,
-            try !mayLook(at: bytes, on: link, at: now, store, &effects)
-        {
-            return effects
+        if case .frame(let link, let bytes) = input, try !mayLook(at: bytes, on: link, &turn) {
+            return
         }
-        watchClock(at: now, &effects)
+        watchClock(&turn)
         switch input {
-        case .started:
-            try start(at: now, store, &random, &effects)
-        case .linkOpened(let link, let peer):
-            try opened(link, peer, at: now, store, &random, &effects)
-        case .linkClosed(let link):
-            try closed(link, at: now, store, &random, &effects)
-        case .frame(let link, let bytes):
-            try received(bytes, on: link, at: now, store, &random, &effects)
-        case .dialFailed(let device):
-            dialFailed(device, at: now, &random, &effects)
-        case .sighted(let sighting):
-            try saw(sighting, at: now, store, &effects)
+        case .started: try start(&turn)
+        case .linkOpened(let link, let peer): try opened(link, peer, &turn)
+        case .linkClosed(let link): try closed(link, &turn)
+        case .frame(let link, let bytes): try received(bytes, on: link, &turn)
+        case .dialFailed(let device): dialFailed(device, &turn)
+        case .sighted(let sighting): try saw(sighting, &turn)
         case .networkChanged:
             nearby = [:]
-            try dialAgain(at: now, store, &effects)
-            callAgain(at: now, &effects)
+            try dialAgain(&turn)
+            callAgain(&turn)
         case .timer(let timer):
             timers.remove(timer)
-            try fired(timer, at: now, store, &random, &effects)
-        case .command(let id, let command):
-            let result = try perform(command, at: now, store, &random, &effects)
-            effects.append(.reply(id, result))
-        case .madeDurable:
-            try acknowledge(store, &effects)
-        case .relay(let relay, let news):
-            try told(news, by: relay, at: now, store, &random, &effects)
+            try fired(timer, &turn)
+        case .command(let id, let command): turn.emit(.reply(id, try perform(command, &turn)))
+        case .madeDurable: try acknowledge(&turn)
+        case .relay(let relay, let news): try told(news, by: relay, &turn)
         }
-        try writeKept(at: now, store, &random, &effects)
-        try heedChanges(at: now, store, &random, &effects)
-        try tendSignals(at: now, store, &random, &effects)
-        try tendRelays(at: now, store, &random, &effects)
-        try sendOperations(at: now, store, &effects)
-        return effects
+        try writeKept(&turn)
+        try heedChanges(&turn)
+        try tendSignals(&turn)
+        try tendRelays(&turn)
+        try sendOperations(&turn)
     }
 
-    private mutating func fired(
-        _ timer: TimerID, at now: Instant, _ store: some Store,
-        _ random: inout some RandomNumberGenerator, _ effects: inout [Effect]
-    ) throws(StoreError) {
+    private mutating func fired(_ timer: TimerID, _ turn: inout some Turn) throws(StoreError) {
         switch timer {
-        case .heartbeat(let link): try heartbeat(link, at: now, store, &effects)
-        case .announce: try announce(store, &effects)
-        case .receipts: try writeReceipts(at: now, store, &random, &effects)
-        case .dial(let device): try dial(device, at: now, store, &effects)
-        case .source(let space): try checkSource(of: space, at: now, store, &effects)
-        case .bodies: try wantBodies(at: now, store, &random, &effects)
-        case .waiting: try endWaiting(at: now, store, &effects)
-        case .placing(let space): try place(space, store, &effects)
-        case .devices: try lookAtDevices(at: now, store, &random, &effects)
-        case .card(let space): try writeCard(in: space, at: now, store, &random, &effects)
-        case .keys: try tendKeys(at: now, store, &random, &effects)
-        case .upkeep(let space): try tendKeys(of: space, at: now, store, &random, &effects)
-        case .epoch(let space): try mintIfNeeded(space, at: now, store, &random, &effects)
-        case .relay(let relay): try tend(relay, at: now, store, &random, &effects)
-        case .outbox: try postUnacknowledged(at: now, store, &random, &effects)
-        case .backlog: try goOnWithRelays(at: now, store, &random, &effects)
-        case .repair(let space): try repair(space, at: now, store, &random, &effects)
-        case .reminder(let space): try remind(space, at: now, store, &random, &effects)
-        case .invitations: try answerInvitations(at: now, store, &random, &effects)
-        case .takenBack(let space): try forgetTakenBack(space, at: now, store, &effects)
-        case .signals(let moment): try signalsDue(moment, at: now, store, &random, &effects)
+        case .heartbeat(let link): try heartbeat(link, &turn)
+        case .announce: try announce(&turn)
+        case .receipts: try writeReceipts(&turn)
+        case .dial(let device): try dial(device, &turn)
+        case .source(let space): try checkSource(of: space, &turn)
+        case .bodies: try wantBodies(&turn)
+        case .waiting: try endWaiting(&turn)
+        case .placing(let space): try place(space, &turn)
+        case .devices: try lookAtDevices(&turn)
+        case .card(let space): try writeCard(in: space, &turn)
+        case .keys: try tendKeys(&turn)
+        case .upkeep(let space): try tendKeys(of: space, &turn)
+        case .epoch(let space): try mintIfNeeded(space, &turn)
+        case .relay(let relay): try tend(relay, &turn)
+        case .outbox: try postUnacknowledged(&turn)
+        case .backlog: try goOnWithRelays(&turn)
+        case .repair(let space): try repair(space, &turn)
+        case .reminder(let space): try remind(space, &turn)
+        case .invitations: try answerInvitations(&turn)
+        case .takenBack(let space): try forgetTakenBack(space, &turn)
+        case .signals(let moment): try signalsDue(moment, &turn)
         }
     }
 
@@ -277,11 +262,9 @@ public struct NodeCore: Sendable {
     static let walkInterval: UInt64 = 250
 
     /// Sets a timer unless it is set.
-    mutating func set(
-        _ timer: TimerID, in milliseconds: UInt64, at now: Instant, _ effects: inout [Effect]
-    ) {
+    mutating func set(_ timer: TimerID, in milliseconds: UInt64, _ turn: inout some Turn) {
         guard timers.insert(timer).inserted else { return }
-        effects.append(.timer(timer, at: now.monotonic + milliseconds))
+        turn.emit(.timer(timer, at: turn.now.monotonic + milliseconds))
     }
 
     /// Counts a refusal; `status` shows the counts.
