@@ -48,7 +48,7 @@ extension NodeCore {
         let time = turn.now.monotonic + Self.bodyPatience << min(fruitlessBodyCount, 6)
         if let bodiesDue, bodiesDue <= time { return }
         bodiesDue = time
-        turn.emit(.timer(.bodies, at: time))
+        timers.move(.bodies, to: time, &turn)
     }
 
     /// Somebody new is there, who may have what those did not bring that were asked.

@@ -27,13 +27,13 @@ extension NodeCore {
     /// Shows the own card to the members of a space, soon; once it is heard of.
     mutating func shareCard(in space: SpaceNumber, _ turn: inout some Turn) {
         guard heard.contains(space) else { return }
-        set(.card(space), in: Self.cardDelay, &turn)
+        timers.set(.card(space), in: Self.cardDelay, &turn)
     }
 
     /// Writes the own card into a space whose members have not all seen it as it is now.
     mutating func writeCard(in number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         if rejoin != nil || ownGaps[number] != nil {
-            return set(.card(number), in: Self.cardRetry, &turn)
+            return timers.set(.card(number), in: Self.cardRetry, &turn)
         }
         guard try mayWrite(turn.store), let space = try turn.store.space(number),
             let card = try CardReader.own(of: identity, turn.store), let part = card.parts.first,
@@ -45,7 +45,7 @@ extension NodeCore {
         guard turn.now.monotonic >= due else {
             // A newcomer may come meanwhile.
             let wait = min(due - turn.now.monotonic, Self.cardNewcomerInterval)
-            return set(.card(number), in: wait, &turn)
+            return timers.set(.card(number), in: wait, &turn)
         }
         let isFirst =
             try Overview.sharedCard(of: identity.device, in: number, store: turn.store) == nil

@@ -133,7 +133,7 @@ extension NodeCore {
     /// Looks soon whether every space knows the person's devices, if there are several to know.
     mutating func watchDevices(_ turn: inout some Turn) {
         guard identity.log.operations.count > 2 else { return }
-        set(.devices, in: Self.devicesDelay, &turn)
+        timers.set(.devices, in: Self.devicesDelay, &turn)
     }
 
     /// Tells every space that this person is in of devices that came or were revoked.
@@ -155,7 +155,7 @@ extension NodeCore {
     /// Looks whether every space knows the person's devices, some spaces at a time.
     mutating func lookAtDevices(_ turn: inout some Turn) throws(StoreError) {
         let spaces = try portion(of: &deviceWalk, turn.store)
-        if deviceWalk > 0 { set(.devices, in: Self.walkInterval, &turn) }
+        if deviceWalk > 0 { timers.set(.devices, in: Self.walkInterval, &turn) }
         guard try mayWrite(turn.store) else { return }
         try spreadDevices(in: spaces, ending: nil, prekeys: [], isAsked: false, &turn)
     }

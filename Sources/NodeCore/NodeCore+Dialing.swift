@@ -91,7 +91,7 @@ extension NodeCore {
         for target in try targets(of: person, turn.store) {
             // One that was not wanted for a while waits for nothing.
             let isIdle = dialing[target.device].map {
-                !$0.isUnderway && !timers.contains(.dial(target.device))
+                !$0.isUnderway && !timers.isPending(.dial(target.device))
             }
             // How it went before is not forgotten while there is a link.
             guard isIdle ?? true, !isLinked(target.device) else { continue }
@@ -181,7 +181,7 @@ extension NodeCore {
         guard var state = dialing[device] else { return }
         state.wasLost()
         dialing[device] = state
-        set(.dial(device), in: state.delay(using: &turn.random), &turn)
+        timers.set(.dial(device), in: state.delay(using: &turn.random), &turn)
     }
 
     /// Whether one waits for a word of this person.

@@ -139,7 +139,7 @@ extension NodeCore {
         }
         if progress.unopenable.keys.contains(where: { mayFault($0, judge, progress, at: turn.now) })
         {
-            set(.epoch(space.number), in: Self.mintDelayMax, &turn)
+            timers.set(.epoch(space.number), in: Self.mintDelayMax, &turn)
         }
     }
 
@@ -307,7 +307,7 @@ extension NodeCore {
             }
             epochs[space.number, default: EpochProgress()].outworn = current.id
         }
-        set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
+        timers.set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
     }
 
     /// Says what cannot be opened, and makes an epoch where there is none for the roster of now.
@@ -321,7 +321,7 @@ extension NodeCore {
             let roster = judges[number]?.roster.digest
         else { return }
         let wait = epochs[number]?.wait(for: roster, at: turn.now.monotonic) ?? 0
-        guard wait == 0 else { return set(.epoch(number), in: wait, &turn) }
+        guard wait == 0 else { return timers.set(.epoch(number), in: wait, &turn) }
         guard try mint(in: space, &turn) else { return }
         let made = try currentEpoch(of: space, in: turn.store)
         epochs[number]?.minted(

@@ -322,7 +322,7 @@ extension NodeCore {
                 roster?.members.count ?? 0 <= Receipts.deliveryMemberCountMax
             {
                 unreceipted.insert(space.number)
-                set(.receipts, in: Self.receiptDelay, &turn)
+                timers.set(.receipts, in: Self.receiptDelay, &turn)
             }
             sources[space.number]?.lastProgress = turn.now.monotonic
             sources[space.number]?.fruitlessCount = 0
@@ -353,6 +353,6 @@ extension NodeCore {
             for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }
             mustAnnounce = mustAnnounce || links[id]?.session?.hasAnnouncements == true
         }
-        if mustAnnounce { set(.announce, in: Self.announceDelay, &turn) }
+        if mustAnnounce { timers.set(.announce, in: Self.announceDelay, &turn) }
     }
 }

@@ -178,7 +178,7 @@ extension NodeCore {
         _ number: SpaceNumber, _ invitation: Invitation, _ turn: inout some Turn
     ) {
         takenBack[number] = invitation.byteCount
-        set(.takenBack(number), in: Self.takenBackDelay, &turn)
+        timers.set(.takenBack(number), in: Self.takenBackDelay, &turn)
     }
 
     /// Goes on at the start with what was taken back.
@@ -245,7 +245,7 @@ extension NodeCore {
     mutating func awaitInvitations(_ turn: inout some Turn) throws(StoreError) {
         for (space, invitation) in try Invitation.waiting(in: turn.store)
         where try isUnasked(invitation, into: space, turn.store) {
-            return set(.invitations, in: Self.acceptanceDelay, &turn)
+            return timers.set(.invitations, in: Self.acceptanceDelay, &turn)
         }
     }
 
@@ -254,7 +254,7 @@ extension NodeCore {
         for (id, invitation) in try Invitation.waiting(in: turn.store)
         where try isUnasked(invitation, into: id, turn.store) {
             guard try mayWrite(turn.store), try canWrite(in: id, turn.store) else {
-                return set(.invitations, in: Self.acceptanceRetry, &turn)
+                return timers.set(.invitations, in: Self.acceptanceRetry, &turn)
             }
             _ = try acceptInvitation(to: id, &turn)
         }

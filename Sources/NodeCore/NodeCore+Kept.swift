@@ -66,8 +66,8 @@ extension NodeCore {
             for (key, _) in kept { try turn.store.setValue(nil, .keptDraft, key) }
             turn.emit(.changed([.conversation(number)]))
             // What came due meanwhile was not written either.
-            set(.upkeep(number), in: Self.upkeepDelay, &turn)
-            set(.epoch(number), in: Self.upkeepDelay, &turn)
+            timers.set(.upkeep(number), in: Self.upkeepDelay, &turn)
+            timers.set(.epoch(number), in: Self.upkeepDelay, &turn)
             guard let space = try turn.store.space(number),
                 try refusal(writingIn: space, turn.store) == nil
             else { continue }

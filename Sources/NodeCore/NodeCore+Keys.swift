@@ -38,7 +38,7 @@ extension NodeCore {
         let isBeginning = keyWalk == 0
         let spaces = try portion(of: &keyWalk, turn.store)
         let isThrough = keyWalk == 0
-        set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, &turn)
+        timers.set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, &turn)
         guard try mayWrite(turn.store) else { return }
         var didDrop = false
         if isBeginning {

@@ -74,7 +74,7 @@ extension NodeCore {
                 // What was dialled came about, and is not needed; a better way still is.
                 guard peer.isInitiator else { return }
                 dialing[peer.device]?.wasLost()
-                if other.value.peer.isPiped, !timers.contains(.dial(peer.device)) {
+                if other.value.peer.isPiped, !timers.isPending(.dial(peer.device)) {
                     scheduleDial(peer.device, &turn)
                 }
                 return
@@ -84,9 +84,8 @@ extension NodeCore {
         }
         links[id] = CoreLink(peer: peer, lastHeard: turn.now.monotonic)
         dialing[peer.device]?.isLinked()
-        timers.insert(.heartbeat(id))
-        turn.emit(
-            .timer(.heartbeat(id), at: turn.now.monotonic + Self.heartbeatInterval / 3))
+        timers.move(
+            .heartbeat(id), to: turn.now.monotonic + Self.heartbeatInterval / 3, &turn)
         turn.emit(.linksChanged)
         // There may be a better way yet.
         if peer.isPiped { scheduleDial(peer.device, &turn) }
@@ -297,7 +296,7 @@ extension NodeCore {
         if case .send(let frame) = try session.heartbeat(store: turn.store) {
             turn.emit(.send(id, frame.encoded()))
         }
-        set(.heartbeat(id), in: Self.heartbeatInterval, &turn)
+        timers.set(.heartbeat(id), in: Self.heartbeatInterval, &turn)
     }
 
     /// Sends what peers lack, as far as they grant.

@@ -70,7 +70,7 @@ extension NodeCore {
             }
             walk.last = portion.last?.number.rawValue ?? .max
             lines[relay]?.walk = walk
-            return set(.backlog, in: 1, &turn)
+            return timers.set(.backlog, in: 1, &turn)
         }
         lines[relay]?.walk = nil
         // Keys of epochs and days that are over are let go of.

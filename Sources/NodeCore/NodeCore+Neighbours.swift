@@ -47,7 +47,7 @@ extension NodeCore {
         guard dialing[device]?.isUnderway != true else { return }
         let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
         // What was tried a moment ago is tried again in its turn.
-        guard !isDirect, isUntried || !timers.contains(.dial(device)) else { return }
+        guard !isDirect, isUntried || !timers.isPending(.dial(device)) else { return }
         dialing[device] = Dialing(person)
         try dial(device, &turn)
     }

@@ -26,14 +26,14 @@ extension NodeCore {
         if heldCount <= Self.placedAtOnceMax { return try place(space, &turn) }
         guard let id = try turn.store.space(space)?.id else { return }
         try turn.store.setValue([1], .unplaced, id.bytes)
-        set(.placing(space), in: Self.placingDelay + heldCount / 10, &turn)
+        timers.set(.placing(space), in: Self.placingDelay + heldCount / 10, &turn)
     }
 
     /// Goes on at the start with what was to be placed again.
     mutating func placeAll(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.unplaced) {
             guard let id = SpaceID(key), let space = try turn.store.space(id) else { continue }
-            set(.placing(space.number), in: Self.placingDelay, &turn)
+            timers.set(.placing(space.number), in: Self.placingDelay, &turn)
         }
     }
 

@@ -55,7 +55,7 @@ extension NodeCore {
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
             outboxWaiting.insert(number)
-            set(.outbox, in: Self.linkedPatience, &turn)
+            timers.set(.outbox, in: Self.linkedPatience, &turn)
         }
         var absent = others.filter { !linked.contains($0) }
         guard besidesLinks || !absent.isEmpty || !invited.isEmpty else { return }
@@ -180,7 +180,8 @@ extension NodeCore {
             belongs
             ? try currentEpoch(of: space, in: turn.store)?.id : try lastEpoch(of: space, turn.store)
         guard let epoch = chosen else {
-            return set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
+            return timers.set(
+                .epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
         }
         let awaitsAnswer = try awaitsAnswer(in: space, turn.store)
         let isUnpaid = try isUnpaid(epoch, of: space, on: relay, turn.store)

@@ -135,7 +135,7 @@ extension NodeCore {
         } catch {
             // Its steps are used up: another epoch is made first.
             epochs[space.number, default: EpochProgress()].outworn = epoch
-            set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
+            timers.set(.epoch(space.number), in: turn.random.next() % Self.mintDelayMax, &turn)
             return false
         }
         try keep(chain, of: identity.device, in: epoch, of: space, turn.store)

@@ -210,8 +210,7 @@ extension NodeCore {
         // Own logs go up meanwhile: it is as if the rest had not come yet.
         lines[relay]?.queues[nil] = nil
         lines[relay]?.isOwed = true
-        timers.insert(.relay(relay))
-        turn.emit(.timer(.relay(relay), at: turn.now.monotonic + Self.letterRest))
+        timers.move(.relay(relay), to: turn.now.monotonic + Self.letterRest, &turn)
         return Array(letters.prefix(count))
     }
 

@@ -57,13 +57,13 @@ extension NodeCore {
             return
         }
         lines[relay]?.busyUntil = turn.now.monotonic + Self.keysInterval
-        set(.relay(relay), in: Self.keysInterval, &turn)
+        timers.set(.relay(relay), in: Self.keysInterval, &turn)
     }
 
     /// Leaves a relay alone for a while: as long as it says, and longer each time.
     private mutating func rest(_ relay: NoiseKey, for delay: UInt64, _ turn: inout some Turn) {
         guard let wait = lines[relay]?.rest(for: delay, at: turn.now.monotonic) else { return }
-        set(.relay(relay), in: wait, &turn)
+        timers.set(.relay(relay), in: wait, &turn)
     }
 
     /// Writes nothing into an inbox for a while.
@@ -73,7 +73,7 @@ extension NodeCore {
         guard lines[relay]?.absent[inbox] ?? 0 <= turn.now.monotonic else { return }
         lines[relay]?.absent[inbox] = turn.now.monotonic + time
         lines[relay]?.isOwed = true
-        set(.relay(relay), in: time, &turn)
+        timers.set(.relay(relay), in: time, &turn)
     }
 
     /// A mailbox is subscribed to. What came before, where the relay had no time at first, is asked

@@ -30,7 +30,7 @@ extension NodeCore {
                 if space.kind != .own { try heardFromPeer(turn.store) }
                 guard awaitsEvenPeer else { continue }
                 awaitsEvenPeer = false
-                set(.devices, in: Self.devicesRetry, &turn)
+                timers.set(.devices, in: Self.devicesRetry, &turn)
             }
         default:
             return
@@ -101,9 +101,9 @@ extension NodeCore {
         shareCard(in: space.number, &turn)
         // Not all at once: everybody who was let in together hears together.
         let delay = Self.upkeepDelay + identity.device.prefix % Self.upkeepDelay
-        set(.upkeep(space.number), in: delay, &turn)
+        timers.set(.upkeep(space.number), in: delay, &turn)
         guard unreceipted.contains(space.number) else { return }
-        set(.receipts, in: Self.receiptDelay, &turn)
+        timers.set(.receipts, in: Self.receiptDelay, &turn)
     }
 
     private func ownLogs(in space: SpaceID) -> [LogTag: LogID] {

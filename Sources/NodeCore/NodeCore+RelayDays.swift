@@ -20,7 +20,7 @@ extension NodeCore {
         guard line.day != day else { return }
         if let last = line.dayToldAt, turn.now.monotonic < last + Self.dayInterval {
             lines[relay]?.nextDay = day
-            set(.relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
+            timers.set(.relay(relay), in: last + Self.dayInterval - turn.now.monotonic, &turn)
             return try count(.relay, turn.store)
         }
         lines[relay]?.dayToldAt = turn.now.monotonic
@@ -58,7 +58,8 @@ extension NodeCore {
         }
         // One that leaps all the time is followed once an hour; until then it counts as before.
         if let last = lines[relay]?.leaptAt, turn.now.monotonic < last + Self.leapInterval {
-            return set(.relay(relay), in: last + Self.leapInterval - turn.now.monotonic, &turn)
+            return timers.set(
+                .relay(relay), in: last + Self.leapInterval - turn.now.monotonic, &turn)
         }
         lines[relay]?.leaptAt = turn.now.monotonic
         record.toldDay = day

@@ -100,7 +100,7 @@ extension NodeCore {
         }
         guard !outboxDue.isEmpty else { return }
         let due = outboxDue.take(Self.walkCountMax, of: try turn.store.spaces())
-        if !outboxDue.isEmpty { set(.backlog, in: 1, &turn) }
+        if !outboxDue.isEmpty { timers.set(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }
 
@@ -144,7 +144,7 @@ extension NodeCore {
 
     /// Calls a relay, unless a connection is there or under way.
     mutating func call(_ relay: NoiseKey, _ turn: inout some Turn) {
-        guard let line = lines[relay], line.phase == .idle, !timers.contains(.relay(relay)) else {
+        guard let line = lines[relay], line.phase == .idle, !timers.isPending(.relay(relay)) else {
             return
         }
         lines[relay]?.phase = .calling
@@ -178,21 +178,21 @@ extension NodeCore {
             try followDay(of: relay, &turn)
             // It asked for more patience than this timer was set for.
             if turn.now.monotonic < line.busyUntil {
-                return set(.relay(relay), in: line.busyUntil - turn.now.monotonic, &turn)
+                return timers.set(.relay(relay), in: line.busyUntil - turn.now.monotonic, &turn)
             }
             lines[relay]?.isOwed = false
             lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
             if let next = lines[relay]?.absent.values.min() {
                 lines[relay]?.isOwed = true
-                set(.relay(relay), in: next - turn.now.monotonic, &turn)
+                timers.set(.relay(relay), in: next - turn.now.monotonic, &turn)
             }
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
-                if !line.isReading { set(.relay(relay), in: Self.lineIdleTime, &turn) }
+                if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
                 try askAnew(relay, &turn)
                 return dueEverywhere()
             }
             guard turn.now.monotonic >= line.usedAt + Self.lineIdleTime else {
-                return set(.relay(relay), in: Self.lineIdleTime, &turn)
+                return timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
             }
             lines[relay] = nil
             turn.emit(.leaveRelay(relay))
@@ -220,7 +220,7 @@ extension NodeCore {
                 lines[relay]?.places.fail()
             }
             turn.emit(.linksChanged)
-            set(.relay(relay), in: delay, &turn)
+            timers.set(.relay(relay), in: delay, &turn)
             // What waits may have another way.
             dueEverywhere()
         case .answered(let number, let answer):
@@ -279,7 +279,7 @@ extension NodeCore {
         try watchMailboxes(on: relay, &turn)
         dueEverywhere()
         if lines[relay]?.isReading == false {
-            set(.relay(relay), in: Self.lineIdleTime, &turn)
+            timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
         }
     }
 

@@ -60,7 +60,7 @@ extension NodeCore {
         // Not for all spaces at once, nor by all devices.
         let draw = identity.device.prefix &+ UInt64(bitPattern: space.rawValue) &* 7_919
         let delay = Self.reminderDelay + draw % (Self.reminderDelay / 4)
-        set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), &turn)
+        timers.set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), &turn)
     }
 
     /// Tells devices that seem to lack some of the own logs, and asks them for what is missing here.

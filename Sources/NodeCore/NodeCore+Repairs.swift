@@ -38,7 +38,7 @@ extension NodeCore {
         }
         repair.ends.merge(ends, uniquingKeysWith: max)
         try keep(repair, of: space, turn.store)
-        set(.repair(space), in: repair.delay, &turn)
+        timers.set(.repair(space), in: repair.delay, &turn)
     }
 
     /// Goes on after a restart: what showed that something is missing does not come again.
@@ -76,10 +76,10 @@ extension NodeCore {
         if repair.count == 0, !linked.isEmpty {
             repair.count = 1
             try keep(repair, of: number, turn.store)
-            return set(.repair(number), in: repair.delay, &turn)
+            return timers.set(.repair(number), in: repair.delay, &turn)
         }
         guard lines.values.contains(where: \.isOpenAndDrained) else {
-            return set(.repair(number), in: 10_000, &turn)
+            return timers.set(.repair(number), in: 10_000, &turn)
         }
         var isAsked = false
         for device in asked(by: repair, besides: linked, in: roster) {
@@ -95,7 +95,7 @@ extension NodeCore {
         if isAsked, repair.holders.isEmpty || repair.count > 8 {
             return try keep(nil, of: number, turn.store)
         }
-        set(.repair(number), in: repair.delay, &turn)
+        timers.set(.repair(number), in: repair.delay, &turn)
     }
 
     /// Who is asked now: who has it, then others in turn, for who was asked before may be gone.

@@ -275,6 +275,6 @@ extension NodeCore {
             return
         }
         desk.moments.insert(deadline)
-        turn.emit(.timer(.signals(deadline), at: max(deadline, turn.now.monotonic)))
+        timers.move(.signals(deadline), to: max(deadline, turn.now.monotonic), &turn)
     }
 }

@@ -78,12 +78,12 @@ extension NodeCore {
             // It was asked over and over, and nothing came of it.
             if sources[space]?.link == source.link { sources[space] = nil }
             links[source.link]?.unasked.insert(space)
-            return set(.source(space), in: due - turn.now.monotonic, &turn)
+            return timers.set(.source(space), in: due - turn.now.monotonic, &turn)
         }
         links[source.link]?.rounds[space, default: RoundPace()].ask(at: turn.now.monotonic)
         sources[space] = source
         links[source.link]?.unasked.remove(space)
-        set(.source(space), in: source.patience, &turn)
+        timers.set(.source(space), in: source.patience, &turn)
         links[source.link]?.session?.forgetQuestions(space)
         let outputs = try links[source.link]?.session?.ask(space, store: turn.store) ?? []
         send(outputs, on: source.link, &turn)
@@ -165,7 +165,7 @@ extension NodeCore {
         }
         guard source.isSpent(at: turn.now.monotonic) else {
             let wait = source.lastProgress + source.patience - turn.now.monotonic
-            return set(.source(space), in: wait, &turn)
+            return timers.set(.source(space), in: wait, &turn)
         }
         sources[space] = nil
         let hasHole = try hasHole(space, turn.store)

@@ -88,6 +88,6 @@ extension NodeCore {
     mutating func watchWaiting(_ turn: inout some Turn) {
         guard let due = waiting.nextDue else { return }
         let wait = max(Self.waitingCheckMin, due - min(due, turn.now.monotonic))
-        set(.waiting, in: wait, &turn)
+        timers.set(.waiting, in: wait, &turn)
     }
 }

@@ -38,8 +38,8 @@ public struct NodeCore: Sendable {
     var unreceipted: Set<SpaceNumber> = []
     /// When the own card last went into each space, on the monotonic clock.
     var cardsShared: [SpaceNumber: UInt64] = [:]
-    /// Timers that are set, so that none is set twice.
-    var timers: Set<TimerID> = []
+    /// What is to happen later.
+    var timers = Timers()
     /// The greatest version that a part of the card of this device is known to have had. A store that was
     /// set back may know an older part alone, and others keep the newer one.
     var cardVersionMin: CardVersion
@@ -204,7 +204,7 @@ public struct NodeCore: Sendable {
             try dialAgain(&turn)
             callAgain(&turn)
         case .timer(let timer):
-            timers.remove(timer)
+            timers.goOff(timer)
             try fired(timer, &turn)
         case .command(let id, let command): turn.emit(.reply(id, try perform(command, &turn)))
         case .madeDurable: try acknowledge(&turn)
@@ -260,12 +260,6 @@ public struct NodeCore: Sendable {
     static let walkCountMax = 16
     /// How long after the next ones are, in milliseconds.
     static let walkInterval: UInt64 = 250
-
-    /// Sets a timer unless it is set.
-    mutating func set(_ timer: TimerID, in milliseconds: UInt64, _ turn: inout some Turn) {
-        guard timers.insert(timer).inserted else { return }
-        turn.emit(.timer(timer, at: turn.now.monotonic + milliseconds))
-    }
 
     /// Counts a refusal; `status` shows the counts.
     func count(

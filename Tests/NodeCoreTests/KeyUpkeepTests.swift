@@ -166,16 +166,19 @@ struct KeyUpkeepTests {
         let trio = try Trio(seed: 4)
         let space = try KeyUser(trio.ben).space(trio.group)
         var core = trio.ann.core
-        var random = SeededRandom(seed: 1)
-        var effects: [Effect] = []
+        func mint(in space: SpaceRecord, _ store: some Store) throws {
+            var random = SeededRandom(seed: 1)
+            for step in 0..<150 {
+                let now = Instant(monotonic: 0, wall: World.epoch + UInt64(step))
+                var turn = StepTurn(at: now, in: store, using: random)
+                try core.mint(in: space, &turn)
+                random = turn.random
+            }
+        }
         let store = trio.ann.store
         trio.world.partition([trio.ann], [trio.ben, trio.cara])
         try store.begin(.full)
-        let own = try #require(try store.space(trio.group))
-        for step in 0..<150 {
-            let now = Instant(monotonic: 0, wall: World.epoch + UInt64(step))
-            try core.mint(in: own, at: now, store, &random, &effects)
-        }
+        try mint(in: #require(try store.space(trio.group)), store)
         try store.commit()
         trio.world.restart(trio.ann)
         trio.world.heal()
@@ -192,16 +195,17 @@ struct KeyUpkeepTests {
         let trio = try Trio(seed: 5)
         let own = try #require(try trio.cara.store.space(trio.group))
         var epochs: Set<OperationID> = []
+        func fault(_ epoch: OperationID, _ round: Int, _ store: some Store) throws {
+            var core = trio.cara.core
+            let now = Instant(monotonic: 0, wall: World.epoch + 60_000 + UInt64(round))
+            var turn = StepTurn(at: now, in: store, using: SeededRandom(seed: 1))
+            _ = try core.writeControl(.fault, in: own, &turn) { _, _ in epoch.bytes }
+        }
         for round in 0..<10 {
             let current = try #require(try current(trio.ben, trio.group))
             epochs.insert(current.id)
             try trio.cara.store.begin(.full)
-            var core = trio.cara.core
-            var effects: [Effect] = []
-            let now = Instant(monotonic: 0, wall: World.epoch + 60_000 + UInt64(round))
-            _ = try core.writeControl(.fault, in: own, at: now, trio.cara.store, &effects) { _ in
-                current.id.bytes
-            }
+            try fault(current.id, round, trio.cara.store)
             try trio.cara.store.commit()
             trio.world.restart(trio.cara)
             trio.world.run(for: 20_000)

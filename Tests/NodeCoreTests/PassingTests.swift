@@ -24,12 +24,16 @@ private struct Aside {
 
     /// What the node asks of relays where it passes a signal on.
     mutating func pass(_ signal: [UInt8], to node: SimulatedNode) throws -> [RelayAction] {
-        var effects: [Effect] = []
-        var drawn = SeededRandom(seed: random.next(), purpose: "pass")
-        try core.pass(
-            signal, to: node.identity.device, of: node.identity.person, at: now, store, &drawn,
-            &effects)
-        return Self.asked(effects)
+        try pass(signal, to: node.identity, in: store)
+    }
+
+    private mutating func pass(
+        _ signal: [UInt8], to other: NodeIdentity, in store: some Store
+    ) throws -> [RelayAction] {
+        let drawn = SeededRandom(seed: random.next(), purpose: "pass")
+        var turn = StepTurn(at: now, in: store, using: drawn)
+        try core.pass(signal, to: other.device, of: other.person, &turn)
+        return Self.asked(turn.effects)
     }
 
     mutating func hear(_ news: RelayNews, of relay: SimulatedRelay) throws -> [RelayAction] {
