@@ -33,6 +33,12 @@ struct LastOwnerTests {
         let early = try await all.ben.run("group", "remove", "club", hers)
         #expect(early.output.contains("made admin by ann, who stands above you"), "\(early.output)")
         #expect(early.output.contains("ann can change that"), "\(early.output)")
+        // With her goes who made them known to each other.
+        try await eventually("ben and cara have met", on: [all.ben, all.cara]) {
+            let theirs = try await cara.group("club").members
+            return try await ben.group("club").members.allSatisfy { $0.isSelf || $0.isLinked }
+                && theirs.allSatisfy { $0.isSelf || $0.isLinked }
+        }
         try await ann.leave(conversation: "club")
         try await eventually("ann is out", on: [all.ben]) {
             try await all.members(of: "club", on: all.ben) == ["ben", "cara"]
