@@ -85,8 +85,8 @@ struct NetworkPlanTests {
     static func plan(
         delayMs: [UInt64] = [0, 0], bytesPerSecond: UInt64? = nil, loss: UInt64 = 0,
         hasFilter: Bool = true, hasTunnels: Bool = true
-    ) -> NetworkPlan {
-        var scenario = Sample.scenario(of: CutsTests.users)
+    ) throws -> NetworkPlan {
+        var scenario = try Sample.scenario(of: CutsTests.users)
         scenario.links.default.delayMs = delayMs
         scenario.links.default.bytesPerSecond = bytesPerSecond
         let machine = Machine(hasFilter: hasFilter, hasTunnels: hasTunnels)
@@ -94,19 +94,19 @@ struct NetworkPlanTests {
     }
 
     @Test("cables carry where nothing is delayed, else the shuttle does, if there are tunnels")
-    func carrier() {
-        #expect(Self.plan().carrier == .cables)
-        #expect(Self.plan(delayMs: [150, 250]).carrier == .shuttle)
-        #expect(Self.plan(delayMs: [150, 250], hasTunnels: false).carrier == .cables)
-        #expect(Self.plan(hasFilter: false).carrier == .shuttle)
+    func carrier() throws {
+        #expect(try Self.plan().carrier == .cables)
+        #expect(try Self.plan(delayMs: [150, 250]).carrier == .shuttle)
+        #expect(try Self.plan(delayMs: [150, 250], hasTunnels: false).carrier == .cables)
+        #expect(try Self.plan(hasFilter: false).carrier == .shuttle)
     }
 
     @Test("cuts and losses are rules of the receiver's filter")
-    func rules() {
+    func rules() throws {
         var cuts = Cuts(users: CutsTests.users)
         cuts.part([["ann", "ben"], ["cara"]], oneWay: false)
         #expect(
-            Self.plan(loss: 20).rules(for: "cara", cuts: cuts) == """
+            try Self.plan(loss: 20).rules(for: "cara", cuts: cuts) == """
                 add table ip parley
                 delete table ip parley
                 table ip parley {
@@ -119,28 +119,28 @@ struct NetworkPlanTests {
                 }
 
                 """)
-        #expect(!Self.plan().rules(for: "ann", cuts: Cuts(users: [])).contains("drop"))
+        #expect(try !Self.plan().rules(for: "ann", cuts: Cuts(users: [])).contains("drop"))
     }
 
     @Test("without a filter the shuttle cuts and loses")
-    func shuttleCuts() {
+    func shuttleCuts() throws {
         var cuts = Cuts(users: CutsTests.users)
         cuts.part([["ann"], ["ben", "cara"]], oneWay: true)
-        let plan = Self.plan(delayMs: [150, 250], loss: 20, hasFilter: false)
+        let plan = try Self.plan(delayMs: [150, 250], loss: 20, hasFilter: false)
         let line = plan.line(from: "ann", to: "ben", cuts: cuts)
         #expect(line.isCut)
         #expect(line.lossPerMille == 20)
         #expect(line.delay == 150_000...250_000)
         #expect(!plan.line(from: "ben", to: "ann", cuts: cuts).isCut)
-        let filtered = Self.plan(delayMs: [150, 250], loss: 20).line(
+        let filtered = try Self.plan(delayMs: [150, 250], loss: 20).line(
             from: "ann", to: "ben", cuts: cuts)
         #expect(!filtered.isCut)
         #expect(filtered.lossPerMille == 0)
     }
 
     @Test("a way of its own behaves as it is named, in both directions")
-    func between() {
-        var scenario = Sample.scenario(of: CutsTests.users)
+    func between() throws {
+        var scenario = try Sample.scenario(of: CutsTests.users)
         var slow = scenario.links.default
         slow.delayMs = [7, 7]
         slow.bytesPerSecond = 99
@@ -155,8 +155,8 @@ struct NetworkPlanTests {
     }
 
     @Test("every command that builds acts on a namespace of the owner")
-    func commands() {
-        for plan in [Self.plan(bytesPerSecond: 1_000), Self.plan(delayMs: [5, 9])] {
+    func commands() throws {
+        for plan in try [Self.plan(bytesPerSecond: 1_000), Self.plan(delayMs: [5, 9])] {
             let commands = plan.namespaceCommands + plan.cableCommands + plan.addressCommands
             for command in commands {
                 #expect(["ip", "tc"].contains(command[0]))
@@ -166,7 +166,7 @@ struct NetworkPlanTests {
             }
             #expect(commands.contains { $0.contains("10.77.0.3/24") })
         }
-        let rates = Self.plan(bytesPerSecond: 1_000).addressCommands.filter { $0[0] == "tc" }
+        let rates = try Self.plan(bytesPerSecond: 1_000).addressCommands.filter { $0[0] == "tc" }
         #expect(rates.count == 3)
         #expect(rates.allSatisfy { $0.contains("8000bit") })
     }
@@ -234,10 +234,10 @@ struct UserNamespaceTests {
 
 /// Scenarios for tests.
 enum Sample {
-    static func scenario(of users: [String]) -> Scenario {
+    static func scenario(of users: [String]) throws -> Scenario {
         // Decoded, as it comes: memberwise initialisers are not public.
         let nodes = users.map { "{\"user\":\"\($0)\"}" }.joined(separator: ",")
-        return decoded(
+        return try decoded(
             """
             {"name":"sample","story":"","seed":1,"store":"sqlite","nodes":[\(nodes)],
              "acquaintance":"everyone","links":{"default":{"delayMs":[0,0]}},
@@ -245,11 +245,7 @@ enum Sample {
             """)
     }
 
-    static func decoded<T: Decodable>(_ text: String, as: T.Type = T.self) -> T {
-        do {
-            return try JSONDecoder().decode(T.self, from: Data(text.utf8))
-        } catch {
-            preconditionFailure("a sample of a test is wrong: \(error)")
-        }
+    static func decoded<T: Decodable>(_ text: String, as: T.Type = T.self) throws -> T {
+        try JSONDecoder().decode(T.self, from: Data(text.utf8))
     }
 }
