@@ -140,6 +140,7 @@ public final class SimulatedNode {
     func step(_ input: Input, at now: Instant) -> StepOutcome {
         // Keeping the value makes every change in the step a copy: only where it may be needed.
         let before = store.mayFail ? core : nil
+        let drawn = random
         let effects: [Effect]
         do {
             try store.begin(input.isOwn ? .full : .normal)
@@ -149,6 +150,10 @@ public final class SimulatedNode {
             store.rollback()
             guard let before else { preconditionFailure("a store fails only where it was told") }
             core = before
+            // How much a step drew before the store failed follows the order in which it looked at a
+            // set, which differs from process to process: one number is used up, whatever it drew.
+            random = drawn
+            _ = random.next()
             failedStepCount += 1
             return .undone
         }
