@@ -67,6 +67,11 @@ extension SQLiteStore: SimulatedStore {
         faultDisk.fail(code == .full ? .full : .inputOutput, atCall: call)
     }
 
+    /// The same: what such a fault can hit is what changes the disk.
+    public func fail(afterChange change: Int, _ code: StoreError.Code) {
+        fail(atCall: change, code)
+    }
+
     /// Forgets a failure that was asked for and has not come up.
     public func failNoMore() { faultDisk.failNoMore() }
 

@@ -59,6 +59,8 @@ public final class MemoryStore: SimulatedStore {
     private var unsafeUndo: [Undo] = []
     private var durability: Durability?
     private var failure: (call: Int, code: StoreError.Code)?
+    private var lateFailure: (change: Int, code: StoreError.Code)?
+    private var changesCounted = 0
     private let locatorSeed: UInt64
 
     /// How many calls were made, transactions included; rollbacks do not count.
@@ -95,15 +97,28 @@ public final class MemoryStore: SimulatedStore {
     }
 
     /// Whether a call may fail, unless it is against the contract.
-    public var mayFail: Bool { failure != nil }
+    public var mayFail: Bool { failure != nil || lateFailure != nil }
 
     /// Makes the `call`-th call from now fail once, as a disk does. The first is number 1.
     public func fail(atCall call: Int, _ code: StoreError.Code) {
         failure = (callCount + call, code)
     }
 
+    /// Makes the first call after so many changes from now fail once. A change is the beginning of a
+    /// transaction or a call that writes.
+    ///
+    /// How often a step reads may follow the order in which it walks a set, which differs from process to
+    /// process; what it changes does not. And a transaction ends with a call, so that the failure falls
+    /// into the same step in each.
+    public func fail(afterChange change: Int, _ code: StoreError.Code) {
+        lateFailure = (changesCounted + change, code)
+    }
+
     /// Forgets a failure that was asked for and has not come up.
-    public func failNoMore() { failure = nil }
+    public func failNoMore() {
+        failure = nil
+        lateFailure = nil
+    }
 
     /// The machine loses its power: an open transaction is gone, and so is every commit since the
     /// last one with full durability.
@@ -139,6 +154,7 @@ public final class MemoryStore: SimulatedStore {
     public func begin(_ durability: Durability) throws(StoreError) {
         precondition(self.durability == nil, "one transaction at a time")
         try called("beginning a transaction")
+        noteChange()
         self.durability = durability
     }
 
@@ -180,9 +196,18 @@ public final class MemoryStore: SimulatedStore {
     func called(_ attempt: String) throws(StoreError) {
         if isObserved { return }
         callCount += 1
-        guard let failure, callCount >= failure.call else { return }
-        self.failure = nil
-        throw StoreError(failure.code, attempt: attempt, detail: "injected")
+        if let failure, callCount >= failure.call {
+            self.failure = nil
+            throw StoreError(failure.code, attempt: attempt, detail: "injected")
+        }
+        if let failure = lateFailure, changesCounted >= failure.change {
+            lateFailure = nil
+            throw StoreError(failure.code, attempt: attempt, detail: "injected")
+        }
+    }
+
+    private func noteChange() {
+        if !isObserved { changesCounted += 1 }
     }
 
     /// Counts entries that are handed out.
@@ -195,6 +220,7 @@ public final class MemoryStore: SimulatedStore {
     func writes(_ attempt: String) throws(StoreError) {
         precondition(isInTransaction, "a write belongs to a transaction")
         try called(attempt)
+        noteChange()
     }
 
     /// Changes what is stored, and remembers the way back.

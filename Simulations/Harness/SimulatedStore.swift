@@ -27,6 +27,8 @@ public protocol SimulatedStore: TransactionalStore {
     ///
     /// What a call is, is the store's to say: of the store in memory, or of the disk below SQLite.
     func fail(atCall call: Int, _ code: StoreError.Code)
+    /// Makes a call fail once after so many changes from now, in the same step in every process.
+    func fail(afterChange change: Int, _ code: StoreError.Code)
     /// Forgets a failure that was asked for and has not come up.
     func failNoMore()
     /// The process dies; with the power, commits that were not durable are lost.

@@ -106,7 +106,7 @@ extension Stage {
                 stepCount: steps, point: PlannedDeath.Point(point), isLosingPower: power,
                 downtime: down.milliseconds)
         case .failStore(let calls, let isFull):
-            node.store.fail(atCall: calls, isFull ? .full : .inputOutput)
+            node.store.fail(afterChange: calls, isFull ? .full : .inputOutput)
         case .jumpClock(let seconds): node.clock.skew = seconds * 1_000
         case .backUp:
             guard !node.isDown else { return false }

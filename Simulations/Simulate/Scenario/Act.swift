@@ -134,7 +134,7 @@ public enum Deed: Codable, Equatable, Sendable {
     case flip(user: String, bit: Int)
     /// The process dies, so many steps from now.
     case crash(steps: Int, point: CrashPoint, power: Bool, down: VirtualTime)
-    /// The store fails, so many calls from now.
+    /// The store fails, so many changes from now.
     case failStore(calls: Int, full: Bool)
     /// One page of the database decays; seen on real disks only.
     case rot(page: Int)

@@ -34,7 +34,7 @@ struct FaultDrawing {
             }
             acts += happening("store failures \(user)", faults.storeFailures) { random in
                 let isFull = random.next() % 2 == 0
-                return [(user, .failStore(calls: Int(1 + random.next() % 300), full: isFull))]
+                return [(user, .failStore(calls: Int(1 + random.next() % 100), full: isFull))]
             }
             acts += happening("clock jumps \(user)", faults.clockJumps) { random in
                 let tenYears: Int64 = 10 * 365 * 86_400
