@@ -72,8 +72,9 @@ extension NodeError {
                 hint: "Such as 👍 or ❤️; `parley reply` answers in words.")
         case .identifierAsName:
             self.init(
-                "identifier-as-name", "That name looks like an identifier.",
-                hint: "A name has a character that is no hex digit, or fewer than eight of those.")
+                "identifier-as-name",
+                "That name looks like an identifier, or has one or “you” in brackets.",
+                hint: "Eight hex digits and more stand for identifiers alone; leave them out.")
         case .hiddenMark(let mark):
             self.init(
                 "hidden-mark",

@@ -5,8 +5,9 @@ import ParleyWire
 /// A text that is an identifier, or the start of one with eight hex digits and more, means what has
 /// that identifier, and never what is only called so: else whoever takes such a name would stand in
 /// the way of what they are named after. Any other text means what has that name, in whatever
-/// letters, or an identifier that begins with fewer digits. What fits two is nobody's choice but the
-/// person's who asks.
+/// letters, or an identifier that begins with fewer digits. A name with an identifier behind it in
+/// brackets, as lists show it, means what has that identifier. What fits two is nobody's choice but
+/// the person's who asks.
 /// Source: `Protocol/05-identity.md`, "Names".
 package struct Resolver<Thing> {
     private struct Candidate {
@@ -26,11 +27,19 @@ package struct Resolver<Thing> {
     /// A search for what a text means.
     package init(_ text: String) {
         self.text = text
-        folded = Self.folded(text)
+        folded = Self.identifier(behind: text) ?? Self.folded(text)
         isIdentifier = VisibleName.isIdentifier(folded)
         isStart =
             folded.count >= Self.startCountMin
             && folded.allSatisfy { $0 == "-" || ($0.isASCII && $0.isHexDigit) }
+    }
+
+    /// The identifier that stands in brackets at the end of a text, as `693fce02` in `Tom (693fce02)`.
+    private static func identifier(behind text: String) -> String? {
+        let folded = folded(text)
+        guard folded.last == ")", let bracket = folded.lastIndex(of: "(") else { return nil }
+        let inside = folded[folded.index(after: bracket)...].dropLast()
+        return VisibleName.isIdentifier(inside) ? String(inside) : nil
     }
 
     /// Names differ neither by their letters' case nor by how many blanks are in them.

@@ -49,15 +49,20 @@ public enum VisibleName {
         isIdentifier(text) { $0.isASCII && $0.properties.isASCIIHexDigit }
     }
 
-    /// Whether a person could take a name for an identifier: also for digits that only look like
-    /// those, and with blanks or hidden marks in it.
+    /// Whether a person could take a name for an identifier, or for somebody else's name with what
+    /// Parley puts behind it: `Tom (693fce02)`, `Ada (you)`. Digits that only look like those, blanks
+    /// and hidden marks change nothing.
     public static func looksLikeIdentifier(_ name: String) -> Bool {
         let scalars = Array(name.unicodeScalars)
         var seen = String.UnicodeScalarView()
         for place in scalars.indices where !isHidden(scalars, at: place) {
             seen.append(scalars[place])
         }
-        return isIdentifier(String(seen).trimmed(where: \.isWhitespace)) { scalar in
+        return isDrawnAsIdentifier(seen) || bracketed(in: seen).contains(where: isLabel)
+    }
+
+    private static func isDrawnAsIdentifier(_ text: String.UnicodeScalarView) -> Bool {
+        isIdentifier(String(text).trimmed(where: \.isWhitespace)) { scalar in
             if scalar.isASCII { return scalar.properties.isASCIIHexDigit }
             if scalar.properties.numericType == .decimal { return true }
             guard let drawn = Confusables.latin(of: scalar) else { return false }
@@ -65,6 +70,22 @@ public enum VisibleName {
                 $0.properties.isASCIIHexDigit || $0 == "O" || $0 == "l"
             }
         }
+    }
+
+    /// Whether this is what Parley puts in brackets behind a name.
+    private static func isLabel(_ text: String.UnicodeScalarView) -> Bool {
+        let word = String(text).trimmed(where: \.isWhitespace)
+        return isDrawnAsIdentifier(text) || Confusables.resemble(String(word), "you")
+    }
+
+    /// What stands in brackets of any kind, up to the end where one is not closed.
+    private static func bracketed(in text: String.UnicodeScalarView) -> [String.UnicodeScalarView] {
+        text.split { $0.properties.generalCategory == .openPunctuation }
+            .dropFirst(text.first?.properties.generalCategory == .openPunctuation ? 0 : 1)
+            .map { part in
+                String.UnicodeScalarView(
+                    part.prefix { $0.properties.generalCategory != .closePunctuation })
+            }
     }
 
     private static func isIdentifier(

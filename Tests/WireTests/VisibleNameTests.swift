@@ -66,6 +66,8 @@ struct VisibleNameTests {
             "４２ｂｃ５ｆａｃ", "𝟒2bc5fac", "42bс5fаc", "42bc5fac\u{3164}", "٤٢٠٠٥٥٥١",
             "1122334455667788-12", "4200555O\u{200B}1".replacing("O", with: "О"),
             String(repeating: "a", count: 64),
+            "Tom (693fce02)", "Tom ( 693fce02 )", "Tom （693fce02）",
+            "(693fce02) Tom", "Tom [693fce02", "Ada (you)", "Ada (Yоu)", "Ada (y\u{200B}ou)",
         ])
     func identifier120(name: String) {
         #expect(VisibleName.looksLikeIdentifier(name))
@@ -78,6 +80,7 @@ struct VisibleNameTests {
             "Ada", "Fabella", "Facade 42", "2026-11-23", "42bc5fa", "Decebal", "Adelaide",
             "OOOOOOOO",
             "room 20261123", "Bob-12345678", "李小龍李小龍李小", "12345678-", "-12345678",
+            "Tom (Berlin)", "Tom (2026)", "(Ada", "Ada)", "()", "Ada (you too)",
         ])
     func noIdentifier(name: String) {
         #expect(!VisibleName.looksLikeIdentifier(name) && !VisibleName.isIdentifier(name))
