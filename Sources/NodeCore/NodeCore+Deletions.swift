@@ -70,7 +70,7 @@ extension NodeCore {
     }
 
     /// Whether something took a person out of a space that they were let into again.
-    private func hasReturned(_ person: PersonID, to space: SpaceRecord) -> Bool {
+    func hasReturned(_ person: PersonID, to space: SpaceRecord) -> Bool {
         judges[space.number]?.graph.expulsions(of: person, limit: 1).isEmpty == false
     }
 

@@ -206,7 +206,7 @@ extension NodeCore {
         guard try self.roster(of: space, turn.store)?.member(peer.person) != nil else {
             return .refused
         }
-        try nameAnew(space, by: roster.history, &turn)
+        try nameAnew(space, for: peer.person, by: roster.history, &turn)
         try deleteAnew(for: peer.person, in: space, &turn)
         return .isMember
     }

@@ -46,18 +46,20 @@ extension NodeCore {
         let name = try Overview.name(of: space.number, in: turn.store) ?? ""
         try changeRoster(
             [AddMember(newcomer, role: role, conversation: name).draft()], in: space, &turn)
-        try nameAnew(space, by: roster.history, &turn)
+        try nameAnew(space, for: person, by: roster.history, &turn)
         try deleteAnew(for: person, in: space, &turn)
         return .success(.done)
     }
 
-    /// Names a conversation as it is named, for a newcomer who is given nothing from below.
-    mutating func nameAnew(_ space: SpaceRecord, by policy: HistoryPolicy, _ turn: inout some Turn)
-        throws(StoreError)
-    {
-        guard policy != .all, let name = try Overview.name(of: space.number, in: turn.store) else {
-            return
-        }
+    /// Names a conversation as it is named, for who may not be given the name from below their horizon:
+    /// under most policies a newcomer, under each who comes back.
+    mutating func nameAnew(
+        _ space: SpaceRecord, for person: PersonID, by policy: HistoryPolicy,
+        _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard policy != .all || hasReturned(person, to: space),
+            let name = try Overview.name(of: space.number, in: turn.store)
+        else { return }
         let previous = try Overview.nameReferences(of: space.number, in: turn.store)
         let draft = ConversationName(name: name).draft(replacing: previous)
         _ = try write([draft], in: space, &turn)

@@ -104,6 +104,27 @@ struct ForgettingTests {
         #expect(try ann.store.forks().isEmpty && ben.store.forks().isEmpty)
     }
 
+    @Test("comes back with the name that oneself gave it")
+    func named() throws {
+        let village = try Village(seed: 827)
+        let (world, ann, ben) = (village.world, village.ann, village.ben)
+        try village.perform(.setRole(village.group, ben.person, .owner), ann)
+        try village.perform(
+            .changeSettings(village.group, SpaceSettings(history: .all)), ann)
+        world.run(for: 3_000)
+        try village.perform(.rename(village.group, "due"), ben)
+        world.run(for: 3_000)
+        try village.perform(.leave(village.group), ben)
+        world.run(for: 3_000)
+        try village.perform(.deleteConversation(village.group), ben)
+        try village.add(ben, by: ann)
+        village.settle()
+        for node in [ann, ben] {
+            let number = try village.record(node).number
+            #expect(try Overview.name(of: number, in: node.store) == "due")
+        }
+    }
+
     @Test("that came back is not deleted any more, for a later device either")
     func later() throws {
         let world = World(seed: 825)
