@@ -1,4 +1,4 @@
-import ParleySealing
+public import ParleySealing
 public import ParleyWire
 
 /// The hashes and signatures that tie operations together.
@@ -57,7 +57,7 @@ public enum OperationHash {
     }
 
     /// Signs a log up to one operation.
-    static func sign(
+    public static func sign(
         log: LogID, sequence: UInt64, operation: OperationID, with key: DeviceSigningKey
     ) -> SignedHead {
         SignedHead(

@@ -133,14 +133,17 @@ struct DamagedHomeTests {
         try write(bytes, file)
     }
 
-    private func made(_ home: String, texts: [String]) async throws {
-        let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
+    /// Makes a home with these messages. Returns the recovery code.
+    @discardableResult
+    private func made(_ home: String, texts: [String]) async throws -> String {
+        let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
         for start in stride(from: 0, to: texts.count, by: 100) {
             let some = Array(texts[start..<min(start + 100, texts.count)])
             _ = try await node.send(conversation: "notes", texts: some, replyTo: nil)
         }
         await node.shutdown()
+        return code
     }
 
     @Test(
@@ -226,12 +229,12 @@ struct DamagedHomeTests {
         try await pair.isWhole(ann, texts + ["the last"])
     }
 
-    @Test("that lacks a message which nobody else has keeps what lies on both sides of it")
+    @Test("that lacks a message which nobody else has keeps what lies around it, in a backup too")
     func holeAlone() async throws {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let texts = (1...600).map { "message \($0)" }
-        try await made(home, texts: texts)
+        let code = try await made(home, texts: texts)
         try takeOne(home + "/database")
         let repair = try await Program.run("doctor", "--repair", "--home", home)
         #expect(repair.output.contains("2 operations"), "\(repair.output)")
@@ -242,6 +245,19 @@ struct DamagedHomeTests {
         #expect(left.contains("message 1") && left.contains("message 600"))
         #expect(try await node.status().readOnlyReason != nil)
         await node.shutdown()
+
+        // As it is told: the signature over what lies below the hole was over the lost one as well.
+        let (backup, again) = (folder.path + "/backup", folder.home("again"))
+        try Data(code.utf8).write(to: URL(filePath: folder.path + "/code"))
+        let created = try await Program.run("backup", "create", backup, "--home", home)
+        #expect(created.status == 0, "\(created.output)")
+        let recovered = try await Program.run(
+            "recover", "--backup", backup, "--code-file", folder.path + "/code", "--yes", "--home",
+            again)
+        #expect(recovered.status == 0, "\(recovered.output)")
+        let other = try await Node.open(NodeSettings(home: again))
+        #expect(Set(try await self.texts(other, "notes").compactMap(\.self)) == Set(left))
+        await other.shutdown()
     }
 
     @Test("that nobody else has is told to be lost, and promises nobody")

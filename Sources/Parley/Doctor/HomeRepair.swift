@@ -116,12 +116,26 @@ struct HomeRepair {
             if !sound.isWhole { try keep(sound, of: log) }
         }
         try closeControl(of: space)
+        try signOwn(of: space)
         if try beginning(of: space) == nil {
             letGo(of: space, with: held)
             try store.removeSpace(space.number)
         } else if try !StoredSpace.fold(space, for: identity.person, in: store) {
             // Nobody can say yet who is in it: what is missing comes from others.
             isOwnLost = true
+        }
+    }
+
+    /// Signs what this device wrote and is kept, where the signature over it is lost: what none is over
+    /// goes into no backup, and to nobody else.
+    private func signOwn(of space: SpaceRecord) throws {
+        for log in try store.logs(in: space.number) where log.device == identity.device {
+            for span in log.spans
+            where try store.heads(in: log.number, span.last...span.last).isEmpty {
+                let head = OperationHash.sign(
+                    log: log.id, sequence: span.last, operation: span.tip, with: identity.key)
+                try store.addHead(head, in: log.number)
+            }
         }
     }
 
