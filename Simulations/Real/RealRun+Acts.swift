@@ -38,14 +38,16 @@ extension RealRun {
             return try await write(text, replyingTo: message, space, on: node)
         case .edit(let space, let place, let text):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.edit(message: MessageReference(message.id), text: text)
+            try await node.perform(
+                EditMessage(message: MessageReference(message.id), text: text))
             return .done
         case .delete(let space, let place):
             guard let message = try await message(place, space, on: node) else { break }
             return try await delete(message, on: node)
         case .react(let space, let place, let emoji, let on):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.react(message: MessageReference(message.id), emoji: emoji, on: on)
+            try await node.perform(
+                ReactToMessage(message: MessageReference(message.id), emoji: emoji, on: on))
             return .done
         case .read, .rename, .mute, .bringIn:
             return try await tend(deed, as: user, on: node)
@@ -69,8 +71,8 @@ extension RealRun {
             target = try await message(place, space, on: node).map { MessageReference($0.id) }
             if target == nil { return .nothingThere }
         }
-        let sent = try await node.send(
-            conversation: conversation.id, texts: [text], replyTo: target)
+        let sent = try await node.perform(
+            SendMessages(conversation: conversation.id, texts: [text], replyTo: target))
         // Only what the node answers counts: a killed one says nothing, and nothing is claimed.
         for message in sent { saved.add(message.text ?? text, in: conversation.id) }
         result.savedCount += sent.count
@@ -82,7 +84,7 @@ extension RealRun {
         // Before it is asked for: a node that dies before it answers may have done it.
         if let text { saved.forgive(text, in: message.conversation) }
         do {
-            _ = try await node.delete(message: MessageReference(message.id))
+            try await node.perform(DeleteMessage(message: MessageReference(message.id)))
         } catch let error as NodeError where error.code == "not-allowed" {
             if let text { saved.add(text, in: message.conversation) }
             throw error
@@ -116,15 +118,15 @@ extension RealRun {
         case .bringIn(let space, let firstLine, let texts):
             guard let conversation = try await conversation(space, on: node) else { break }
             let rows = texts.enumerated().map { offset, text in
-                ImportBatch.Row(
+                ImportMessages.Row(
                     line: firstLine + offset, author: "old friend",
                     time: 1_000_000_000_000 + UInt64(firstLine + offset), text: text,
                     isAction: false)
             }
-            let batch = ImportBatch(
+            let batch = ImportMessages(
                 conversation: conversation.id, fileHash: Self.fileHash(of: user),
                 throughLine: firstLine + texts.count - 1, rows: rows)
-            _ = try await node.importMessages(batch)
+            _ = try await node.perform(batch)
             return .done
         default: break
         }

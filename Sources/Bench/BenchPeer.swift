@@ -121,7 +121,7 @@ public enum BenchPeerProgram {
         for start in stride(from: 0, to: count, by: 100) {
             try Task.checkCancellation()
             let texts = (0..<min(100, count - start)).map { _ in words.text(120) }
-            _ = try await node.send(conversation: id, texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: id, texts: texts))
         }
         answer("filled")
     }

@@ -61,8 +61,8 @@ final class BenchWorld {
         var next = changes.makeAsyncIterator()
         for number in 0..<count {
             let start = seconds()
-            let sent = try await here.send(
-                conversation: group, texts: ["ping \(number)"], replyTo: nil)
+            let sent = try await here.perform(
+                SendMessages(conversation: group, texts: ["ping \(number)"]))
             latencies.append.append(seconds() - start)
             guard let message = sent.first else { continue }
             repeat {
@@ -90,12 +90,12 @@ final class BenchWorld {
         var written = 0
         while written < count {
             let texts = (0..<min(500, count - written)).map { _ in words.text(byteCount) }
-            _ = try await here.importMessages(
-                ImportBatch(
+            try await here.perform(
+                ImportMessages(
                     conversation: group, fileHash: String(repeating: "0", count: 64),
                     throughLine: written + texts.count,
                     rows: texts.enumerated().map { offset, text in
-                        ImportBatch.Row(
+                        ImportMessages.Row(
                             line: written + offset + 1, author: "ann",
                             time: 1_700_000_000_000 + UInt64(written + offset) * 1000,
                             text: text, isAction: false)

@@ -69,12 +69,12 @@ struct LiveSearchBench {
         let own = try await node.newConversation(name: "logs", members: []).id
         for start in stride(from: 0, to: texts.count, by: Self.batchCount) {
             let batch = texts[start..<min(start + Self.batchCount, texts.count)]
-            _ = try await node.importMessages(
-                ImportBatch(
+            try await node.perform(
+                ImportMessages(
                     conversation: own, fileHash: String(repeating: "cd", count: 32),
                     throughLine: start + batch.count,
                     rows: batch.enumerated().map { offset, text in
-                        ImportBatch.Row(
+                        ImportMessages.Row(
                             line: start + offset + 1, author: "ada",
                             time: 1_600_000_000_000 + UInt64(start + offset) * 1_000, text: text,
                             isAction: false)

@@ -70,7 +70,7 @@ extension RelayBench {
         for number in 0..<500 {
             let text = "ping \(number)"
             let start = seconds()
-            _ = try await here.send(conversation: "away", texts: [text], replyTo: nil)
+            try await here.perform(SendMessages(conversation: "away", texts: [text]))
             while let change = await next.next(), change.message?.text != text {}
             samples.append(seconds() - start)
         }
@@ -84,7 +84,7 @@ extension RelayBench {
     private func leave(_ here: Node, _ name: String, each piece: Int) async throws {
         for first in stride(from: 0, to: Self.backlogCount, by: piece) {
             let texts = (first..<first + piece).map { "\(name) \($0), as long as many are" }
-            _ = try await here.send(conversation: "away", texts: texts, replyTo: nil)
+            try await here.perform(SendMessages(conversation: "away", texts: texts))
         }
         try await until("the relay has them") {
             try await here.outbox().first?.relayedCount ?? 0 >= Self.backlogCount

@@ -78,13 +78,13 @@ struct WordBench {
         from start: Int, to group: String, on node: Node, _ stream: inout SearchTexts
     ) async throws {
         let rows = (0..<Self.batchCount).map { index in
-            ImportBatch.Row(
+            ImportMessages.Row(
                 line: start + index + 1, author: "ada",
                 time: 1_600_000_000_000 + UInt64(start + index) * 1_000, text: stream.next(),
                 isAction: false)
         }
-        _ = try await node.importMessages(
-            ImportBatch(
+        try await node.perform(
+            ImportMessages(
                 conversation: group, fileHash: String(repeating: "ab", count: 32),
                 throughLine: start + Self.batchCount, rows: rows))
     }

@@ -3,6 +3,12 @@ public import Parley
 /// Every function is the method of the same name in ``Route``, and throws the `NodeError` that
 /// the node threw.
 extension NodeClient: NodeService {
+    /// Has the running node answer a request.
+    @discardableResult
+    public func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply {
+        try await ask(R.name, request)
+    }
+
     /// See `NodeService.status()`.
     public func status() async throws -> NodeStatus { try await call("status") }
 
@@ -79,40 +85,6 @@ extension NodeClient: NodeService {
         let _: Nothing = try await call("mute", ["conversation": conversation, "on": on])
     }
 
-    /// See `NodeService.send(conversation:texts:replyTo:)`.
-    public func send(
-        conversation: String, texts: [String], replyTo: MessageReference?
-    ) async throws -> [MessageView] {
-        try await call(
-            "send", ["conversation": conversation, "texts": texts, "replyTo": replyTo])
-    }
-
-    /// See `NodeService.sendLines(conversation:texts:key:firstLine:)`.
-    public func sendLines(
-        conversation: String, texts: [String], key: String, firstLine: Int
-    ) async throws -> ImportResult {
-        try await call(
-            "sendLines",
-            ["conversation": conversation, "texts": texts, "key": key, "firstLine": firstLine])
-    }
-
-    /// See `NodeService.edit(message:text:)`.
-    public func edit(message: MessageReference, text: String) async throws -> MessageView {
-        try await call("edit", ["message": message, "text": text])
-    }
-
-    /// See `NodeService.delete(message:)`.
-    public func delete(message: MessageReference) async throws -> MessageView {
-        try await call("delete", ["message": message])
-    }
-
-    /// See `NodeService.react(message:emoji:on:)`.
-    public func react(message: MessageReference, emoji: String, on: Bool) async throws
-        -> MessageView
-    {
-        try await call("react", ["message": message, "emoji": emoji, "on": on])
-    }
-
     /// See `NodeService.markRead(conversation:messages:last:)`.
     public func markRead(
         conversation: String, messages: [MessageReference], last: Int64?
@@ -179,23 +151,6 @@ extension NodeClient: NodeService {
 
     /// See `NodeService.doctor()`.
     public func doctor() async throws -> DoctorReport { try await call("doctor") }
-
-    /// See `NodeService.importMessages(_:)`.
-    public func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
-        try await call(
-            "import",
-            [
-                "conversation": batch.conversation, "fileHash": batch.fileHash,
-                "throughLine": batch.throughLine, "rows": batch.rows,
-                "beginnings": batch.beginnings,
-            ])
-    }
-
-    /// See `NodeService.importedLineCount(conversation:fileHash:)`.
-    public func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
-        try await call(
-            "importedLineCount", ["conversation": conversation, "fileHash": fileHash])
-    }
 
     /// See `NodeService.createBackup(file:replacing:)`.
     public func createBackup(file: String, replacing: Bool) async throws -> BackupReport {

@@ -7,11 +7,11 @@ public final class NodeClient: Sendable {
     /// Parameters by their names.
     typealias Parameters = [String: any Encodable & Sendable]
 
-    private struct Question: Encodable {
+    private struct Question<Parameters: Encodable>: Encodable {
         let jsonrpc = "2.0"
         let id: RequestID
         let method: String
-        let params: [String: AnyResult]
+        let params: Parameters
     }
 
     private struct Reply<Result: Decodable>: Decodable {
@@ -61,10 +61,16 @@ public final class NodeClient: Sendable {
         _ method: String, _ parameters: Parameters = [:], as: Result.Type = Result.self,
         on other: ClientLink? = nil
     ) async throws -> Result {
+        try await ask(method, parameters.mapValues { AnyResult(value: $0) }, on: other)
+    }
+
+    /// Asks, and reads the answer as what the caller expects.
+    func ask<Result: Decodable>(
+        _ method: String, _ parameters: some Encodable, as: Result.Type = Result.self,
+        on other: ClientLink? = nil
+    ) async throws -> Result {
         let answer = try await (other ?? link).ask { id in
-            let question = Question(
-                id: id, method: method, params: parameters.mapValues { AnyResult(value: $0) })
-            let bytes = try line(question)
+            let bytes = try line(Question(id: id, method: method, params: parameters))
             guard bytes.count <= LocalAPI.lineByteCountMax else {
                 throw NodeError("too-large", "this is more than the node takes at once")
             }

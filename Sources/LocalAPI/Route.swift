@@ -109,24 +109,6 @@ struct Route: Sendable {
                 try await node.mute(conversation: a("conversation"), on: a("on"))
                 return Nothing()
             },
-            Route("send", ["conversation", "texts", "replyTo?"]) { node, a in
-                try await node.send(
-                    conversation: a("conversation"), texts: a("texts"),
-                    replyTo: a.optional("replyTo"))
-            },
-            Route("sendLines", ["conversation", "texts", "key", "firstLine"]) { node, a in
-                try await node.sendLines(
-                    conversation: a("conversation"), texts: a("texts"), key: a("key"),
-                    firstLine: a("firstLine"))
-            },
-            Route("edit", ["message", "text"]) { node, a in
-                try await node.edit(message: a("message"), text: a("text"))
-            },
-            Route("delete", ["message"]) { node, a in try await node.delete(message: a("message"))
-            },
-            Route("react", ["message", "emoji", "on"]) { node, a in
-                try await node.react(message: a("message"), emoji: a("emoji"), on: a("on"))
-            },
             Route("markRead", ["conversation", "messages", "last?"]) { node, a in
                 try await node.markRead(
                     conversation: a("conversation"), messages: a("messages"),
@@ -183,19 +165,6 @@ struct Route: Sendable {
             Route("noteRecoveryCode", ["root", "backupKey", "signature"]) { node, a in
                 try await node.noteRecoveryCode(
                     root: a("root"), backupKey: a("backupKey"), signature: a("signature"))
-            },
-            Route(
-                "import", ["conversation", "fileHash", "throughLine", "rows", "beginnings?"]
-            ) { node, a in
-                try await node.importMessages(
-                    ImportBatch(
-                        conversation: a("conversation"), fileHash: a("fileHash"),
-                        throughLine: a("throughLine"), rows: a("rows"),
-                        beginnings: a.optional("beginnings") ?? []))
-            },
-            Route("importedLineCount", ["conversation", "fileHash"]) { node, a in
-                try await node.importedLineCount(
-                    conversation: a("conversation"), fileHash: a("fileHash"))
             },
         ] + aboutRelays + aboutSearch + aboutCalls
 

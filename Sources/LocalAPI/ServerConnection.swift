@@ -132,6 +132,9 @@ final class ServerConnection: ConnectionHandler {
 
     private func perform(_ request: Request) async throws -> any Encodable & Sendable {
         guard request.method == "follow" else {
+            if let method = Method.find(request.method) {
+                return try await method.answer(request.arguments, from: node)
+            }
             return try await Route.named(request.method).answer(request.arguments, from: node)
         }
         try Route.check(request.arguments, allowed: ["after?"], method: request.method)

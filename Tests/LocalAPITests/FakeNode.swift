@@ -9,7 +9,7 @@ final class FakeNode: NodeService {
         var messages: [MessageView] = []
         var imported: [String: Int] = [:]
         var held: [[String]: Int] = [:]
-        var batches: [ImportBatch] = []
+        var batches: [ImportMessages] = []
         var read: [Int64] = []
         /// After so many lines `sendLines` refuses.
         var linesLeft = Int.max
@@ -32,11 +32,28 @@ final class FakeNode: NodeService {
     }
 
     let state = Mutex(State())
-    /// Called after each batch; a test stops an import with it.
-    let afterBatch: @Sendable (Int) -> Void
+    /// What answers a request, by its name.
+    private let answers = Mutex<[String: any Sendable]>([:])
 
-    init(afterBatch: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.afterBatch = afterBatch
+    /// A node that answers as if everything went well.
+    init() {
+        answerMessages()
+    }
+
+    /// Answers all requests of a type from now on so, in place of what did before.
+    func answer<R: NodeRequest>(
+        _ type: R.Type, _ body: @escaping @Sendable (inout State, R) throws -> R.Reply
+    ) {
+        answers.withLock { $0[R.name] = body }
+    }
+
+    /// Answers as it was told to; throws where it was told nothing.
+    func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply {
+        let answer = answers.withLock { $0[R.name] }
+        guard let answer = answer as? @Sendable (inout State, R) throws -> R.Reply else {
+            throw NodeError("not-told", "The fake node was not told how to answer \(R.name).")
+        }
+        return try state.withLock { try answer(&$0, request) }
     }
 
     var calls: [String] { state.withLock { $0.calls } }
@@ -65,38 +82,7 @@ final class FakeNode: NodeService {
     }
 
     /// Every conversation has this identifier.
-    private static let id = String(repeating: "ab", count: 32)
-
-    private func known(_ conversation: String) throws {
-        let isKnown = state.withLock {
-            $0.conversations.contains(conversation)
-                || (conversation == Self.id && !$0.conversations.isEmpty)
-        }
-        guard isKnown else {
-            throw NodeError(
-                "unknown-conversation", "there is no conversation \"\(conversation)\"",
-                hint: "parley conversations lists them")
-        }
-    }
-
-    private func change(
-        _ message: MessageReference, _ body: (inout MessageView) -> Void
-    ) throws -> MessageView {
-        try state.withLock { state in
-            guard let index = state.messages.firstIndex(where: { "\($0.number)" == message.text })
-            else {
-                throw NodeError("unknown-message", "there is no message #\(message)")
-            }
-            body(&state.messages[index])
-            return state.messages[index]
-        }
-    }
-
-    private func view(_ name: String) -> ConversationView {
-        ConversationView(
-            id: Self.id, kind: "group", name: name,
-            members: ["ada", "ben"], unread: 2, isMuted: false, newest: 1_700_000_000_000)
-    }
+    static let id = String(repeating: "ab", count: 32)
 
     func status() async throws -> NodeStatus {
         NodeStatus(
@@ -155,19 +141,19 @@ final class FakeNode: NodeService {
     }
 
     func conversations() async throws -> [ConversationView] {
-        state.withLock { $0.conversations }.map(view)
+        state.withLock { $0.conversations }.map(ConversationView.group)
     }
 
     func conversation(_ argument: String) async throws -> ConversationView {
-        try known(argument)
-        return view(argument)
+        try state.withLock { try $0.requireConversation(argument) }
+        return .group(argument)
     }
 
     func newConversation(
         name: String, members: [String]
     ) async throws -> ConversationView {
         state.withLock { $0.conversations.append(name) }
-        return view(name)
+        return .group(name)
     }
 
     func rename(to name: String) async throws {
@@ -175,77 +161,21 @@ final class FakeNode: NodeService {
     }
 
     func rename(conversation: String, to name: String) async throws {
-        try known(conversation)
+        try state.withLock { try $0.requireConversation(conversation) }
         state.withLock { state in
             state.conversations = state.conversations.map { $0 == conversation ? name : $0 }
         }
     }
 
     func mute(conversation: String, on: Bool) async throws {
-        try known(conversation)
+        try state.withLock { try $0.requireConversation(conversation) }
         state.withLock { $0.muted[conversation] = on }
-    }
-
-    func send(
-        conversation: String, texts: [String], replyTo: MessageReference?
-    ) async throws -> [MessageView] {
-        try known(conversation)
-        return state.withLock { state in
-            let first = Int64(state.messages.count + 1)
-            state.calls.append("send \(conversation) \(texts) \(replyTo.map { "\($0)" } ?? "-")")
-            let added = texts.enumerated().map { index, text in
-                var message = Self.message(first + Int64(index), text)
-                message.replyTo = replyTo.flatMap { Int64($0.text) }
-                return message
-            }
-            state.messages += added
-            return added
-        }
-    }
-
-    func sendLines(
-        conversation: String, texts: [String], key: String, firstLine: Int
-    ) async throws -> ImportResult {
-        if let error = state.withLock({ state in
-            state.linesLeft -= texts.count
-            return state.linesLeft < 0 ? state.linesRefused : nil
-        }) {
-            throw error
-        }
-        let rows = texts.enumerated().map {
-            ImportBatch.Row(
-                line: firstLine + $0, author: "", time: 0, text: $1, isAction: false)
-        }
-        return try await importMessages(
-            ImportBatch(
-                conversation: conversation, fileHash: key,
-                throughLine: firstLine + texts.count - 1, rows: rows))
-    }
-
-    func edit(message: MessageReference, text: String) async throws -> MessageView {
-        try change(message) {
-            $0.editCount += 1
-            $0.text = text
-        }
-    }
-
-    func delete(message: MessageReference) async throws -> MessageView {
-        try change(message) {
-            $0.isDeleted = true
-            $0.text = nil
-        }
-    }
-
-    func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView {
-        try change(message) {
-            $0.reactions = on ? [.init(emoji: emoji, names: ["ada"], count: 1)] : []
-        }
     }
 
     func markRead(
         conversation: String, messages: [MessageReference], last: Int64?
     ) async throws -> Int {
-        try known(conversation)
+        try state.withLock { try $0.requireConversation(conversation) }
         return try state.withLock { state in
             if let error = state.marksRefused { throw error }
             state.read += messages.compactMap { Int64($0.text) }
@@ -254,7 +184,7 @@ final class FakeNode: NodeService {
     }
 
     func unread(conversation: String, limit: Int) async throws -> MessagePage {
-        try known(conversation)
+        try state.withLock { try $0.requireConversation(conversation) }
         let all = state.withLock { $0.messages }
         let first = state.withLock { state in
             all.firstIndex { !$0.isOwn && !state.read.contains($0.number) }
@@ -274,7 +204,7 @@ final class FakeNode: NodeService {
     func messages(
         conversation: String, before: String?, limit: Int
     ) async throws -> MessagePage {
-        try known(conversation)
+        try state.withLock { try $0.requireConversation(conversation) }
         let all = state.withLock { $0.messages }
         let end = before.flatMap { Int($0) } ?? all.count
         let start = max(0, end - limit)
@@ -313,32 +243,6 @@ final class FakeNode: NodeService {
             .init(name: "Every log is one chain.", isFine: true, detail: "3 operations"),
             .init(name: "Views follow from the log.", isFine: false, detail: "2 rows differ"),
         ])
-    }
-
-    func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
-        try known(batch.conversation)
-        let (fresh, count) = state.withLock { state in
-            let done = state.imported[batch.fileHash, default: 0]
-            var fresh = 0
-            let held = state.held
-            for row in batch.rows where row.line > done {
-                let words = ["\(row.time)", row.author, "\(row.isAction)", row.text]
-                if let above = row.alikeAbove, held[words, default: 0] > above { continue }
-                state.held[words, default: 0] += 1
-                fresh += 1
-            }
-            for name in [batch.fileHash] + batch.beginnings {
-                state.imported[name] = max(state.imported[name, default: 0], batch.throughLine)
-            }
-            state.batches.append(batch)
-            return (fresh, state.batches.count)
-        }
-        afterBatch(count)
-        return ImportResult(stored: fresh, known: batch.rows.count - fresh)
-    }
-
-    func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
-        state.withLock { $0.imported[fileHash, default: 0] }
     }
 
     func devices() async throws -> [DeviceView] {

@@ -22,12 +22,15 @@ struct NodeClientTests {
     @Test("gives back what the node itself gives, for every function")
     func everything() async throws {
         try await Self.withClient { client, node, _ in
-            let sent = try await client.send(conversation: "home", texts: ["a", "b"], replyTo: 3)
+            let sent = try await client.perform(
+                SendMessages(conversation: "home", texts: ["a", "b"], replyTo: 3))
             #expect(sent.map(\.number) == [1, 2])
             #expect(sent.map(\.replyTo) == [3, 3])
-            #expect(try await client.edit(message: 1, text: "c").editCount == 1)
-            #expect(try await client.react(message: 1, emoji: "👍", on: true).reactions.count == 1)
-            #expect(try await client.delete(message: 2).isDeleted)
+            #expect(try await client.perform(EditMessage(message: 1, text: "c")).editCount == 1)
+            #expect(
+                try await client.perform(ReactToMessage(message: 1, emoji: "👍", on: true)).reactions
+                    .count == 1)
+            #expect(try await client.perform(DeleteMessage(message: 2)).isDeleted)
             let page = try await client.messages(conversation: "home", before: nil, limit: 1)
             #expect(page.cursor == "1")
             let first = try await client.messages(
@@ -60,13 +63,14 @@ struct NodeClientTests {
         try await Self.withClient { client, node, _ in
             let text = String(repeating: "\u{1}\"\\é", count: 100)
             let rows = (1...2_000).map {
-                ImportBatch.Row(line: $0, author: "n", time: 1, text: text, isAction: false)
+                ImportMessages.Row(line: $0, author: "n", time: 1, text: text, isAction: false)
             }
-            let batch = ImportBatch(
+            let batch = ImportMessages(
                 conversation: "home", fileHash: "ff", throughLine: 2_001, rows: rows)
-            #expect(try await client.importMessages(batch).stored == 2_000)
+            #expect(try await client.perform(batch).stored == 2_000)
             #expect(node.state.withLock { $0.batches } == [batch])
-            let count = try await client.importedLineCount(conversation: "home", fileHash: "ff")
+            let count = try await client.perform(
+                CountImportedLines(conversation: "home", fileHash: "ff"))
             #expect(count == 2_001)
         }
     }
@@ -75,7 +79,7 @@ struct NodeClientTests {
     func errors() async throws {
         try await Self.withClient { client, _, _ in
             let error = await #expect(throws: NodeError.self) {
-                try await client.send(conversation: "nowhere", texts: ["a"], replyTo: nil)
+                try await client.perform(SendMessages(conversation: "nowhere", texts: ["a"]))
             }
             #expect(error?.code == "unknown-conversation")
             #expect(error?.hint == "parley conversations lists them")

@@ -24,11 +24,11 @@ struct BackupTests {
             self.code = code
             _ = try await node.newConversation(name: "notes", members: [])
             let texts = (0..<messageCount).map { "zucchini number \($0)" }
-            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: texts))
             let first = try await node.messages(conversation: "notes", before: nil, limit: 1)
             if let message = first.messages.first {
-                _ = try await node.react(
-                    message: MessageReference(message.number), emoji: "🥒", on: true)
+                try await node.perform(
+                    ReactToMessage(message: MessageReference(message.number), emoji: "🥒", on: true))
             }
             file = folder.path + "/backup"
             report = try await node.createBackup(file: file, replacing: false)
@@ -81,7 +81,7 @@ struct BackupTests {
         let (old, code) = try await Node.create(
             NodeSettings(home: folder.home("old")), name: "ann")
         _ = try await old.newConversation(name: "trip", members: [])
-        _ = try await old.send(conversation: "trip", texts: ["packed", "gone"], replyTo: nil)
+        try await old.perform(SendMessages(conversation: "trip", texts: ["packed", "gone"]))
         try await old.leave(conversation: "trip")
         let file = folder.path + "/backup"
         _ = try await old.createBackup(file: file, replacing: false)

@@ -18,8 +18,8 @@ struct ChangeTests {
         let changes = try await ann.changes()
         let sent = (0..<3_000).map { "line \($0)" }
         for start in stride(from: 0, to: 3_000, by: 500) {
-            _ = try await ann.send(
-                conversation: "notes", texts: Array(sent[start..<start + 500]), replyTo: nil)
+            try await ann.perform(
+                SendMessages(conversation: "notes", texts: Array(sent[start..<start + 500])))
         }
         var heard: [ChangeView] = []
         for await change in changes {
@@ -43,13 +43,14 @@ struct ChangeTests {
         let (ann, _) = try await Node.create(settings, name: "ann")
         _ = try await ann.newConversation(name: "notes", members: [])
         let begin = try await ann.changes(after: nil, limit: 1).cursor
-        let sent = try await ann.send(conversation: "notes", texts: ["a", "b"], replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: "notes", texts: ["a", "b"]))
         let page = try await ann.changes(after: begin, limit: 1)
         #expect(texts(page.changes) == ["a"])
         #expect(!page.isEnd)
         await ann.shutdown()
         let again = try await Node.open(settings)
-        _ = try await again.edit(message: MessageReference(sent[0].number), text: "A")
+        try await again.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: "A"))
         let rest = try await again.changes(after: page.cursor, limit: 100)
         let messages = rest.changes.filter { $0.message != nil }
         #expect(messages.map { $0.message?.text } == ["b", "A"])
@@ -67,8 +68,8 @@ struct ChangeTests {
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
         _ = try await ann.newConversation(name: "notes", members: [])
         let begin = try await ann.changes(after: nil, limit: 1).cursor
-        let sent = try await ann.send(conversation: "notes", texts: ["secret"], replyTo: nil)
-        _ = try await ann.delete(message: MessageReference(sent[0].number))
+        let sent = try await ann.perform(SendMessages(conversation: "notes", texts: ["secret"]))
+        try await ann.perform(DeleteMessage(message: MessageReference(sent[0].number)))
         let page = try await ann.changes(after: begin, limit: 10)
         let messages = page.changes.compactMap(\.message)
         #expect(messages.map(\.text) == [nil, nil])

@@ -12,22 +12,22 @@ struct NameTests {
             NodeSettings(home: folder.home("ada")), name: "Ada")
         let made = try await ada.newConversation(name: "Trip", members: [])
         for word in ["Trip", "trip", "TRIP", String(made.id.prefix(6)).uppercased()] {
-            _ = try await ada.send(conversation: word, texts: ["to \(word)"], replyTo: nil)
+            try await ada.perform(SendMessages(conversation: word, texts: ["to \(word)"]))
         }
         let page = try await ada.messages(conversation: "Trip", before: nil, limit: 10)
         #expect(page.messages.count == 4)
         let other = try await ada.newConversation(name: "trip", members: [])
         for word in ["Trip", "trip", "tRIP", " trip "] {
             let error = await #expect(throws: NodeError.self) {
-                try await ada.send(conversation: word, texts: ["to which?"], replyTo: nil)
+                try await ada.perform(SendMessages(conversation: word, texts: ["to which?"]))
             }
             #expect(error?.code == "ambiguous")
             for id in [made.id, other.id] {
                 #expect(error?.message.contains(id.prefix(8)) == true)
             }
         }
-        _ = try await ada.send(
-            conversation: String(other.id.prefix(8)), texts: ["to the other"], replyTo: nil)
+        try await ada.perform(
+            SendMessages(conversation: String(other.id.prefix(8)), texts: ["to the other"]))
         await ada.shutdown()
     }
 
@@ -42,11 +42,11 @@ struct NameTests {
         #expect(invite.addresses.isEmpty)
         _ = try await ben.accept(link: invite.link, alias: "Ada")
         let error = await #expect(throws: NodeError.self) {
-            try await ben.send(conversation: "ada", texts: ["hello"], replyTo: nil)
+            try await ben.perform(SendMessages(conversation: "ada", texts: ["hello"]))
         }
         #expect(error?.message == "Ada and you have not met yet.")
         let stranger = await #expect(throws: NodeError.self) {
-            try await ben.send(conversation: "cara", texts: ["hello"], replyTo: nil)
+            try await ben.perform(SendMessages(conversation: "cara", texts: ["hello"]))
         }
         #expect(stranger?.code == "unknown-conversation")
         _ = try await ada.start(listen: ["127.0.0.1:0"])

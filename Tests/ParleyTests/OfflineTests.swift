@@ -156,8 +156,8 @@ struct OfflineTests {
     func links() async throws {
         let all = try await Friends()
         all.ann.setOffline(true)
-        let sent = try await all.ann.send(
-            conversation: "ben", texts: ["one", "two"], replyTo: nil)
+        let sent = try await all.ann.perform(
+            SendMessages(conversation: "ben", texts: ["one", "two"]))
         #expect(sent.map(\.state) == ["saved", "saved"])
         #expect(try await all.ann.outbox().map(\.savedCount) == [2])
         #expect(try await all.ann.status().pendingCount == 2)
@@ -172,11 +172,11 @@ struct OfflineTests {
         let all = try await Friends()
         for node in [all.ann, all.ben] { try await all.useRelay(node) }
         // Each has to know of the other's mailbox.
-        _ = try await all.ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await all.ben.perform(SendMessages(conversation: "ann", texts: ["hello"]))
         try await all.eventuallyReads(["hello"], all.ann, from: "ben")
         await all.ben.shutdown()
         all.ann.setOffline(true)
-        _ = try await all.ann.send(conversation: "ben", texts: ["one"], replyTo: nil)
+        try await all.ann.perform(SendMessages(conversation: "ben", texts: ["one"]))
         #expect(try await all.ann.outbox().map(\.relayedCount) == [0])
         all.ann.setOffline(false)
         try await eventually("the relay has it", on: all.ann) {

@@ -17,7 +17,7 @@ struct ReadmeExampleTests {
         try await node.start(listen: ["*:0"])
         let changes = try await node.changes()
         let notes = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: notes.id, texts: ["milk, bread"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: notes.id, texts: ["milk, bread"]))
         for await change in changes where change.message?.text == "milk, bread" { break }
         await node.shutdown()
         // end

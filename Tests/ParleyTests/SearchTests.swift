@@ -14,7 +14,7 @@ struct SearchTests {
         let (node, _) = try await Node.create(
             NodeSettings(home: folder.home("ann"), models: models), name: "ann")
         let group = try await node.newConversation(name: "hut", members: [])
-        let sent = try await node.send(conversation: group.id, texts: texts, replyTo: nil)
+        let sent = try await node.perform(SendMessages(conversation: group.id, texts: texts))
         try await body(node, sent)
         await node.shutdown()
     }
@@ -73,11 +73,11 @@ struct SearchTests {
     func changes() async throws {
         try await withMessages(["meet at the mill", "the mill is closed"]) { node, sent in
             #expect(try await found(node, "mill").count == 2)
-            _ = try await node.edit(
-                message: MessageReference(sent[0].number), text: "meet at the bridge")
+            try await node.perform(
+                EditMessage(message: MessageReference(sent[0].number), text: "meet at the bridge"))
             #expect(try await found(node, "mill") == ["the mill is closed"])
             #expect(try await found(node, "bridge") == ["meet at the bridge"])
-            _ = try await node.delete(message: MessageReference(sent[0].number))
+            try await node.perform(DeleteMessage(message: MessageReference(sent[0].number)))
             #expect(try await found(node, "bridge").isEmpty)
             #expect(try await found(node, "meet").isEmpty)
             let broken = try await node.checkSearch().checks.filter { !$0.isFine }
@@ -88,9 +88,10 @@ struct SearchTests {
     @Test("leads to where the message stands, and to its thread")
     func context() async throws {
         try await withMessages((0..<30).map { "line \($0)" }) { node, sent in
-            let answers = try await node.send(
-                conversation: "hut", texts: ["an answer"],
-                replyTo: MessageReference(sent[10].number))
+            let answers = try await node.perform(
+                SendMessages(
+                    conversation: "hut", texts: ["an answer"],
+                    replyTo: MessageReference(sent[10].number)))
             let context = try await node.context(
                 message: MessageReference(sent[10].number), limit: 10)
             #expect(context.page.messages.contains { $0.number == sent[10].number })
@@ -109,20 +110,22 @@ struct SearchTests {
     func messages() async throws {
         let texts = ["the mill burns", "no mill is here", "see https://example.org mill"]
         try await withMessages(texts) { node, sent in
-            let answers = try await node.send(
-                conversation: "hut", texts: ["which mill?"],
-                replyTo: MessageReference(sent[0].number))
-            _ = try await node.edit(message: MessageReference(sent[1].number), text: "the old mill")
-            _ = try await node.react(
-                message: MessageReference(sent[2].number), emoji: "🔥", on: true)
+            let answers = try await node.perform(
+                SendMessages(
+                    conversation: "hut", texts: ["which mill?"],
+                    replyTo: MessageReference(sent[0].number)))
+            try await node.perform(
+                EditMessage(message: MessageReference(sent[1].number), text: "the old mill"))
+            try await node.perform(
+                ReactToMessage(message: MessageReference(sent[2].number), emoji: "🔥", on: true))
             #expect(try await found(node, "mill is:reply") == ["which mill?"])
             #expect(try await found(node, "is:reply") == ["which mill?"])
             #expect(try await found(node, "mill is:edited") == ["the old mill"])
             #expect(try await found(node, "has:reaction") == [texts[2]])
             #expect(try await found(node, "has:link") == [texts[2]])
             #expect(try await found(node, "is:reply has:reaction").isEmpty)
-            _ = try await node.edit(
-                message: MessageReference(answers[0].number), text: "which one?")
+            try await node.perform(
+                EditMessage(message: MessageReference(answers[0].number), text: "which one?"))
             #expect(try await found(node, "is:reply") == ["which one?"])
         }
     }
@@ -145,7 +148,7 @@ struct SearchTests {
             #expect(try await found(node, "京都") == ["一緒に京都へ行きましょう"])
             #expect(try await found(node, "都京").isEmpty)
             for turn in 0..<5 {
-                _ = try await node.send(conversation: "hut", texts: ["京都 \(turn)"], replyTo: nil)
+                try await node.perform(SendMessages(conversation: "hut", texts: ["京都 \(turn)"]))
                 #expect(try await found(node, "京都").first == "京都 \(turn)")
                 #expect(try await found(node, "京都 after:today").count == turn + 2)
             }
@@ -217,7 +220,7 @@ struct SearchTests {
             #expect(reply.semantic == "available")
             #expect(reply.hits.first?.message.text == texts[0])
             #expect(reply.hits.first?.reason == "meaning")
-            _ = try await node.delete(message: MessageReference(sent[0].number))
+            try await node.perform(DeleteMessage(message: MessageReference(sent[0].number)))
             let after = try await node.search(SearchRequest("¿cuándo es la reunión?"))
             #expect(after.hits.allSatisfy { $0.message.number != sent[0].number })
             #expect(
@@ -279,8 +282,8 @@ struct SearchTests {
             await node.indexer.letGo()
             try await node.indexer.followMeaning()
             // Nor for what is no text.
-            _ = try await node.react(
-                message: MessageReference(sent[0].number), emoji: "🔥", on: true)
+            try await node.perform(
+                ReactToMessage(message: MessageReference(sent[0].number), emoji: "🔥", on: true))
             try await node.indexer.followMeaning()
             #expect(await node.indexer.workerCount == 0)
             let indexes = try await node.searchStats().indexes

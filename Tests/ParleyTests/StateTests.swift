@@ -24,7 +24,7 @@ private struct Pair {
 
     /// Writes to ben and waits until he has all of it.
     func say(_ texts: [String]) async throws -> [MessageView] {
-        let sent = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("ben has it", on: ben) {
             try await $0.messages(conversation: "ann", before: nil, limit: 1).messages.last?.text
                 == texts.last
@@ -64,7 +64,7 @@ struct StateTests {
                 try await pair.shown(message.number).state == "read"
             }
         }
-        _ = try await ben.send(conversation: "ann", texts: ["hers"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["hers"]))
         try await eventually("ann has it", on: ann) {
             try await $0.messages(conversation: "ben", before: nil, limit: 1).messages.last?.text
                 == "hers"
@@ -72,16 +72,18 @@ struct StateTests {
         try await eventually("nothing waits", on: ann) { try await $0.outbox().isEmpty }
         ann.setOffline(true)
         try await eventually("the link is gone", on: ann) { try await $0.status().links.isEmpty }
-        let edited = try await ann.edit(message: MessageReference(sent[0].number), text: "new")
+        let edited = try await ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: "new"))
         #expect(edited.state == "saved" && edited.text == "new")
         #expect(edited.waiting == [.init(change: "edit", state: "saved")])
-        let deleted = try await ann.delete(message: MessageReference(sent[1].number))
+        let deleted = try await ann.perform(
+            DeleteMessage(message: MessageReference(sent[1].number)))
         #expect(deleted.state == "saved")
         #expect(deleted.waiting == [.init(change: "deletion", state: "saved")])
         let page = try await ann.messages(conversation: "ben", before: nil, limit: 1)
         let hers = try #require(page.messages.last)
-        let liked = try await ann.react(
-            message: MessageReference(hers.number), emoji: "➕", on: true)
+        let liked = try await ann.perform(
+            ReactToMessage(message: MessageReference(hers.number), emoji: "➕", on: true))
         #expect(liked.state == nil && liked.waiting.map(\.change) == ["reaction"])
         let outbox = try await ann.outbox()
         #expect(outbox.map(\.changeCount) == [3] && outbox.map(\.savedCount) == [0])
@@ -137,7 +139,8 @@ struct StateTests {
         let pair = try await Pair()
         let sent = try await pair.say(["old"])
         let page = try await pair.ben.unread(conversation: "ann", limit: 10)
-        _ = try await pair.ann.edit(message: MessageReference(sent[0].number), text: "new")
+        try await pair.ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: "new"))
         try await eventually("the edit is there", on: pair.ben) {
             try await $0.messages(conversation: "ann", before: nil, limit: 1).messages[0].text
                 == "new"
@@ -159,16 +162,18 @@ struct StateTests {
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
         let group = try await ann.newConversation(name: "notes", members: [])
         let text = String(repeating: "\u{1}", count: 32 << 10)
-        let sent = try await ann.send(
-            conversation: group.id, texts: [String](repeating: text, count: 45), replyTo: nil)
+        let sent = try await ann.perform(
+            SendMessages(conversation: group.id, texts: [String](repeating: text, count: 45)))
         for place in 0..<42 {
-            _ = try await ann.edit(
-                message: MessageReference(sent[0].number), text: "\(place)" + text.dropLast(2))
+            try await ann.perform(
+                EditMessage(
+                    message: MessageReference(sent[0].number), text: "\(place)" + text.dropLast(2)))
         }
         for place in 0..<70 {
             let emoji = try #require(Unicode.Scalar(UInt32(0x1F400 + place)))
-            _ = try await ann.react(
-                message: MessageReference(sent[0].number), emoji: String(emoji), on: true)
+            try await ann.perform(
+                ReactToMessage(
+                    message: MessageReference(sent[0].number), emoji: String(emoji), on: true))
         }
         var (before, count): (String?, Int) = (nil, 0)
         repeat {
@@ -200,16 +205,18 @@ struct StateTests {
         _ = try await ann.newConversation(name: "notes", members: [])
         let key = String(repeating: "ab", count: 32)
         func part(_ node: Node, _ lines: ClosedRange<Int>) async throws -> [Int] {
-            let said = try await node.sendLines(
-                conversation: "notes", texts: lines.map { "line \($0)" }, key: key,
-                firstLine: lines.lowerBound)
+            let said = try await node.perform(
+                SendLines(
+                    conversation: "notes", texts: lines.map { "line \($0)" }, key: key,
+                    firstLine: lines.lowerBound))
             return [said.stored, said.known]
         }
         #expect(try await part(ann, 1...5) == [5, 0])
         #expect(try await part(ann, 1...5) == [0, 5])
         await ann.shutdown()
         let again = try await Node.open(settings)
-        #expect(try await again.importedLineCount(conversation: "notes", fileHash: key) == 5)
+        #expect(
+            try await again.perform(CountImportedLines(conversation: "notes", fileHash: key)) == 5)
         #expect(try await part(again, 4...8) == [3, 2])
         let page = try await again.messages(conversation: "notes", before: nil, limit: 50)
         #expect(page.messages.map(\.text) == (1...8).map { "line \($0)" })

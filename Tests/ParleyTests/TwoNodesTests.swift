@@ -63,7 +63,7 @@ struct TwoNodesTests {
         try await eventually("ann knows ben", on: ann) {
             try await $0.conversations().contains { $0.name == "ben" }
         }
-        _ = try await ann.send(conversation: "ben", texts: ["hello ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["hello ben"]))
         try await eventually("ben reads it", on: ben) {
             let page = try await $0.messages(conversation: "ann", before: nil, limit: 10)
             return page.messages.map(\.text) == ["hello ben"]
@@ -96,7 +96,7 @@ struct TwoNodesTests {
             try await $0.conversations().contains { $0.name == "ben" }
         }
         let group = try await ann.newConversation(name: "trip", members: ["ben"])
-        _ = try await ann.send(conversation: group.id, texts: ["before"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: group.id, texts: ["before"]))
         let keystore = URL(filePath: folder.home("ann") + "/keystore")
         let before = try Data(contentsOf: keystore)
         _ = try await ann.removeMember(conversation: group.id, person: "ben")
@@ -118,7 +118,7 @@ struct TwoNodesTests {
         let settings = NodeSettings(home: folder.home("ann"))
         let (ann, _) = try await Node.create(settings, name: "ann")
         let group = try await ann.newConversation(name: "notes", members: [])
-        _ = try await ann.send(conversation: group.id, texts: ["one", "two"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: group.id, texts: ["one", "two"]))
         await ann.shutdown()
         let again = try await Node.open(settings)
         let page = try await again.messages(conversation: "notes", before: nil, limit: 10)

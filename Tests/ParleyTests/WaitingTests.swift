@@ -32,8 +32,8 @@ struct WaitingTests {
         for name in ["walks", "books"] {
             _ = try await ann.newConversation(name: name, members: [])
         }
-        _ = try await ann.send(conversation: "walks", texts: ["before"], replyTo: nil)
-        _ = try await ann.send(conversation: "books", texts: ["before"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "walks", texts: ["before"]))
+        try await ann.perform(SendMessages(conversation: "books", texts: ["before"]))
         await ann.shutdown()
         try setBack(folder.home("ann"))
         ann = try await Node.open(settings)
@@ -41,12 +41,12 @@ struct WaitingTests {
         let lists = try await ann.conversations()
         let name = try #require(lists.first { $0.waitingFor != nil }?.name)
         #expect(lists.compactMap(\.waitingFor) == [waiting])
-        let sent = try await ann.send(conversation: name, texts: ["one", "two"], replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: name, texts: ["one", "two"]))
         #expect(sent.map(\.text) == ["one", "two"] && sent.allSatisfy { $0.state == waiting })
         let outbox = try await ann.outbox()
         #expect(outbox.map(\.name) == [name] && outbox.map(\.keptCount) == [2])
         let other = name == "walks" ? "books" : "walks"
-        let elsewhere = try await ann.send(conversation: other, texts: ["on"], replyTo: nil)
+        let elsewhere = try await ann.perform(SendMessages(conversation: other, texts: ["on"]))
         #expect(elsewhere.map(\.state) == ["saved"])
         await #expect(throws: NodeError.self) { try await ann.leave(conversation: name) }
         await ann.shutdown()

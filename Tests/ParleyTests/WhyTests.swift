@@ -119,7 +119,7 @@ struct WhyTests {
     func words() async throws {
         let friends = try await Friends()
         let (ann, ben) = (friends.ann, friends.ben)
-        _ = try await ben.send(conversation: "trip", texts: ["hello"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "trip", texts: ["hello"]))
         try await eventually("ann has it", on: ann) {
             try await !$0.messages(conversation: "trip", before: nil, limit: 1).messages.isEmpty
         }

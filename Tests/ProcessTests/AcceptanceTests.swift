@@ -213,8 +213,8 @@ struct AcceptanceTests {
         let before = expected
         #expect(try await world.annPhone.stop() == 0)
         try await ann.revoke(device: "phone", recoveryCode: nil)
-        _ = try await ann.send(
-            conversation: Households.group, texts: ["my phone was stolen"], replyTo: nil)
+        try await ann.perform(
+            SendMessages(conversation: Households.group, texts: ["my phone was stolen"]))
         expected.insert("my phone was stolen")
         try await world.agree([annLaptop, benLaptop], on: expected, "ben's laptop knows")
         for node in [annLaptop, benLaptop] { #expect(try await node.stop() == 0) }
@@ -245,8 +245,8 @@ struct AcceptanceTests {
         let news = ["nobody else reads this", "nor what ben's phone says", "nor the restored one"]
         for (node, text) in zip(honest, news) {
             let client = try await world.people.client(node)
-            _ = try await client.send(
-                conversation: Households.group, texts: [text], replyTo: nil)
+            try await client.perform(
+                SendMessages(conversation: Households.group, texts: [text]))
         }
         expected.formUnion(news)
         try await world.agree(honest, on: expected, "the news are everywhere")
@@ -268,7 +268,7 @@ struct AcceptanceTests {
         for node in [world.annPhone, people.ben] { try await node.start() }
         for node in [world.annPhone, people.ben] { try await world.isRevoked(node) }
         // Cara is still a contact: what comes over the same links after the news is there.
-        _ = try await ann.send(conversation: "cara", texts: ["sorry"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "cara", texts: ["sorry"]))
         for node in removed {
             try await eventually("cara is spoken to", on: [node], within: Households.patience) {
                 let members = try await people.client(node).group(Households.group).members
@@ -283,8 +283,8 @@ struct AcceptanceTests {
             #expect(!shown.isEmpty)
             #expect(try !world.files(of: node, hold: secrets))
             await #expect(throws: NodeError.self, "\(node.home)") {
-                _ = try await people.client(node).send(
-                    conversation: Households.group, texts: ["let me in"], replyTo: nil)
+                try await people.client(node).perform(
+                    SendMessages(conversation: Households.group, texts: ["let me in"]))
             }
         }
         // Each shows what it had when it went, and no more.

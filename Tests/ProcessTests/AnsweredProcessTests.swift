@@ -19,7 +19,7 @@ struct AnsweredProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         let question = "Where do we meet on Friday evening?"
-        _ = try await ann.send(conversation: "ben", texts: [question], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: [question]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await ben.conversation("ann").unread == 1
         }
@@ -54,7 +54,7 @@ struct AnsweredProcessTests {
         let (ann, ben) = (
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
-        _ = try await ann.send(conversation: "log", texts: ["before"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["before"]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await ben.conversation("log").unread == 1
         }

@@ -15,7 +15,7 @@ struct BlockingProcessTests {
     private func write(
         _ text: String, to name: String, from node: NodeProcess, _ all: Hidden
     ) async throws {
-        _ = try await all.client(node).send(conversation: name, texts: [text], replyTo: nil)
+        try await all.client(node).perform(SendMessages(conversation: name, texts: [text]))
         try await eventually("\(text) is on the relay", on: [node]) {
             let waiting = try await all.client(node).outbox()
             return waiting.allSatisfy { $0.savedCount == 0 } && !waiting.isEmpty
@@ -29,8 +29,8 @@ struct BlockingProcessTests {
         let ann = try await all.client(all.ann)
         _ = try await all.client(all.ben).setAdditionPolicy("contacts")
         _ = try await ann.newConversation(name: "club", members: ["ben"])
-        _ = try await all.client(all.ben).send(
-            conversation: "ann", texts: ["before"], replyTo: nil)
+        try await all.client(all.ben).perform(
+            SendMessages(conversation: "ann", texts: ["before"]))
         try await eventually("both have both", on: [all.ann, all.ben]) {
             let isIn = try await all.client(all.ben).conversations().contains { $0.name == "club" }
             let texts = try await all.texts(of: all.ann, with: "ben")
@@ -82,8 +82,8 @@ struct BlockingProcessTests {
             try await node.messages(conversation: name, before: nil, limit: 50).messages
                 .compactMap(\.text)
         }
-        _ = try await ann.send(conversation: "ben", texts: ["of ann"], replyTo: nil)
-        _ = try await ben.send(conversation: "ann", texts: ["of ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["of ann"]))
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["of ben"]))
         try await eventually("both have both", on: [pair.ann, pair.ben]) {
             let (mine, theirs) = (
                 try await texts(ann, with: "ben"), try await texts(ben, with: "ann")
@@ -96,7 +96,7 @@ struct BlockingProcessTests {
         try await eventually("they are apart", on: [pair.ben]) {
             try await ben.status().links.isEmpty
         }
-        _ = try await ben.send(conversation: "ann", texts: ["meanwhile"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["meanwhile"]))
         _ = try await ann.decide(about: "ben", .unblock)
         try await eventually("what was written since comes", on: [pair.ann]) {
             guard try await ann.conversations().contains(where: { $0.name == "ben" }) else {
@@ -104,7 +104,7 @@ struct BlockingProcessTests {
             }
             return try await texts(ann, with: "ben").contains("meanwhile")
         }
-        _ = try await ann.send(conversation: "ben", texts: ["anew"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["anew"]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await texts(ben, with: "ann") == ["of ann", "of ben", "meanwhile", "anew"]
         }

@@ -15,7 +15,7 @@ struct BrokenHomeTests {
         let settings = NodeSettings(home: home, passphrase: passphrase.map { Array($0.utf8) })
         let (node, _) = try await Node.create(settings, name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one", "two"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one", "two"]))
         await node.shutdown()
         return settings
     }
@@ -116,7 +116,7 @@ struct BrokenHomeTests {
         if !wasClosed {
             // As power that is lost, or a copy by hand, leaves it: the newest in the log of changes.
             let node = try await Node.open(settings)
-            _ = try await node.send(conversation: "notes", texts: ["three"], replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: ["three"]))
             home = folder.path + "/disk/b"
             try FileManager.default.copyItem(atPath: settings.home, toPath: home)
             await node.shutdown()
@@ -258,7 +258,7 @@ struct BrokenHomeTests {
         while failure == nil, saved.count < 1_000 {
             let text = "\(saved.count) " + String(repeating: "x", count: 20_000)
             do {
-                _ = try await node.send(conversation: "notes", texts: [text], replyTo: nil)
+                try await node.perform(SendMessages(conversation: "notes", texts: [text]))
                 saved.append(text)
             } catch let error as NodeError {
                 failure = error
@@ -273,7 +273,7 @@ struct BrokenHomeTests {
         #expect(try await newest(node) == known)
         #expect(try await node.status().warnings.contains { $0.contains("store failed") })
         try disk.free()
-        _ = try await node.send(conversation: "notes", texts: ["there is room"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["there is room"]))
         #expect(try await newest(node) == known + ["there is room"])
         #expect(try await node.doctor().checks.allSatisfy(\.isFine))
         await node.shutdown()

@@ -32,7 +32,7 @@ struct CallDeviceTests {
         let end = ContinuousClock.now + .seconds(8)
         while ContinuousClock.now < end {
             let text = "\(UUID())"
-            _ = try await ann.send(conversation: "ben", texts: [text], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: [text]))
             try await eventually("ben has it", on: [pair.ben]) {
                 try await computer.messages(conversation: "ann", before: nil, limit: 1)
                     .messages.last?.text == text

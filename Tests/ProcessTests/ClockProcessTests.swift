@@ -42,9 +42,10 @@ struct ClockProcessTests {
         func say(
             _ text: String, by node: NodeProcess, answering parent: MessageView? = nil
         ) async throws -> MessageView {
-            let sent = try await nodes.client(node).send(
-                conversation: "trip", texts: [text],
-                replyTo: parent.map { MessageReference($0.id) })
+            let sent = try await nodes.client(node).perform(
+                SendMessages(
+                    conversation: "trip", texts: [text],
+                    replyTo: parent.map { MessageReference($0.id) }))
             for other in all {
                 try await eventually("\(text) comes", on: [other]) {
                     try await texts(of: other).contains(text)

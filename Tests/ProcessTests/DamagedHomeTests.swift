@@ -43,7 +43,7 @@ struct DamagedHomeTests {
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let file = home + "/database"
         let whole = try bytes(file)
@@ -138,7 +138,7 @@ struct DamagedHomeTests {
         _ = try await node.newConversation(name: "notes", members: [])
         for start in stride(from: 0, to: texts.count, by: 100) {
             let some = Array(texts[start..<min(start + 100, texts.count)])
-            _ = try await node.send(conversation: "notes", texts: some, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: some))
         }
         await node.shutdown()
     }
@@ -154,7 +154,7 @@ struct DamagedHomeTests {
         // As a crash leaves it: the newest stands in the log of changes alone.
         let home = folder.home("b")
         let node = try await Node.open(NodeSettings(home: closed))
-        _ = try await node.send(conversation: "notes", texts: ["the last"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["the last"]))
         try FileManager.default.copyItem(atPath: closed, toPath: home)
         await node.shutdown()
         let file = home + "/database"
@@ -272,7 +272,7 @@ struct DamagedHomeTests {
         let home = folder.home("a")
         let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         let backup = folder.path + "/backup"
         _ = try await node.createBackup(file: backup, replacing: false)
         await node.shutdown()
@@ -315,8 +315,8 @@ struct DamagedHomeTests {
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(
-            conversation: "notes", texts: ["a tent", "a boat"], replyTo: nil)
+        try await node.perform(
+            SendMessages(conversation: "notes", texts: ["a tent", "a boat"]))
         _ = try await node.search(SearchRequest("tent"))
         await node.shutdown()
         _ = try SQLiteShell.run(home + "/database", "DELETE FROM word_data WHERE id > 10")
@@ -335,7 +335,7 @@ struct DamagedHomeTests {
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
         _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let repair = try await Program.run("doctor", "--repair", "--home", home)
         #expect(repair.status == 0, "\(repair.output)")

@@ -19,7 +19,7 @@ struct DeviceProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         let history = (1...150).map { "line \($0)" }
-        _ = try await ben.send(conversation: "ann", texts: history, replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: history))
         try await eventually("the laptop has it", on: [pair.ann]) {
             try await laptop.messages(conversation: "ben", before: nil, limit: 200)
                 .messages.count == 150
@@ -36,8 +36,8 @@ struct DeviceProcessTests {
         #expect(
             try await Program.run("backup", "verify", backup, "--code-file", code).status == 0)
         #expect(try await texts(client, "ben") == history)
-        _ = try await client.send(conversation: "ben", texts: ["from the phone"], replyTo: nil)
-        _ = try await laptop.send(conversation: "ben", texts: ["from the laptop"], replyTo: nil)
+        try await client.perform(SendMessages(conversation: "ben", texts: ["from the phone"]))
+        try await laptop.perform(SendMessages(conversation: "ben", texts: ["from the laptop"]))
         try await eventually("all three agree", on: [pair.ann, pair.ben, phone]) {
             let digests = [
                 try await laptop.digests(), try await ben.digests(), try await client.digests(),
@@ -54,21 +54,21 @@ struct DeviceProcessTests {
         try await eventually("the phone knows", on: [phone]) {
             try await client.status().readOnlyReason?.contains("revoked") == true
         }
-        _ = try await ben.send(conversation: "ann", texts: ["not for thieves"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["not for thieves"]))
         try await eventually("the laptop has it", on: [pair.ann]) {
             try await texts(laptop, "ben").contains("not for thieves")
         }
         // It comes back as it was, and asks everybody again.
         #expect(try await phone.stop() == 0)
         let thief = try await phone.start()
-        _ = try await ben.send(conversation: "ann", texts: ["nor this"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["nor this"]))
         try await eventually("the laptop has it", on: [pair.ann]) {
             try await texts(laptop, "ben").contains("nor this")
         }
         #expect(try await !texts(thief, "ben").contains { $0.hasPrefix("no") })
         #expect(try await laptop.devices().contains { $0.state == "revoked" })
         let error = await #expect(throws: NodeError.self) {
-            _ = try await thief.send(conversation: "ben", texts: ["x"], replyTo: nil)
+            try await thief.perform(SendMessages(conversation: "ben", texts: ["x"]))
         }
         #expect(error?.code == "revoked")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }

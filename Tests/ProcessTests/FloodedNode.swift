@@ -46,7 +46,7 @@ struct FloodedNode {
             [try await ben.conversations().count, try await mal.conversations().count] == [1, 1]
         }
         let texts = (0..<200).map { "\($0) " + String(repeating: "long ago ", count: 40) }
-        _ = try await mal.send(conversation: "ann", texts: texts, replyTo: nil)
+        try await mal.perform(SendMessages(conversation: "ann", texts: texts))
         try await eventually("ann has what mal wrote", on: [mal]) {
             try await mal.status().pendingCount == 0
         }
@@ -149,7 +149,7 @@ struct Endurance: CustomStringConvertible {
             number += 1
             let text = "still here \(number)"
             let written = clock.now
-            _ = try await node.ben.send(conversation: "ann", texts: [text], replyTo: nil)
+            try await node.ben.perform(SendMessages(conversation: "ann", texts: [text]))
             try await eventually("ann hears ben", on: [node.ann], within: 60) {
                 let asked = clock.now
                 let page = try await node.client.messages(

@@ -60,7 +60,7 @@ struct ForgedCallTests {
                 summary: CallSummary(outcome: .talked, duration: 3_600_000, persons: persons))
         }
         try await write([record(1, by: other), record(2, by: own)], as: mallory)
-        _ = try await mallory.send(conversation: "zoe", texts: ["so long ago"], replyTo: nil)
+        try await mallory.perform(SendMessages(conversation: "zoe", texts: ["so long ago"]))
         try await eventually("zoe has it", on: [zoe]) {
             let page = try await client.messages(conversation: "mallory", before: nil, limit: 9)
             return page.messages.last?.text == "so long ago"

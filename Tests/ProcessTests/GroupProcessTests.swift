@@ -60,7 +60,7 @@ struct Neighbours {
         try await meet(ann, ben, named: "ben")
         let (first, second) = (try await client(ann), try await client(ben))
         _ = try await first.newConversation(name: group, members: ["ben"])
-        _ = try await first.send(conversation: group, texts: [text], replyTo: nil)
+        try await first.perform(SendMessages(conversation: group, texts: [text]))
         try await eventually("ben has it", on: [ben]) {
             guard try await second.conversations().contains(where: { $0.name == group }) else {
                 return false
@@ -97,7 +97,7 @@ struct GroupProcessTests {
         try await eventually("ben has the conversation", on: [all.ben]) {
             try await ben.conversations().contains { $0.name == "ann" }
         }
-        _ = try await ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["hello"]))
         try await eventually("ann reads it", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["hello"]
         }
@@ -106,10 +106,10 @@ struct GroupProcessTests {
             try await ann.status().links.isEmpty
         }
         await #expect(throws: NodeError.self) {
-            _ = try await ann.send(conversation: "ben", texts: ["no"], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: ["no"]))
         }
         #expect(try await all.texts("ben", of: all.ann) == ["hello"])
-        _ = try await ben.send(conversation: "ann", texts: ["well?"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["well?"]))
         #expect(try await ann.decide(about: "ben", .unblock).state == "accepted")
         try await eventually("what was written meanwhile comes", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["hello", "well?"]
@@ -156,7 +156,7 @@ struct GroupProcessTests {
             (try? await all.members(of: "trip", on: all.cara)) == full
         }
         let cara = try await all.client(all.cara)
-        _ = try await cara.send(conversation: "trip", texts: ["I am in"], replyTo: nil)
+        try await cara.perform(SendMessages(conversation: "trip", texts: ["I am in"]))
         try await eventually("all have it", on: [all.ann, all.ben]) {
             let (first, second) = (
                 try await all.texts("trip", of: all.ann), try await all.texts("trip", of: all.ben)
@@ -165,7 +165,7 @@ struct GroupProcessTests {
         }
         #expect(try await all.cara.stop() == 0)
         _ = try await ann.removeMember(conversation: "trip", person: "cara")
-        _ = try await ann.send(conversation: "trip", texts: ["without cara"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "trip", texts: ["without cara"]))
         try await eventually("ben knows", on: [all.ben]) {
             let texts = try await all.texts("trip", of: all.ben)
             return try await all.members(of: "trip", on: all.ben) == ["ann", "ben"]
@@ -177,7 +177,7 @@ struct GroupProcessTests {
         }
         #expect(try await all.texts("trip", of: all.cara) == ["I am in"])
         await #expect(throws: NodeError.self) {
-            _ = try await back.send(conversation: "trip", texts: ["still here"], replyTo: nil)
+            try await back.perform(SendMessages(conversation: "trip", texts: ["still here"]))
         }
         let events = try await ann.events(conversation: "trip").map(\.change)
         #expect(events.contains("added") && events.contains("removed"))
@@ -217,7 +217,7 @@ struct GroupProcessTests {
         #expect(try await ann.group("open").invites.isEmpty)
         #expect(try await all.ann.stop() == 0)
         let ben = try await all.client(all.ben)
-        _ = try await ben.send(conversation: "open", texts: ["without ann"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "open", texts: ["without ann"]))
         try await eventually("cara has it from ben", on: [all.cara]) {
             try await all.texts("open", of: all.cara) == ["without ann"]
         }
@@ -237,7 +237,7 @@ struct GroupProcessTests {
         #expect(try await all.ann.stop() == 0)
         for node in [all.ben, all.cara] { #expect(try await node.stop() == 0) }
         let ben = try await all.ben.start()
-        _ = try await ben.send(conversation: "trip", texts: ["without ann"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "trip", texts: ["without ann"]))
         let cara = try await all.cara.start()
         try await eventually("cara has it from ben", on: [all.cara]) {
             try await all.texts("trip", of: all.cara) == ["without ann"]
@@ -279,7 +279,7 @@ struct GroupProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "trip", saying: "who brings the tent?")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.send(conversation: "trip", texts: ["and the stove?"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "trip", texts: ["and the stove?"]))
         try await eventually("ben has two new ones", on: [all.ben]) {
             try await ben.conversation("trip").unread == 2
         }

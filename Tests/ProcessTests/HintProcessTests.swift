@@ -10,7 +10,7 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "for all")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.send(conversation: "ben", texts: ["for ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["for ben"]))
         try await eventually("ben has both", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == ["for ben"]
         }

@@ -93,7 +93,7 @@ struct BesiegedNode {
     /// Whoever knocked meanwhile: what ben writes arrives, and all that was there still is.
     func stillTalks(_ text: String) async throws {
         let before = try await ann.messages(conversation: "ben", before: nil, limit: 500)
-        _ = try await ben.send(conversation: "ann", texts: [text], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: [text]))
         let node = ann
         try await eventually("ann hears ben", on: [node]) {
             let now = try await node.messages(conversation: "ben", before: nil, limit: 500)

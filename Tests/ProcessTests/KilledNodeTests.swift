@@ -105,8 +105,8 @@ struct KilledNodeTests {
             let texts = (0..<5).map { "\(name) \(batch).\($0)" }
             // A node that was killed says nothing, and then nothing is claimed.
             guard
-                let sent = try? await client?.send(
-                    conversation: "log", texts: texts, replyTo: nil)
+                let sent = try? await client?.perform(
+                    SendMessages(conversation: "log", texts: texts))
             else { return }
             saved.add(sent.compactMap(\.text))
         }

@@ -8,8 +8,7 @@ import Testing
 struct LostNotesTests {
     private func pair() async throws -> ProcessPair {
         let pair = try await ProcessPair()
-        _ = try await pair.ann.client?.send(
-            conversation: "ben", texts: ["before"], replyTo: nil)
+        try await pair.ann.client?.perform(SendMessages(conversation: "ben", texts: ["before"]))
         try await pair.agree(within: 60)
         #expect(try await pair.ann.stop() == 0)
         return pair
@@ -43,7 +42,7 @@ struct LostNotesTests {
         #expect(try await ann.status().readOnlyReason == nil)
         #expect(try await ann.status().name == "ann")
         #expect(try await ann.contacts().map(\.state) == ["accepted"])
-        _ = try await ann.send(conversation: "ben", texts: ["after"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["after"]))
         try await pair.agree(within: 60)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }

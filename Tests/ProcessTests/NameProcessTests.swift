@@ -87,7 +87,7 @@ struct NameProcessTests {
             try await ann.conversations().contains { $0.name == "tea" }
         }
         try await eve.running.call(group.id, direct)
-        _ = try await eve.send(conversation: group.id, texts: ["come in"], replyTo: nil)
+        try await eve.perform(SendMessages(conversation: group.id, texts: ["come in"]))
         try await eventually("the group is called so", on: [all.ann]) {
             try await ann.conversations().contains { $0.name == "“\(direct)”" }
         }
@@ -133,7 +133,7 @@ struct NameProcessTests {
         }
         let direct = try #require(try await mal.conversations().first).id
         try await mal.running.call(direct, "ben")
-        _ = try await mal.send(conversation: direct, texts: ["hello"], replyTo: nil)
+        try await mal.perform(SendMessages(conversation: direct, texts: ["hello"]))
         try await eventually("it comes", on: [all.ann]) {
             try await all.texts(direct, of: all.ann) == ["hello"]
         }

@@ -32,7 +32,7 @@ struct NamesakeProcessTests {
             try await eventually("they are in", on: [all.ann, all.cara]) {
                 try await client.conversations().contains { $0.name == "mix" }
             }
-            _ = try await client.send(conversation: "mix", texts: [text], replyTo: nil)
+            try await client.perform(SendMessages(conversation: "mix", texts: [text]))
         }
         try await eventually("ben has both", on: [all.ben]) {
             try await all.texts("mix", of: all.ben).count == 2

@@ -83,8 +83,8 @@ struct NeighbourTests {
         let sender = Task {
             var count = 0
             while !isDone.isSet {
-                _ = try await client.send(
-                    conversation: "ben", texts: ["message \(count)"], replyTo: nil)
+                try await client.perform(
+                    SendMessages(conversation: "ben", texts: ["message \(count)"]))
                 count += 1
             }
             return count

@@ -20,7 +20,7 @@ struct OwnDeviceProcessTests {
         try await eventually("ben is in both", on: [pair.ann, pair.ben]) {
             try await computer.conversations().map(\.name).sorted() == ["ann", "choir", "log"]
         }
-        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["hello"]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await computer.conversations().contains { $0.name == "log" && $0.newest != nil }
         }
@@ -69,7 +69,7 @@ struct OwnDeviceProcessTests {
         }
         #expect(try await !pair.ben.run("conversations").output.contains("notice"))
         let error = await #expect(throws: NodeError.self) {
-            try await phone.send(conversation: "log", texts: ["x"], replyTo: nil)
+            try await phone.perform(SendMessages(conversation: "log", texts: ["x"]))
         }
         #expect(error?.code == "not-a-member")
 
@@ -105,7 +105,7 @@ struct OwnDeviceProcessTests {
                 .compactMap(\.text)
         }
         func write(_ text: String, by node: NodeClient) async throws {
-            _ = try await node.send(conversation: "log", texts: [text], replyTo: nil)
+            try await node.perform(SendMessages(conversation: "log", texts: [text]))
             try await eventually("both have \(text)", on: [pair.ann, pair.ben]) {
                 let (mine, theirs) = (try await texts(computer), try await texts(ann))
                 return mine.contains(text) && theirs.contains(text)

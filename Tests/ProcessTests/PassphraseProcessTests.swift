@@ -14,7 +14,7 @@ struct PassphraseProcessTests {
         _ = try await node.newConversation(name: "notes", members: [])
         for start in stride(from: 0, to: Self.count, by: 100) {
             let texts = (start..<start + 100).map { "zucchini number\($0) of the garden" }
-            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: texts))
         }
         #expect(try await node.search(SearchRequest("number7")).hits.count == 1)
         await node.shutdown()

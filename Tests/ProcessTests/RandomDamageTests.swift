@@ -90,9 +90,9 @@ struct RandomDamageTests {
         let ann = try await Node.open(pair.settings)
         _ = try await ann.newConversation(name: "notes", members: [])
         for start in stride(from: 0, to: texts.count, by: Self.batchCount) {
-            _ = try await ann.send(
-                conversation: "notes", texts: Array(texts[start..<start + Self.batchCount]),
-                replyTo: nil)
+            try await ann.perform(
+                SendMessages(
+                    conversation: "notes", texts: Array(texts[start..<start + Self.batchCount])))
         }
         await ann.shutdown()
         return Made(folder: pair.folder, home: pair.home, texts: Set(texts))

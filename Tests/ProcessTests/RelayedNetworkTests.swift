@@ -98,7 +98,7 @@ final class Apart {
     }
 
     func say(_ texts: [String], by node: NodeProcess, to name: String) async throws {
-        _ = try await client(node).send(conversation: name, texts: texts, replyTo: nil)
+        try await client(node).perform(SendMessages(conversation: name, texts: texts))
     }
 
     func texts(of node: NodeProcess, with name: String) async throws -> [String] {

@@ -61,15 +61,15 @@ struct RelayedTalkTests {
         // Both are there: an ordinary link runs through a pipe.
         let status = try await all.client(all.ann).status()
         #expect(status.links.contains { $0.address.hasPrefix("through ") })
-        _ = try await all.client(all.ann).send(
-            conversation: "ben", texts: ["are you there?"], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(conversation: "ben", texts: ["are you there?"]))
         try await eventually("ben has it", on: [all.ben]) {
             try await all.texts(of: all.ben, with: "ann") == ["are you there?"]
         }
         // One is away: what is written waits on the relay, and says so.
         #expect(try await all.ben.stop() == 0)
-        _ = try await all.client(all.ann).send(
-            conversation: "ben", texts: ["good night", "see you"], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(conversation: "ben", texts: ["good night", "see you"]))
         try await eventually("the relay has it", on: [all.ann]) {
             try await all.client(all.ann).outbox().first?.relayedCount == 2
         }
@@ -78,8 +78,8 @@ struct RelayedTalkTests {
         try await eventually("ben has what ann wrote, who is away now", on: [all.ben]) {
             try await all.texts(of: all.ben, with: "ann").count == 3
         }
-        _ = try await all.client(all.ben).send(
-            conversation: "ann", texts: ["good morning"], replyTo: nil)
+        try await all.client(all.ben).perform(
+            SendMessages(conversation: "ann", texts: ["good morning"]))
         try await eventually("the relay has the answer", on: [all.ben]) {
             try await all.client(all.ben).outbox().first?.relayedCount == 1
         }

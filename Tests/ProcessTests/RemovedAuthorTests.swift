@@ -39,8 +39,8 @@ struct RemovedAuthorTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "welcome")
         let ben = try await all.client(all.ben)
-        _ = try await ben.send(
-            conversation: "club", texts: ["my number is 5", "see you at six"], replyTo: nil)
+        try await ben.perform(
+            SendMessages(conversation: "club", texts: ["my number is 5", "see you at six"]))
         try await eventually("ann has it", on: [all.ann]) {
             try await all.texts("club", of: all.ann).count == 3
         }

@@ -91,7 +91,7 @@ struct RequestProcessTests {
             try await ann.status().requests == ["ben"]
         }
         _ = try await ann.decide(about: "ben", .accept)
-        _ = try await ann.send(conversation: "ben", texts: ["welcome"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["welcome"]))
         try await eventually("the relay has the answer", on: [all.ann]) {
             try await ann.messages(conversation: "ben", before: nil, limit: 9).messages
                 .map(\.state) == ["relayed"]

@@ -21,7 +21,7 @@ struct ReturnProcessTests {
         }
         #expect(try await all.texts("club", of: all.ben) == ["my PIN is 1234"])
         _ = try await ann.addMember(conversation: "club", person: "ben", role: "member")
-        _ = try await ann.send(conversation: "club", texts: ["again"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "club", texts: ["again"]))
         try await eventually("it is gone", on: [all.ben]) {
             try await all.texts("club", of: all.ben) == ["again"]
         }

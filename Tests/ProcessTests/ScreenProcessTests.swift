@@ -185,7 +185,7 @@ struct ScreenProcessTests {
     func fullDevice() async throws {
         let pair = try await ProcessPair()
         let (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
-        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["hello"]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await ben.conversation("log").unread == 1
         }

@@ -277,22 +277,23 @@ struct SecrecyTests {
         let group = try await ann.newConversation(
             name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue]
         ).id
-        let sent = try await ann.send(
-            conversation: group,
-            texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" },
-            replyTo: nil)
-        _ = try await ann.edit(
-            message: MessageReference(sent[0].number), text: Canary.edited.rawValue)
-        _ = try await ann.delete(message: MessageReference(sent[1].number))
-        _ = try await ann.react(
-            message: MessageReference(sent[2].number), emoji: Canary.emoji.rawValue, on: true)
+        let sent = try await ann.perform(
+            SendMessages(
+                conversation: group,
+                texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" }))
+        try await ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: Canary.edited.rawValue))
+        try await ann.perform(DeleteMessage(message: MessageReference(sent[1].number)))
+        try await ann.perform(
+            ReactToMessage(
+                message: MessageReference(sent[2].number), emoji: Canary.emoji.rawValue, on: true))
         try await ann.rename(conversation: group, to: Canary.renamed.rawValue)
-        _ = try await ann.importMessages(
-            ImportBatch(
+        try await ann.perform(
+            ImportMessages(
                 conversation: group, fileHash: String(repeating: "ab", count: 32),
                 throughLine: 200,
                 rows: (1...200).map { line in
-                    ImportBatch.Row(
+                    ImportMessages.Row(
                         line: line, author: Canary.author.rawValue,
                         time: 1_200_000_000_000 + UInt64(line) * 1000,
                         text: "\(Canary.imported.rawValue) \(line)", isAction: false)
@@ -305,9 +306,10 @@ struct SecrecyTests {
         let page = try await ben.messages(conversation: group, before: nil, limit: 300)
         let heard = try #require(page.messages.first { $0.text == Canary.edited.rawValue })
         #expect(page.messages.contains { $0.author == Canary.author.rawValue })
-        _ = try await ben.send(
-            conversation: group, texts: [Canary.reply.rawValue],
-            replyTo: MessageReference(heard.number))
+        try await ben.perform(
+            SendMessages(
+                conversation: group, texts: [Canary.reply.rawValue],
+                replyTo: MessageReference(heard.number)))
         _ = try await ben.markRead(
             conversation: group, messages: page.messages.map { MessageReference($0.number) },
             last: page.last)

@@ -34,7 +34,7 @@ struct SetBackPair {
     /// Ann writes, and ben has it.
     private func says(_ texts: [String], _ ann: Node) async throws {
         guard !texts.isEmpty else { return }
-        _ = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("ben has it", on: [ben, ann]) {
             let page = try await ben.messages(conversation: "ann", before: nil, limit: 1000)
             let pending = try await ann.status().pendingCount
@@ -60,7 +60,7 @@ struct SetBackPair {
             let reason = try await ann.status().readOnlyReason
             return page.messages.map(\.text) == texts && reason == nil
         }
-        _ = try await ann.send(conversation: "ben", texts: ["and on"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["and on"]))
         try await eventually("both agree", on: [ann, ben]) {
             let (mine, theirs) = (try await ann.digests(), try await ben.digests())
             return mine.map(\.digest) == theirs.map(\.digest)
@@ -83,7 +83,7 @@ struct SetBackPair {
         #expect(status.readOnlyReason?.contains(reason) == true)
         #expect(status.warnings.contains { $0.contains(reason) })
         let error = await #expect(throws: NodeError.self) {
-            _ = try await ann.send(conversation: "ben", texts: ["a fork"], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: ["a fork"]))
         }
         #expect(error?.code == "rejoining")
         #expect(error?.hint != nil)

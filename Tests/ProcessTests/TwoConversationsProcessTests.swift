@@ -122,8 +122,7 @@ struct TwoConversationsProcessTests {
             #expect(try await client.conversation(other).id == first)
             // What means the other one is written into the first, too.
             for (name, text) in [(other, "by name"), (start, "by identifier")] {
-                let sent = try await client.send(
-                    conversation: name, texts: [text], replyTo: nil)
+                let sent = try await client.perform(SendMessages(conversation: name, texts: [text]))
                 #expect(sent.map(\.conversation) == [first])
             }
             let old = try await run("read", start, "--newest", at: node)

@@ -11,12 +11,14 @@ struct TypedSearchTests {
         let (node, _) = try await Node.create(
             NodeSettings(home: home, models: folder.home("none")), name: "ann")
         let group = try await node.newConversation(name: "hut", members: [])
-        let sent = try await node.send(
-            conversation: group.id,
-            texts: ["the databases are full", "what about 京都?", "nothing"], replyTo: nil)
-        _ = try await node.send(
-            conversation: group.id, texts: ["then we empty them"],
-            replyTo: MessageReference(sent[0].number))
+        let sent = try await node.perform(
+            SendMessages(
+                conversation: group.id,
+                texts: ["the databases are full", "what about 京都?", "nothing"]))
+        try await node.perform(
+            SendMessages(
+                conversation: group.id, texts: ["then we empty them"],
+                replyTo: MessageReference(sent[0].number)))
         await node.shutdown()
 
         let program = try TerminalProgram(["search", "--home", home])

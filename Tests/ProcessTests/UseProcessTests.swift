@@ -43,7 +43,7 @@ struct UseProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         let client = try await all.client(all.ann)
         let home = all.ann.home
-        let sent = try await client.send(conversation: "ben", texts: ["at eight"], replyTo: nil)
+        let sent = try await client.perform(SendMessages(conversation: "ben", texts: ["at eight"]))
         let id = try #require(sent.first?.id)
         try await eventually("it comes", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == ["at eight"]
@@ -78,7 +78,7 @@ struct UseProcessTests {
         let ann = try await all.client(all.ann)
         let ben = try await all.client(all.ben)
         let texts = (1...8).map { "line \($0)" }
-        _ = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("they come", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == texts
         }
@@ -112,7 +112,8 @@ struct UseProcessTests {
     func newGroup() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        _ = try await all.client(all.ann).send(conversation: "ben", texts: ["hello"], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(conversation: "ben", texts: ["hello"]))
         #expect(try await run(["group", "create", "trip", "ben"], at: all.ann.home).0 == 0)
         let list = try await run(["conversations"], at: all.ann.home).1.split(separator: "\n")
         #expect(list.map { $0.prefix { $0 != " " } } == ["trip", "ben"])
@@ -123,12 +124,13 @@ struct UseProcessTests {
     func asking() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        _ = try await all.client(all.ann).send(
-            conversation: "ben",
-            texts: [
-                "the train to Lima leaves at nine", "what is for dinner", "capital gains are taxed",
-                "the key is at the farm",
-            ], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(
+                conversation: "ben",
+                texts: [
+                    "the train to Lima leaves at nine", "what is for dinner",
+                    "capital gains are taxed", "the key is at the farm",
+                ]))
         let none = try await run(["ask", "what is the capital of Peru?"], at: all.ann.home)
         #expect(none.0 == 0 && none.1.contains("nobody wrote anything that answers this"))
         let one = try await run(["ask", "where is the key?"], at: all.ann.home)
@@ -177,7 +179,7 @@ struct UseProcessTests {
         try await all.meet()
         try await all.ben.kill()
         let client = try await all.client(all.ann)
-        let sent = try await client.send(conversation: "ben", texts: ["later"], replyTo: nil)
+        let sent = try await client.perform(SendMessages(conversation: "ben", texts: ["later"]))
         try await eventually("the relay has it", on: [all.ann]) {
             try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
                 .state == "relayed"
@@ -197,7 +199,7 @@ struct UseProcessTests {
         let home = all.ann.home
         let ben = try await all.client(all.ben)
         let theirs = try #require(
-            try await ben.send(conversation: "ann", texts: ["mine"], replyTo: nil).first?.id)
+            try await ben.perform(SendMessages(conversation: "ann", texts: ["mine"])).first?.id)
         try await eventually("it comes", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["mine"]
         }

@@ -48,9 +48,9 @@ struct WhoHasItTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         let ann = try await all.client(all.ann)
         #expect(try await all.ann.run("group", "create", "diary").status == 0)
-        _ = try await ann.send(conversation: "diary", texts: ["dear diary"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "diary", texts: ["dear diary"]))
         try await add("ben", to: "diary", all)
-        _ = try await ann.send(conversation: "diary", texts: ["welcome"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "diary", texts: ["welcome"]))
         try await eventually("ben has what came after", on: [all.ann]) {
             try await state(of: "welcome", in: "diary", all) == "delivered"
         }
@@ -76,7 +76,7 @@ struct WhoHasItTests {
         // What comes to him only once he is back.
         #expect(try await all.ben.stop() == 0)
         let ann = try await all.client(all.ann)
-        _ = try await ann.send(conversation: "club", texts: ["are you there?"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "club", texts: ["are you there?"]))
         try await remove("ben", from: "club", all)
         try await all.ben.start()
         try await add("ben", to: "club", all)

@@ -168,7 +168,7 @@ struct Demo {
 
     private func talk(_ nodes: [Node], in group: String) async throws {
         print("\nA direct word, and a group:")
-        _ = try await nodes[1].send(conversation: "ann", texts: ["are you in?"], replyTo: nil)
+        try await nodes[1].perform(SendMessages(conversation: "ann", texts: ["are you in?"]))
         try await wait(nodes[0], "ben's word") { node in
             let page = try await node.messages(conversation: "ben", before: nil, limit: 1)
             return page.messages.last?.text == "are you in?"
@@ -217,8 +217,8 @@ struct Demo {
 
     private func say(_ lines: [DemoLine], _ nodes: [Node], _ group: String) async throws {
         for line in lines {
-            _ = try await nodes[line.person].send(
-                conversation: group, texts: [line.text], replyTo: nil)
+            try await nodes[line.person].perform(
+                SendMessages(conversation: group, texts: [line.text]))
         }
     }
 

@@ -22,7 +22,8 @@ struct Edit: NodeCommand {
     func validate() throws { try Check.text(text) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.edit(message: self.message.reference, text: text)
+        let message = try await node.perform(
+            EditMessage(message: self.message.reference, text: text))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }
@@ -48,7 +49,7 @@ struct Delete: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         if !others { try await refuseOfOthers(node) }
-        let message = try await node.delete(message: self.message.reference)
+        let message = try await node.perform(DeleteMessage(message: self.message.reference))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 
@@ -99,8 +100,8 @@ struct React: NodeCommand {
     func validate() throws { try Check.emoji(emoji) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.react(
-            message: self.message.reference, emoji: emoji, on: !remove)
+        let message = try await node.perform(
+            ReactToMessage(message: self.message.reference, emoji: emoji, on: !remove))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }
