@@ -38,8 +38,7 @@ extension RealRun {
             return try await write(text, replyingTo: message, space, on: node)
         case .edit(let space, let place, let text):
             guard let message = try await message(place, space, on: node) else { break }
-            try await node.perform(
-                EditMessage(message: MessageReference(message.id), text: text))
+            try await node.perform(EditMessage(message: MessageReference(message.id), text: text))
             return .done
         case .delete(let space, let place):
             guard let message = try await message(place, space, on: node) else { break }
@@ -100,20 +99,20 @@ extension RealRun {
         switch deed {
         case .read(let space, _):
             guard let conversation = try await conversation(space, on: node) else { break }
-            let page = try await node.unread(
-                conversation: conversation.id, limit: 200)
-            _ = try await node.markRead(
-                conversation: conversation.id,
-                messages: page.messages.map { MessageReference($0.number) },
-                last: page.last)
+            let page = try await node.perform(ReadUnread(conversation: conversation.id, limit: 200))
+            try await node.perform(
+                MarkRead(
+                    conversation: conversation.id,
+                    messages: page.messages.map { MessageReference($0.number) },
+                    last: page.last))
             return .done
         case .rename(let space, let name):
             guard let conversation = try await conversation(space, on: node) else { break }
-            try await node.rename(conversation: conversation.id, to: name)
+            try await node.perform(RenameConversation(conversation: conversation.id, name: name))
             return .done
         case .mute(let space, let on):
             guard let conversation = try await conversation(space, on: node) else { break }
-            try await node.mute(conversation: conversation.id, on: on)
+            try await node.perform(MuteConversation(conversation: conversation.id, on: on))
             return .done
         case .bringIn(let space, let firstLine, let texts):
             guard let conversation = try await conversation(space, on: node) else { break }
@@ -136,28 +135,30 @@ extension RealRun {
     private func meet(_ deed: Deed, on node: any NodeService) async throws -> Outcome {
         switch deed {
         case .found(let name, let members):
-            _ = try await node.newConversation(name: name, members: members)
+            try await node.perform(CreateConversation(name: name, members: members))
             return .done
         case .invite(let user):
             guard let other = devices.first(where: { $0.user == user }) else { break }
-            let link = try await node.invite(hours: 2).link
-            _ = try await other.node().accept(link: link, alias: nil)
+            let link = try await node.perform(CreateInvite(hours: 2)).link
+            try await other.node().perform(AcceptInvite(link: link))
             return .done
         case .verify(let user):
-            try await node.markVerified(person: user)
+            try await node.perform(MarkVerified(person: user))
             return .done
         case .ask(let user):
             guard let other = devices.first(where: { $0.user == user }) else { break }
-            _ = try await node.requestContact(card: other.node().card().text, alias: nil)
+            try await node.perform(RequestContact(card: other.node().perform(GetCard()).text))
             return .done
         case .answer(let user, let how):
             guard let decision = ContactDecision(rawValue: how) else { break }
-            _ = try await node.decide(about: user, decision)
-            if decision == .block { _ = try await node.decide(about: user, .unblock) }
+            try await node.perform(AnswerContact(person: user, decision: decision))
+            if decision == .block {
+                _ = try await node.perform(AnswerContact(person: user, decision: .unblock))
+            }
             return .done
         case .uninvite:
-            guard let oldest = try await node.invites().last else { break }
-            try await node.revokeInvite(oldest.id)
+            guard let oldest = try await node.perform(ListInvites()).last else { break }
+            try await node.perform(RevokeInvite(id: oldest.id))
             return .done
         default: break
         }
@@ -175,7 +176,7 @@ extension RealRun {
     private func conversation(
         _ place: Int, on node: any NodeService
     ) async throws -> ConversationView? {
-        let all = try await node.conversations()
+        let all = try await node.perform(ListConversations())
         let groups = all.filter { $0.kind == "group" }.sorted { $0.id < $1.id }
         let rest = all.filter { $0.kind != "group" }.sorted { $0.id < $1.id }
         let ordered = groups + rest
@@ -186,8 +187,8 @@ extension RealRun {
         _ place: Int, _ space: Int, on node: any NodeService
     ) async throws -> MessageView? {
         guard let conversation = try await conversation(space, on: node) else { return nil }
-        let page = try await node.messages(
-            conversation: conversation.id, before: nil, limit: min(place + 1, 200))
+        let page = try await node.perform(
+            ReadMessages(conversation: conversation.id, limit: min(place + 1, 200)))
         return page.messages.first
     }
 }

@@ -27,8 +27,6 @@ struct Method: Sendable {
         return method
     }
 
-    static func find(_ name: String) -> Method? { byName[name] }
-
     /// Asks the node, once the parameters are known to be ours.
     func answer(
         _ arguments: Arguments, from node: any NodeService

@@ -107,23 +107,4 @@ struct Arguments {
             return "the parameters have another form"
         }
     }
-
-    /// The value of a parameter that must be there.
-    func callAsFunction<T: Decodable>(_ name: String) throws -> T {
-        guard let container, container.contains(Name(name)) else {
-            throw Failure.invalidParameters("parameter \"\(name)\" is missing")
-        }
-        do {
-            return try container.decode(T.self, forKey: Name(name))
-        } catch {
-            throw Failure.invalidParameters("parameter \"\(name)\" has another form")
-        }
-    }
-
-    /// The value of a parameter that may be missing or null.
-    func optional<T: Decodable>(_ name: String) throws -> T? {
-        guard let container, container.contains(Name(name)) else { return nil }
-        if try container.decodeNil(forKey: Name(name)) { return nil }
-        return try self(name)
-    }
 }

@@ -1,8 +1,24 @@
 import Foundation
 import Parley
+import Synchronization
 import Testing
 
 @testable import ParleyLocalAPI
+
+/// A node that notes what it is asked and answers nothing.
+private final class Listener: NodeService {
+    let heard = Mutex<[String]>([])
+
+    func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply {
+        let bytes = try ParleyLocalAPI.line(request)
+        heard.withLock { $0.append(R.name + " " + String(decoding: bytes, as: UTF8.self)) }
+        throw NodeError("heard", "That was heard.")
+    }
+
+    func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+        throw NodeError("heard", "That was heard.")
+    }
+}
 
 @Suite("Methods", .timeLimit(.minutes(3)))
 struct MethodTests {
@@ -31,6 +47,27 @@ struct MethodTests {
         }
         #expect(members.first { $0.name == "time" }?.form == .integer(isSigned: false))
         #expect(members.first { $0.name == "mayGrow" }?.isRequired == false)
+    }
+
+    @Test("every example reaches the node as it was sent")
+    func examples() async throws {
+        let home = try TemporaryHome()
+        let node = Listener()
+        let server = try await LocalServer.start(node: node, home: home.path)
+        let client = try #require(try await NodeClient.connect(home: home.path))
+        var sent: [String] = []
+        func send<R: NodeRequest>(_ type: R.Type) async throws {
+            let bytes = try ParleyLocalAPI.line(type.example)
+            sent.append(R.name + " " + String(decoding: bytes, as: UTF8.self))
+            let error = await #expect(throws: NodeError.self) {
+                try await client.perform(type.example)
+            }
+            #expect(error?.code == "heard", "\(type): \(String(describing: error))")
+        }
+        for type in NodeRequests.all { try await send(type) }
+        #expect(node.heard.withLock { $0 } == sent)
+        await client.close()
+        await server.stop()
     }
 
     @Test(

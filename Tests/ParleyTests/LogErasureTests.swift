@@ -79,7 +79,7 @@ struct LogErasureTests {
         var settings = NodeSettings(home: folder.home("a"), models: folder.home("none"))
         settings.clock = clock.clock
         let (node, _) = try await Node.create(settings, name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         func logByteCount() throws -> Int {
             let file = settings.home + "/database-wal"
             let attributes = try FileManager.default.attributesOfItem(atPath: file)

@@ -14,7 +14,7 @@ struct BrokenHomeTests {
     private func made(_ home: String, passphrase: String? = nil) async throws -> NodeSettings {
         let settings = NodeSettings(home: home, passphrase: passphrase.map { Array($0.utf8) })
         let (node, _) = try await Node.create(settings, name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         try await node.perform(SendMessages(conversation: "notes", texts: ["one", "two"]))
         await node.shutdown()
         return settings
@@ -22,10 +22,10 @@ struct BrokenHomeTests {
 
     private func examine(_ settings: NodeSettings) async throws {
         let node = try await Node.open(settings)
-        let page = try await node.messages(conversation: "notes", before: nil, limit: 10)
+        let page = try await node.perform(ReadMessages(conversation: "notes", limit: 10))
         #expect(page.messages.map(\.text) == ["one", "two"])
-        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
-        #expect(try await node.status().readOnlyReason == nil)
+        #expect(try await node.perform(CheckStore()).checks.allSatisfy(\.isFine))
+        #expect(try await node.perform(GetStatus()).readOnlyReason == nil)
         await node.shutdown()
     }
 
@@ -98,7 +98,7 @@ struct BrokenHomeTests {
         let second = try await Program.run("run", "--home", node.home)
         #expect(second.status == 1)
         #expect(second.output.contains("parley: error: "))
-        #expect(try await client.status().name == "ann")
+        #expect(try await client.perform(GetStatus()).name == "ann")
         #expect(try await node.stop() == 0)
         await (try await Node.open(NodeSettings(home: node.home))).shutdown()
     }
@@ -209,12 +209,12 @@ struct BrokenHomeTests {
         let rest = try Piped.run(words, input: input)
         #expect(rest.status == 0, "\(rest.output)")
         let node = try await Node.open(settings)
-        let page = try await node.messages(conversation: "notes", before: nil, limit: 1000)
+        let page = try await node.perform(ReadMessages(conversation: "notes", limit: 1000))
         var found = page.messages.compactMap(\.text)
         var cursor = page.cursor
         while let before = cursor {
-            let page = try await node.messages(
-                conversation: "notes", before: before, limit: 1000)
+            let page = try await node.perform(
+                ReadMessages(conversation: "notes", before: before, limit: 1000))
             found = page.messages.compactMap(\.text) + found
             cursor = page.cursor
         }
@@ -267,19 +267,20 @@ struct BrokenHomeTests {
         #expect(failure?.code == "disk-full")
         let known = saved
         func newest(_ node: Node) async throws -> [String?] {
-            try await node.messages(conversation: "notes", before: nil, limit: 1000)
+            try await node.perform(ReadMessages(conversation: "notes", limit: 1000))
                 .messages.map(\.text)
         }
         #expect(try await newest(node) == known)
-        #expect(try await node.status().warnings.contains { $0.contains("store failed") })
+        #expect(
+            try await node.perform(GetStatus()).warnings.contains { $0.contains("store failed") })
         try disk.free()
         try await node.perform(SendMessages(conversation: "notes", texts: ["there is room"]))
         #expect(try await newest(node) == known + ["there is room"])
-        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await node.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await node.shutdown()
         let again = try await Node.open(settings)
         #expect(try await newest(again) == known + ["there is room"])
-        #expect(try await again.status().readOnlyReason == nil)
+        #expect(try await again.perform(GetStatus()).readOnlyReason == nil)
         await again.shutdown()
     }
 }

@@ -8,7 +8,7 @@ struct ConditionSearchTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         let sent = try await node.perform(
             SendMessages(conversation: "notes", texts: ["the mill", "the lake", "the tower"])
         ).map { MessageReference($0.number) }

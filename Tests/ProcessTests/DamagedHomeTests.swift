@@ -31,7 +31,7 @@ struct DamagedHomeTests {
     }
 
     private func texts(_ node: any NodeService, _ conversation: String) async throws -> [String?] {
-        try await node.messages(conversation: conversation, before: nil, limit: 1000)
+        try await node.perform(ReadMessages(conversation: conversation, limit: 1000))
             .messages.map(\.text)
     }
 
@@ -42,7 +42,7 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let file = home + "/database"
@@ -78,7 +78,7 @@ struct DamagedHomeTests {
         chmod(file, 0o600)
         let again = try await Node.open(NodeSettings(home: home))
         #expect(try await texts(again, "notes") == ["one"])
-        #expect(try await again.doctor().isFine)
+        #expect(try await again.perform(CheckStore()).isFine)
         await again.shutdown()
     }
 
@@ -135,7 +135,7 @@ struct DamagedHomeTests {
 
     private func made(_ home: String, texts: [String]) async throws {
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         for start in stride(from: 0, to: texts.count, by: 100) {
             let some = Array(texts[start..<min(start + 100, texts.count)])
             try await node.perform(SendMessages(conversation: "notes", texts: some))
@@ -198,7 +198,7 @@ struct DamagedHomeTests {
         #expect(!repair.output.contains("lost in"), "\(repair.output)")
         let node = try await Node.open(NodeSettings(home: home))
         #expect(try await self.texts(node, "notes") == texts)
-        #expect(try await node.status().readOnlyReason == nil)
+        #expect(try await node.perform(GetStatus()).readOnlyReason == nil)
         await node.shutdown()
     }
 
@@ -240,7 +240,7 @@ struct DamagedHomeTests {
         // Above a hole an operation stands by its clock alone: within a millisecond the order is open.
         #expect(left.count == texts.count - 2 && Set(left).isSubset(of: texts))
         #expect(left.contains("message 1") && left.contains("message 600"))
-        #expect(try await node.status().readOnlyReason != nil)
+        #expect(try await node.perform(GetStatus()).readOnlyReason != nil)
         await node.shutdown()
     }
 
@@ -271,10 +271,10 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         let backup = folder.path + "/backup"
-        _ = try await node.createBackup(file: backup, replacing: false)
+        try await node.perform(CreateBackup(file: backup, replacing: false))
         await node.shutdown()
         let file = home + "/database"
         let pages = try SQLiteShell.run(file, "SELECT pageno FROM dbstat WHERE name = 'vault'")
@@ -314,10 +314,9 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        try await node.perform(
-            SendMessages(conversation: "notes", texts: ["a tent", "a boat"]))
-        _ = try await node.search(SearchRequest("tent"))
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["a tent", "a boat"]))
+        try await node.perform(SearchMessages("tent"))
         await node.shutdown()
         _ = try SQLiteShell.run(home + "/database", "DELETE FROM word_data WHERE id > 10")
         let doctor = try await Program.run("doctor", "--home", home)
@@ -334,7 +333,7 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let repair = try await Program.run("doctor", "--repair", "--home", home)

@@ -72,8 +72,7 @@ struct FollowProcessTests {
         try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[700..<900])))
         try await pair.ben.start()
         let second = try follow(pair.ben, after: told.cursor)
-        try await ann.perform(
-            SendMessages(conversation: "log", texts: Array(texts[900..<1_499])))
+        try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[900..<1_499])))
         try await second.says("line 1000.")
         try await pair.ben.kill()
         try await second.ended()
@@ -95,11 +94,11 @@ struct FollowProcessTests {
         let pair = try await ProcessPair()
         let ann = try #require(await pair.ann.client)
         let ben = try #require(await pair.ben.client)
-        let cursor = try await ann.changes(after: nil, limit: 1).cursor
-        let page = try await ben.changes(after: cursor, limit: 10)
+        let cursor = try await ann.perform(ReadChanges(limit: 1)).cursor
+        let page = try await ben.perform(ReadChanges(after: cursor, limit: 10))
         #expect(page.changes.first?.missed == "foreign")
         #expect(page.changes.count > 1)
-        let again = try await ben.changes(after: page.changes.first?.cursor, limit: 10)
+        let again = try await ben.perform(ReadChanges(after: page.changes.first?.cursor, limit: 10))
         #expect(again.changes.first == page.changes[1])
         let refused = try await Program.run(
             "follow", "--json", "--after", "nonsense", "--home", pair.ben.home)

@@ -10,7 +10,7 @@ struct TypedSearchTests {
         let home = folder.home("ann")
         let (node, _) = try await Node.create(
             NodeSettings(home: home, models: folder.home("none")), name: "ann")
-        let group = try await node.newConversation(name: "hut", members: [])
+        let group = try await node.perform(CreateConversation(name: "hut", members: []))
         let sent = try await node.perform(
             SendMessages(
                 conversation: group.id,

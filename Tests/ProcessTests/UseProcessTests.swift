@@ -18,7 +18,7 @@ struct UseProcessTests {
             home: folder.home("ann"), name: "Ann", port: try FreePort.some())
         let ben = try await NodeProcess(
             home: folder.home("ben"), name: "Ben", port: try FreePort.some())
-        let links = try await ann.start().invite(uses: 2, hours: 1).link
+        let links = try await ann.start().perform(CreateInvite(uses: 2, hours: 1)).link
         #expect(try await ann.stop() == 0)
         let apart = try await run(["accept", links, "--alias", "my Ann"], at: ben.home)
         #expect(apart.0 == 0 && apart.1.contains("my Ann") && apart.1.contains("invited"))
@@ -50,7 +50,7 @@ struct UseProcessTests {
         }
         #expect(try await run(["read", "ann"], at: all.ben.home).0 == 0)
         try await eventually("it is read", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .state == "read"
         }
         try await all.ben.kill()
@@ -64,7 +64,7 @@ struct UseProcessTests {
         #expect(deleted.1.contains("(deleted, not yet delivered) ✓\n"))
         try await all.ben.start()
         try await eventually("ben hears of it", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .waiting == []
         }
         #expect(try await run(["outbox"], at: home).1.contains("nothing waits"))
@@ -84,9 +84,9 @@ struct UseProcessTests {
         }
         let one = try await run(["read", "ann", "--limit", "1"], at: all.ben.home)
         #expect(one.1.contains("line 1") && !one.1.contains("line 2"))
-        #expect(try await ben.conversation("ann").unread == 7)
+        #expect(try await ben.perform(GetConversation(conversation: "ann")).unread == 7)
         try await eventually("ann hears of one", on: [all.ann]) {
-            let page = try await ann.messages(conversation: "ben", before: nil, limit: 8)
+            let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 8))
             return page.messages.map(\.state) == ["read"]
                 + texts.dropFirst().map { _ in "delivered" }
         }
@@ -112,8 +112,7 @@ struct UseProcessTests {
     func newGroup() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        try await all.client(all.ann).perform(
-            SendMessages(conversation: "ben", texts: ["hello"]))
+        try await all.client(all.ann).perform(SendMessages(conversation: "ben", texts: ["hello"]))
         #expect(try await run(["group", "create", "trip", "ben"], at: all.ann.home).0 == 0)
         let list = try await run(["conversations"], at: all.ann.home).1.split(separator: "\n")
         #expect(list.map { $0.prefix { $0 != " " } } == ["trip", "ben"])
@@ -149,7 +148,7 @@ struct UseProcessTests {
         all.relay.signal(SIGKILL)
         try await all.relay.ended()
         try await eventually("it is missed", on: [all.ann]) {
-            try await node.relays().first?.state == "unreachable"
+            try await node.perform(ListRelays()).first?.state == "unreachable"
         }
         #expect(try await all.ann.run("relays").output.contains("  unreachable"))
         #expect(try await all.ann.stop() == 0)
@@ -160,12 +159,12 @@ struct UseProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let ann = try await all.client(all.ann)
-        let person = try await ann.contacts().map(\.person)
+        let person = try await ann.perform(ListContacts()).map(\.person)
         let changed = try await all.ben.run("name", "Benjamin")
         #expect(changed.status == 0 && changed.output == "Benjamin\n", "\(changed.output)")
         #expect(try await all.ben.run("name").output == "Benjamin\n")
         try await eventually("ann sees it", on: [all.ann]) {
-            try await ann.contacts().map(\.name) == ["Benjamin"]
+            try await ann.perform(ListContacts()).map(\.name) == ["Benjamin"]
         }
         let contacts = try await all.ann.run("contacts").output
         #expect(contacts.hasPrefix("Benjamin  \(person[0].prefix(8))  "), "\(contacts)")
@@ -181,11 +180,11 @@ struct UseProcessTests {
         let client = try await all.client(all.ann)
         let sent = try await client.perform(SendMessages(conversation: "ben", texts: ["later"]))
         try await eventually("the relay has it", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .state == "relayed"
         }
         let why = try await run(["why", try #require(sent.first?.id)], at: all.ann.home)
-        let address = try #require(try await client.relays().first?.addresses.first)
+        let address = try #require(try await client.perform(ListRelays()).first?.addresses.first)
         #expect(why.1.contains("relay \(address)  "))
         #expect(why.1.contains("keeps it, sealed"))
         #expect(why.1.contains("it said that it is on its disk"))
@@ -203,7 +202,8 @@ struct UseProcessTests {
         try await eventually("it comes", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["mine"]
         }
-        let person = try #require(try await all.client(all.ann).contacts().first?.person)
+        let person = try #require(
+            try await all.client(all.ann).perform(ListContacts()).first?.person)
         let cases: [([String], Int32, String)] = [
             (["send", "ben", "-hi"], 64, "stands behind two of them"),
             (["edit", theirs, "yours"], 1, "Only who wrote it may change or delete a message"),

@@ -55,7 +55,7 @@ struct Delete: NodeCommand {
 
     /// A slip of one digit must not take away what somebody else said.
     private func refuseOfOthers(_ node: any NodeService) async throws {
-        let context = try await node.context(message: message.reference, limit: 1)
+        let context = try await node.perform(GetContext(message: message.reference, limit: 1))
         guard let shown = context.page.messages.first(where: { $0.number == context.message }),
             !shown.isOwn, !shown.isDeleted
         else { return }
@@ -67,9 +67,10 @@ struct Delete: NodeCommand {
     /// What one may do about it there.
     private func hint(in conversation: String, _ node: any NodeService) async throws -> String {
         let only = "Only who wrote a message may delete it"
-        let listed = try await node.conversations().first { $0.id == conversation }
+        let listed = try await node.perform(ListConversations()).first { $0.id == conversation }
         guard listed?.kind == "group" else { return only + "." }
-        let own = try await node.group(conversation).members.first(where: \.isSelf)
+        let own = try await node.perform(GetGroup(conversation: conversation)).members.first(
+            where: \.isSelf)
         guard let own, ["admin", "owner"].contains(own.role) else {
             return only + ", or an admin of the group."
         }
