@@ -13,6 +13,11 @@ enum FormReader {
         try read(type).form
     }
 
+    /// A value of a type, as it looks in JSON: every member is there, and says nothing.
+    static func example(of type: (some Codable).Type) throws -> JSONTree {
+        try JSONTree(read(type).value)
+    }
+
     /// The form of what a type decodes, and the value that was decoded on the way.
     fileprivate static func read<T: Decodable>(_ type: T.Type) throws -> (value: T, form: ValueForm)
     {

@@ -3,7 +3,7 @@ internal import Parley
 /// What a program on this machine can ask of a running node, over a socket file in its home.
 ///
 /// **Contract.** One JSON object a line, in JSON-RPC 2.0. The methods are the requests that
-/// `NodeRequests` lists, with their properties as parameters; `Requests` describes them.
+/// `NodeRequests` lists, with their properties as parameters; `parley schema` describes them all.
 /// Whoever can open the file is the owner of the node, so the file is born with mode 0600 and nothing
 /// else is asked. Unknown methods, unknown parameters and missing ones are refused: a misspelt
 /// parameter that is silently passed over is how a message goes to the wrong place.
