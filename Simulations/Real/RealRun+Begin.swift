@@ -15,7 +15,7 @@ extension RealRun {
         }
         for device in devices {
             try await device.start()
-            try await device.node().perform(SetAdditionPolicy(policy: "contacts"))
+            try await device.node().perform(SetAdditionPolicy(policy: .contacts))
         }
         for (first, second) in introductions() {
             let link = try await devices[first].node().perform(CreateInvite(hours: 2)).link

@@ -95,7 +95,7 @@ public enum BenchPeerProgram {
     private static func accept(_ link: String, _ node: Node) async throws {
         try await node.start(listen: ["127.0.0.1:0"])
         try await node.perform(AcceptInvite(link: link))
-        try await node.perform(SetAdditionPolicy(policy: "contacts"))
+        try await node.perform(SetAdditionPolicy(policy: .contacts))
         try await until {
             try await node.perform(ListConversations()).contains { $0.name == "here" }
         }

@@ -75,7 +75,7 @@ extension FakeNode {
         ) { ($0.accepting ? "accept " : "decline ") + $0.conversation }
         answer(SetAdditionPolicy.self) { state, request in
             state.calls.append("allow \(request.policy)")
-            return InvitationsView(policy: request.policy, waiting: [])
+            return InvitationsView(policy: request.policy.rawValue, waiting: [])
         }
     }
 }

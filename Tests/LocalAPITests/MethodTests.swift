@@ -106,4 +106,33 @@ struct MethodTests {
         #expect(found[0].contains(#"parameter \"conversation\" is missing"#))
         #expect(found[1] == #"{"id":2,"jsonrpc":"2.0","result":[]}"#)
     }
+
+    @Test(
+        "a word that is none of a choice is refused as the node refuses it",
+        arguments: [
+            (
+                #"{"conversation":"home","person":"ben","role":"king"}"#, "addMember", -32000,
+                "bad-role", "“king” is no role."
+            ),
+            (
+                #"{"policy":"all"}"#, "setAdditionPolicy", -32000, "bad-policy",
+                "“all” is nobody who could add you."
+            ),
+            (
+                #"{"policy":1}"#, "setAdditionPolicy", -32602, "invalid-parameters",
+                #"parameter "policy" has another form"#
+            ),
+        ])
+    func words(
+        parameters: String, method: String, number: Int, code: String, sentence: String
+    ) async throws {
+        let request =
+            #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(parameters)}"#
+        let found = try await LocalServerTests.answers(to: [request], count: 1)
+        struct Reply: Decodable { var error: Failure }
+        let reply = try JSONDecoder().decode(Reply.self, from: Data(try #require(found.first).utf8))
+        #expect(reply.error.code == number)
+        #expect(reply.error.data.code == code)
+        #expect(reply.error.message == sentence)
+    }
 }

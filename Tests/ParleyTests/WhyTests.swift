@@ -21,7 +21,7 @@ private struct Friends {
         try await eventually("ann knows ben", on: ann) {
             try await $0.perform(ListConversations()).contains { $0.name == "ben" }
         }
-        try await ben.perform(SetAdditionPolicy(policy: "contacts"))
+        try await ben.perform(SetAdditionPolicy(policy: .contacts))
         try await ann.perform(CreateConversation(name: "trip", members: ["ben"]))
         try await eventually("ben is in", on: ben) {
             try await $0.perform(ListConversations()).contains { $0.name == "trip" }
@@ -147,7 +147,7 @@ struct WhyTests {
             (try await ann.perform(GetCard()).text, "contact request"),
             (
                 try await ann.perform(
-                    CreateGroupInvite(conversation: "trip", role: "member", uses: 1, hours: 1)
+                    CreateGroupInvite(conversation: "trip", role: .member, uses: 1, hours: 1)
                 ).link, "group join"
             ),
         ] {

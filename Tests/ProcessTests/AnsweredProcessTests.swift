@@ -58,12 +58,12 @@ struct AnsweredProcessTests {
         try await eventually("ben has it", on: [pair.ben]) {
             try await ben.perform(GetConversation(conversation: "log")).unread == 1
         }
-        try await ben.perform(SetAdditionPolicy(policy: "nobody"))
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
         try await ann.perform(RemoveGroupMember(conversation: "log", person: "ben"))
         try await eventually("ben is out", on: [pair.ben]) {
             try await ben.perform(GetGroup(conversation: "log")).members.map(\.name) == ["ann"]
         }
-        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: "member"))
+        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: .member))
         try await eventually("ben is invited", on: [pair.ben]) {
             try await ben.perform(ListInvitations()).waiting.map(\.name) == ["log"]
         }
@@ -87,7 +87,7 @@ struct AnsweredProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let ben = try await all.client(all.ben)
-        try await ben.perform(SetAdditionPolicy(policy: "nobody"))
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
         try await all.client(all.ann).perform(CreateConversation(name: "trip", members: ["ben"]))
         try await eventually("ben is invited", on: [all.ben]) {
             try await ben.perform(ListInvitations()).waiting.map(\.name) == ["trip"]

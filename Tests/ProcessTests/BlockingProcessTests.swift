@@ -27,7 +27,7 @@ struct BlockingProcessTests {
         let all = try await Hidden()
         try await all.meet()
         let ann = try await all.client(all.ann)
-        try await all.client(all.ben).perform(SetAdditionPolicy(policy: "contacts"))
+        try await all.client(all.ben).perform(SetAdditionPolicy(policy: .contacts))
         try await ann.perform(CreateConversation(name: "club", members: ["ben"]))
         try await all.client(all.ben).perform(SendMessages(conversation: "ann", texts: ["before"]))
         try await eventually("both have both", on: [all.ann, all.ben]) {

@@ -12,7 +12,7 @@ struct ForkedReadTests {
         try await all.gather(in: "club", saying: "welcome")
         try await all.meet(all.ann, all.cara, named: "cara")
         try await all.client(all.ann).perform(
-            AddGroupMember(conversation: "club", person: "cara", role: "member"))
+            AddGroupMember(conversation: "club", person: "cara", role: .member))
         try await eventually("ben and cara are linked", on: [all.ben, all.cara]) {
             let links = try await all.client(all.ben).perform(GetStatus()).links
             return links.contains { $0.name == "cara" }

@@ -48,7 +48,7 @@ struct Neighbours {
         let link = try await client(host).perform(CreateInvite(hours: 1)).link
         try await client(guest).perform(AcceptInvite(link: link))
         for node in [host, guest] {
-            try await client(node).perform(SetAdditionPolicy(policy: "contacts"))
+            try await client(node).perform(SetAdditionPolicy(policy: .contacts))
         }
         try await eventually("\(name) is met", on: [host, guest]) {
             try await client(host).perform(ListConversations()).contains { $0.name == name }
@@ -161,7 +161,7 @@ struct GroupProcessTests {
         try await ann.perform(CreateConversation(name: "trip", members: ["ben"]))
         #expect(
             try await ann.perform(
-                AddGroupMember(conversation: "trip", person: "cara", role: "member")
+                AddGroupMember(conversation: "trip", person: "cara", role: .member)
             )
             .members.count == 3)
         let full = ["ann", "ben", "cara"]
@@ -196,7 +196,7 @@ struct GroupProcessTests {
         #expect(events.contains("added") && events.contains("removed"))
         try await ann.perform(ChangeGroupSettings(conversation: "trip", history: "all"))
         let link = try await ann.perform(
-            CreateGroupInvite(conversation: "trip", role: "member", uses: 1, hours: 1))
+            CreateGroupInvite(conversation: "trip", role: .member, uses: 1, hours: 1))
         try await back.perform(JoinGroup(link: link.link))
         try await eventually("cara is back", on: [all.cara, all.ann]) {
             (try? await all.members(of: "trip", on: all.cara)) == full
@@ -215,7 +215,7 @@ struct GroupProcessTests {
         let ann = try await all.client(all.ann)
         try await ann.perform(CreateConversation(name: "open", members: []))
         let link = try await ann.perform(
-            CreateGroupInvite(conversation: "open", role: "member", uses: 2, hours: 1))
+            CreateGroupInvite(conversation: "open", role: .member, uses: 2, hours: 1))
         for (node, name) in [(all.ben, "ben"), (all.cara, "cara")] {
             try await all.client(node).perform(JoinGroup(link: link.link))
             try await eventually("\(name) is in", on: [all.ann]) {
@@ -266,7 +266,7 @@ struct GroupProcessTests {
         let ann = try await all.client(all.ann)
         // Ben hears of cara only from who is there when he comes back.
         #expect(try await all.ben.stop() == 0)
-        try await ann.perform(AddGroupMember(conversation: "trip", person: "cara", role: "member"))
+        try await ann.perform(AddGroupMember(conversation: "trip", person: "cara", role: .member))
         try await eventually("cara is in", on: [all.cara]) {
             (try? await all.members(of: "trip", on: all.cara)) == ["ann", "ben", "cara"]
         }

@@ -51,7 +51,7 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "for all")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: "reader"))
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .reader))
         try await eventually("ben is a reader", on: [all.ben]) {
             try await ben.perform(GetGroup(conversation: "club")).members.first { $0.isSelf }?.role
                 == "reader"

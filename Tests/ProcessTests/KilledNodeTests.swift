@@ -19,7 +19,7 @@ struct ProcessPair {
         let (first, second) = (try await ann.start(), try await ben.start())
         let invite = try await first.perform(CreateInvite(hours: 1))
         try await second.perform(AcceptInvite(link: invite.link))
-        try await second.perform(SetAdditionPolicy(policy: "contacts"))
+        try await second.perform(SetAdditionPolicy(policy: .contacts))
         try await eventually("they meet", on: [ann, ben]) {
             let conversations =
                 try await first.perform(ListConversations()) + second.perform(ListConversations())

@@ -25,8 +25,8 @@ struct LastOwnerTests {
                 !$0.isInvited
             }
         }
-        try await ann.perform(SetMemberRole(conversation: "club", person: "cara", role: "admin"))
-        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: "owner"))
+        try await ann.perform(SetMemberRole(conversation: "club", person: "cara", role: .admin))
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .owner))
         try await eventually("ben is an owner", on: [all.ben]) {
             (try? await ben.perform(GetGroup(conversation: "club")).members.filter {
                 $0.role == "owner"
@@ -74,9 +74,9 @@ struct LastOwnerTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        try await ben.perform(SetAdditionPolicy(policy: "nobody"))
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
         try await ann.perform(CreateConversation(name: "club", members: []))
-        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: "owner"))
+        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: .owner))
         let refused = try await all.ann.run("group", "leave", "club")
         #expect(refused.status == 1, "\(refused.output)")
         #expect(

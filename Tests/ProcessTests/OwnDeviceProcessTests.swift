@@ -123,7 +123,7 @@ struct OwnDeviceProcessTests {
                 "ann"
             ]
         }
-        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: "member"))
+        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: .member))
         try await eventually("ben is in again", on: [pair.ben]) {
             try await computer.perform(ListConversations()).first { $0.name == "log" }?.members
                 .count == 2
@@ -184,7 +184,7 @@ struct OwnDeviceProcessTests {
             try await own.perform(ListConversations()).contains { $0.name == "open" }
         }
         let link = try await ben.perform(
-            CreateGroupInvite(conversation: "open", role: "member", uses: 5, hours: 1))
+            CreateGroupInvite(conversation: "open", role: .member, uses: 5, hours: 1))
         try await ann.perform(JoinGroup(link: link.link))
         try await eventually("ann is in, for all", on: [pair.ann, pair.ben, phone]) {
             for node in [ann, ben, own] {

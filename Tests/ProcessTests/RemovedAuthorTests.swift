@@ -81,7 +81,7 @@ struct RemovedAuthorTests {
 
         // What nobody has is not given to who comes back either.
         try await all.client(all.ann).perform(
-            AddGroupMember(conversation: "club", person: "ben", role: "member"))
+            AddGroupMember(conversation: "club", person: "ben", role: .member))
         try await eventually("ben is in again", on: [all.ben]) {
             try await ben.perform(ListConversations()).contains {
                 $0.name == "club" && $0.members.count == 2

@@ -22,7 +22,7 @@ struct ReturnProcessTests {
             }
         }
         #expect(try await all.texts("club", of: all.ben) == ["my PIN is 1234"])
-        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: "member"))
+        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: .member))
         try await ann.perform(SendMessages(conversation: "club", texts: ["again"]))
         try await eventually("it is gone", on: [all.ben]) {
             try await all.texts("club", of: all.ben) == ["again"]

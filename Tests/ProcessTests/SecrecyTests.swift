@@ -273,7 +273,7 @@ struct SecrecyTests {
 
     /// Says every canary, and sees to it that the other has them all.
     private static func talk(_ ann: Node, _ ben: Node) async throws {
-        try await ben.perform(SetAdditionPolicy(policy: "contacts"))
+        try await ben.perform(SetAdditionPolicy(policy: .contacts))
         let group = try await ann.perform(
             CreateConversation(
                 name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue])

@@ -43,7 +43,7 @@ struct TrueWordsProcessTests {
     func declined() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        try await all.client(all.ben).perform(SetAdditionPolicy(policy: "nobody"))
+        try await all.client(all.ben).perform(SetAdditionPolicy(policy: .nobody))
         try await all.client(all.ann).perform(CreateConversation(name: "trip", members: ["ben"]))
         func asked() async throws {
             try await eventually("ben is asked", on: [all.ben]) {

@@ -67,7 +67,7 @@ struct UsedInviteProcessTests {
             try await ann.perform(CreateConversation(name: name, members: []))
         }
         let link = try await ann.perform(
-            CreateGroupInvite(conversation: "club", role: "member", uses: 1, hours: 1)
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         let taken = try await all.ben.run("group", "join", link)
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
@@ -78,13 +78,13 @@ struct UsedInviteProcessTests {
         let shown = try await all.cara.run("group", "join").output
         #expect(shown.contains("refused by ann") && shown.contains("notice: "), "\(shown)")
         let ended = try await ann.perform(
-            CreateGroupInvite(conversation: "choir", role: "member", uses: 1, hours: 1))
+            CreateGroupInvite(conversation: "choir", role: .member, uses: 1, hours: 1))
         let invite = ended.invite.id
         #expect(
             try await all.ann.run("invite", "revoke", invite).status == 0)
         #expect(try await all.cara.run("group", "join", ended.link).status == 1)
         let another = try await ann.perform(
-            CreateGroupInvite(conversation: "club", role: "member", uses: 1, hours: 1)
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         #expect(try await all.cara.run("group", "join", another).status == 0)
         #expect(try await !all.cara.run("group", "join").output.contains("club"))
@@ -97,7 +97,7 @@ struct UsedInviteProcessTests {
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
         try await ann.perform(CreateConversation(name: "club", members: []))
         let link = try await ann.perform(
-            CreateGroupInvite(conversation: "club", role: "member", uses: 2, hours: 1)
+            CreateGroupInvite(conversation: "club", role: .member, uses: 2, hours: 1)
         ).link
         #expect(try await all.ben.run("group", "join", link).status == 0)
         try await eventually("ben is in", on: [all.ben]) {
@@ -114,7 +114,7 @@ struct UsedInviteProcessTests {
             "\(again.output)")
         #expect(!again.output.contains("somebody else has used it"), "\(again.output)")
         let new = try await ann.perform(
-            CreateGroupInvite(conversation: "club", role: "member", uses: 1, hours: 1)
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         let taken = try await all.ben.run("group", "join", new)
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")

@@ -8,7 +8,7 @@ import Testing
 struct WhoHasItTests {
     private func add(_ person: String, to group: String, _ all: Neighbours) async throws {
         let ann = try await all.client(all.ann)
-        try await ann.perform(AddGroupMember(conversation: group, person: person, role: "member"))
+        try await ann.perform(AddGroupMember(conversation: group, person: person, role: .member))
         try await eventually("\(person) takes part", on: [all.ann]) {
             let members = try await ann.perform(GetGroup(conversation: group)).members
             return members.count == 2 && members.allSatisfy { !$0.isInvited }

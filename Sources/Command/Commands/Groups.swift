@@ -172,11 +172,22 @@ extension MemberCommand {
 /// A role, as it is written.
 enum RoleWord: String, ExpressibleByArgument, CaseIterable {
     case reader, member, admin, owner
+
+    var role: MemberRole {
+        switch self {
+        case .reader: .reader
+        case .member: .member
+        case .admin: .admin
+        case .owner: .owner
+        }
+    }
 }
 
 /// A role that somebody can come with by a link.
 enum GuestRoleWord: String, ExpressibleByArgument, CaseIterable {
     case reader, member
+
+    var role: MemberRole { self == .reader ? .reader : .member }
 }
 
 struct GroupAdd: MemberCommand {
@@ -199,7 +210,7 @@ struct GroupAdd: MemberCommand {
         _ person: String, in group: String, on node: any NodeService
     ) async throws -> GroupView {
         try await node.perform(
-            AddGroupMember(conversation: group, person: person, role: role.rawValue))
+            AddGroupMember(conversation: group, person: person, role: role.role))
     }
 }
 
@@ -243,7 +254,7 @@ struct GroupRole: MemberCommand {
         _ person: String, in group: String, on node: any NodeService
     ) async throws -> GroupView {
         try await node.perform(
-            SetMemberRole(conversation: group, person: person, role: role.rawValue))
+            SetMemberRole(conversation: group, person: person, role: role.role))
     }
 }
 
@@ -355,7 +366,7 @@ struct GroupInviteCommand: OneGroupCommand {
     func run(with node: any NodeService) async throws {
         let made = try await node.perform(
             CreateGroupInvite(
-                conversation: group, role: role.rawValue, uses: uses, hours: expires.hours))
+                conversation: group, role: role.role, uses: uses, hours: expires.hours))
         try Output.show(made, json: output.json, as: made.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(made.invite.expires))")

@@ -98,6 +98,8 @@ struct InvitationDecline: InvitationAnswer {
 /// Who may add a person, as it is written.
 enum AdditionWord: String, ExpressibleByArgument, CaseIterable {
     case nobody, contacts
+
+    var policy: GroupAdders { self == .nobody ? .nobody : .contacts }
 }
 
 struct InvitationAllow: NodeCommand {
@@ -120,7 +122,7 @@ struct InvitationAllow: NodeCommand {
     func run(with node: any NodeService) async throws {
         let found =
             if let who {
-                try await node.perform(SetAdditionPolicy(policy: who.rawValue))
+                try await node.perform(SetAdditionPolicy(policy: who.policy))
             } else {
                 try await node.perform(ListInvitations())
             }

@@ -15,6 +15,7 @@ public struct CreateBackup: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = CreateBackup(file: "/home/ada/parley.backup", replacing: true)
+
     /// Where to; over the local API, an absolute path.
     public var file: String
     /// Whether a backup of this person that lies there is replaced, once the new one is whole;
@@ -54,6 +55,7 @@ public struct NoteRecoveryCode: NodeRequest {
     public static let example = NoteRecoveryCode(
         root: String(repeating: "0a", count: 32), backupKey: String(repeating: "0b", count: 32),
         signature: String(repeating: "0c", count: 64))
+
     /// The public key of its root, in hex.
     public var root: String
     /// The public key that backups are sealed to, in hex.

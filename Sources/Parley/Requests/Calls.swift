@@ -11,6 +11,7 @@ public struct StartCall: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = StartCall(conversation: "trip", media: ["microphone"])
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// What this device sends: `microphone`, `camera`, `screen`.
@@ -68,6 +69,7 @@ public struct ListCallRecords: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ListCallRecords(conversation: "trip")
+
     /// The conversation; nil for all.
     public var conversation: String?
 
@@ -93,6 +95,7 @@ public struct AnswerCall: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = AnswerCall(media: ["microphone"])
+
     /// Its conversation or the start of its identifier; nil for the only one that there is.
     public var call: String?
     /// What this device sends: `microphone`, `camera`, `screen`.
@@ -131,6 +134,7 @@ public struct RejectCall: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RejectCall(call: "trip")
+
     /// Its conversation or the start of its identifier; nil for the only one that there is.
     public var call: String?
 
@@ -159,6 +163,7 @@ public struct HangUpCall: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = HangUpCall()
+
     /// Its conversation or the start of its identifier; nil for the only one that there is.
     public var call: String?
 
@@ -184,6 +189,7 @@ public struct SetCallMedia: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetCallMedia(media: ["microphone", "camera"])
+
     /// Its conversation or the start of its identifier; nil for the only one that there is.
     public var call: String?
     /// What this device sends: `microphone`, `camera`, `screen`.

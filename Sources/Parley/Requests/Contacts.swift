@@ -58,6 +58,7 @@ public struct RequestContact: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RequestContact(card: "parley:c1:QUJD", alias: "ben")
+
     /// The card as text, or a name.
     public var card: String
     /// What one calls the person; nil for the name on their card.
@@ -93,6 +94,7 @@ public struct AnswerContact: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = AnswerContact(person: "ben", decision: .accept)
+
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
     /// What is decided.
@@ -128,6 +130,7 @@ public struct SetAlias: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetAlias(person: "ben", alias: "benny")
+
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
     /// What one calls the person.
@@ -156,6 +159,7 @@ public struct GetSafetyNumber: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = GetSafetyNumber(person: "ben")
+
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
 
@@ -181,6 +185,7 @@ public struct VerifyContact: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = VerifyContact(person: "ben", code: "parley:v1:QUJD")
+
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
     /// The code, as their screen shows it.
@@ -213,6 +218,7 @@ public struct MarkVerified: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = MarkVerified(person: "ben")
+
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
 

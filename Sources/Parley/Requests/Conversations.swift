@@ -31,6 +31,7 @@ public struct GetConversation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = GetConversation(conversation: "trip")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
 
@@ -54,6 +55,7 @@ public struct CreateConversation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = CreateConversation(name: "trip", members: ["ben"])
+
     /// Its name.
     public var name: String
     /// The contacts that are invited; nobody for notes of one's own.
@@ -87,6 +89,7 @@ public struct RenameConversation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RenameConversation(conversation: "trip", name: "farm")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// Its name from now on.
@@ -114,6 +117,7 @@ public struct MuteConversation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = MuteConversation(conversation: "trip", on: true)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// Whether it is silenced.
@@ -143,6 +147,7 @@ public struct DeleteConversation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = DeleteConversation(conversation: "trip")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
 

@@ -77,6 +77,7 @@ public struct RevokeDevice: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RevokeDevice(device: "phone")
+
     /// Its name, or the start of its identifier.
     public var device: String
     /// The recovery code, as it is typed.
@@ -106,6 +107,7 @@ public struct RenameDevice: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RenameDevice(device: "phone", name: "old phone")
+
     /// Its name, or the start of its identifier.
     public var device: String
     /// Its name from now on.

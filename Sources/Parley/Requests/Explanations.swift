@@ -7,6 +7,7 @@ public struct ListMembershipEvents: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ListMembershipEvents(conversation: "trip")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
 
@@ -32,6 +33,7 @@ public struct ExplainState: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ExplainState(subject: "ben", conversation: "trip")
+
     /// A message by its number, a person, a device or a conversation.
     public var subject: String
     /// The conversation; nil for all.

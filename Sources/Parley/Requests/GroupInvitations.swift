@@ -30,6 +30,7 @@ public struct AnswerInvitation: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = AnswerInvitation(conversation: "trip", accepting: true)
+
     /// The group.
     public var conversation: String
     /// Whether it is accepted.
@@ -58,23 +59,41 @@ public struct SetAdditionPolicy: NodeRequest {
         "Says who may add one to groups without asking."
     )
     /// As somebody would ask it.
-    public static let example = SetAdditionPolicy(policy: "contacts")
-    /// `nobody` or `contacts`.
-    public var policy: String
+    public static let example = SetAdditionPolicy(policy: .contacts)
+
+    /// Who may.
+    public var policy: GroupAdders
 
     /// A request with these parameters.
-    public init(policy: String) {
+    public init(policy: GroupAdders) {
         self.policy = policy
     }
 
     /// Answers it.
     public func perform(on node: Node) async throws -> InvitationsView {
-        guard let word = AdditionPolicy(word: policy) else {
+        let setting: AdditionPolicy = policy == .nobody ? .ask : .contacts
+        _ = try await node.running.perform(.setAdditionPolicy(setting))
+        return try await node.perform(ListInvitations())
+    }
+}
+
+/// Who may add a person to groups without asking, by its word.
+public enum GroupAdders: String, Codable, CaseIterable, Sendable {
+    /// Nobody: whoever is added is asked first.
+    case nobody
+    /// Accepted contacts.
+    case contacts
+
+    /// Reads a word.
+    ///
+    /// - Throws: ``NodeError`` of the code `bad-policy` where it is none of these.
+    public init(from decoder: any Decoder) throws {
+        let word = try decoder.singleValueContainer().decode(String.self)
+        guard let policy = GroupAdders(rawValue: word) else {
             throw NodeError(
-                "bad-policy", "“\(policy)” is nobody who could add you.",
+                "bad-policy", "“\(word)” is nobody who could add you.",
                 hint: "It is nobody or contacts.")
         }
-        _ = try await node.running.perform(.setAdditionPolicy(word))
-        return try await node.perform(ListInvitations())
+        self = policy
     }
 }

@@ -14,18 +14,19 @@ public struct CreateGroupInvite: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = CreateGroupInvite(
-        conversation: "trip", role: "member", uses: 3, hours: 168)
+        conversation: "trip", role: .member, uses: 3, hours: 168)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// As what they come: `member` or `reader`.
-    public var role: String
+    public var role: MemberRole
     /// How many persons may take it.
     public var uses: Int
     /// For how many hours, 1 to 720.
     public var hours: Int
 
     /// A request with these parameters.
-    public init(conversation: String, role: String, uses: Int, hours: Int) {
+    public init(conversation: String, role: MemberRole, uses: Int, hours: Int) {
         self.conversation = conversation
         self.role = role
         self.uses = uses
@@ -46,7 +47,7 @@ public struct CreateGroupInvite: NodeRequest {
         let expires = SystemClock.now.wall + UInt64(hours) * 3_600_000
         let reply = try await node.running.perform(
             .createGroupInvite(
-                space, secret: secret, role: try Role(named: role), uses: count, expires: expires))
+                space, secret: secret, role: role.role, uses: count, expires: expires))
         return try await node.read { views in
             guard case .operation(let invite) = reply, let record = try views.store.space(space),
                 let roster = try views.roster(of: record),
@@ -72,6 +73,7 @@ public struct JoinGroup: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = JoinGroup(link: "parley:g1:QUJD")
+
     /// The link.
     public var link: String
 

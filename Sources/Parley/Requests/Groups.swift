@@ -13,6 +13,7 @@ public struct GetGroup: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = GetGroup(conversation: "trip")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
 
@@ -35,16 +36,17 @@ public struct AddGroupMember: NodeRequest {
         "Takes a contact into a group."
     )
     /// As somebody would ask it.
-    public static let example = AddGroupMember(conversation: "trip", person: "cleo", role: "member")
+    public static let example = AddGroupMember(conversation: "trip", person: "cleo", role: .member)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
-    /// `reader`, `member`, `admin` or `owner`.
-    public var role: String
+    /// What the person may do.
+    public var role: MemberRole
 
     /// A request with these parameters.
-    public init(conversation: String, person: String, role: String) {
+    public init(conversation: String, person: String, role: MemberRole) {
         self.conversation = conversation
         self.person = person
         self.role = role
@@ -53,7 +55,7 @@ public struct AddGroupMember: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> GroupView {
         let (space, id) = try await node.find(conversation, person)
-        return try await node.change(.addMember(space, id, try Role(named: role)), in: space)
+        return try await node.change(.addMember(space, id, role.role), in: space)
     }
 }
 
@@ -66,6 +68,7 @@ public struct RemoveGroupMember: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RemoveGroupMember(conversation: "trip", person: "cleo")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The person: a name, an alias or a start of the identifier.
@@ -92,16 +95,17 @@ public struct SetMemberRole: NodeRequest {
         "Lets a person do more or less in a group."
     )
     /// As somebody would ask it.
-    public static let example = SetMemberRole(conversation: "trip", person: "cleo", role: "admin")
+    public static let example = SetMemberRole(conversation: "trip", person: "cleo", role: .admin)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The person: a name, an alias or a start of the identifier.
     public var person: String
-    /// `reader`, `member`, `admin` or `owner`.
-    public var role: String
+    /// What the person may do.
+    public var role: MemberRole
 
     /// A request with these parameters.
-    public init(conversation: String, person: String, role: String) {
+    public init(conversation: String, person: String, role: MemberRole) {
         self.conversation = conversation
         self.person = person
         self.role = role
@@ -110,7 +114,7 @@ public struct SetMemberRole: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> GroupView {
         let (space, id) = try await node.find(conversation, person, isInIt: true)
-        return try await node.change(.setRole(space, id, try Role(named: role)), of: id, in: space)
+        return try await node.change(.setRole(space, id, role.role), of: id, in: space)
     }
 }
 
@@ -124,6 +128,7 @@ public struct LeaveGroup: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = LeaveGroup(conversation: "trip")
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// Whether it is wanted where no owner would be left; false where nil.
@@ -159,6 +164,7 @@ public struct ChangeGroupSettings: NodeRequest {
     /// As somebody would ask it.
     public static let example = ChangeGroupSettings(
         conversation: "trip", history: "30d", rotationHours: 24)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// What newcomers are given: `none`, `all`, or days as `30d`.
@@ -242,13 +248,36 @@ extension Node {
     }
 }
 
-extension Role {
-    /// The role that a person's word means.
-    init(named word: String) throws {
-        guard let role = Role(word: word) else {
+/// What a person may do in a group, by its word.
+public enum MemberRole: String, Codable, CaseIterable, Sendable {
+    /// Reads.
+    case reader
+    /// Reads and writes.
+    case member
+    /// Names the group, and adds, invites and removes members and readers.
+    case admin
+    /// Everything.
+    case owner
+
+    /// Reads a word.
+    ///
+    /// - Throws: ``NodeError`` of the code `bad-role` where it is none of these.
+    public init(from decoder: any Decoder) throws {
+        let word = try decoder.singleValueContainer().decode(String.self)
+        guard let role = MemberRole(rawValue: word) else {
             throw NodeError(
                 "bad-role", "“\(word)” is no role.", hint: "It is reader, member, admin or owner.")
         }
         self = role
+    }
+
+    /// The same below the node's door.
+    var role: Role {
+        switch self {
+        case .reader: .reader
+        case .member: .member
+        case .admin: .admin
+        case .owner: .owner
+        }
     }
 }

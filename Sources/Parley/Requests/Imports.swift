@@ -124,6 +124,7 @@ public struct CountImportedLines: NodeRequest {
     /// As somebody would ask it.
     public static let example = CountImportedLines(
         conversation: "trip", fileHash: String(repeating: "0a", count: 32))
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// What names the file or the whole, as 64 hex digits.

@@ -12,6 +12,7 @@ public struct CreateInvite: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = CreateInvite(uses: 3, hours: 168)
+
     /// How many persons may take it; 1 where nil.
     public var uses: Int?
     /// For how many hours, 1 to 720.
@@ -80,6 +81,7 @@ public struct RevokeInvite: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RevokeInvite(id: "0123456789abcdef")
+
     /// The `id` of the invite, or the start of that.
     public var id: String
 
@@ -107,6 +109,7 @@ public struct AcceptInvite: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = AcceptInvite(link: "parley:1:QUJD", alias: "ben")
+
     /// The link.
     public var link: String
     /// What one calls the person; nil for the name on their card.

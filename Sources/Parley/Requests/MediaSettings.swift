@@ -32,6 +32,7 @@ public struct SetMediaProgram: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetMediaProgram(words: ["/usr/bin/media", "-q"])
+
     /// Its absolute path, and what it is started with; empty for none.
     public var words: [String]
 
@@ -79,6 +80,7 @@ public struct AddTurnServer: NodeRequest {
     /// As somebody would ask it.
     public static let example = AddTurnServer(
         address: "turn:turn.example:3478", name: "ada", password: "secret")
+
     /// `stun:`, `turn:` or `turns:`, host, port.
     public var address: String
     /// A name that stays.
@@ -136,6 +138,7 @@ public struct RemoveTurnServer: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RemoveTurnServer(address: "turn:turn.example:3478")
+
     /// As WebRTC writes it.
     public var address: String
 

@@ -15,6 +15,7 @@ public struct SendMessages: NodeRequest {
     /// As somebody would ask it.
     public static let example = SendMessages(
         conversation: "trip", texts: ["who brings the tent?"], replyTo: 12)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The texts, in their order.
@@ -60,6 +61,7 @@ public struct SendLines: NodeRequest {
     public static let example = SendLines(
         conversation: "trip", texts: ["first line", "second line"],
         key: String(repeating: "0a", count: 32), firstLine: 1)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The lines of this part.
@@ -106,6 +108,7 @@ public struct EditMessage: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = EditMessage(message: 12, text: "at nine")
+
     /// The message.
     public var message: MessageReference
     /// Its new text.
@@ -132,6 +135,7 @@ public struct DeleteMessage: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = DeleteMessage(message: 12)
+
     /// The message.
     public var message: MessageReference
 
@@ -155,6 +159,7 @@ public struct ReactToMessage: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ReactToMessage(message: 12, emoji: "👍", on: true)
+
     /// The message.
     public var message: MessageReference
     /// One emoji.

@@ -10,6 +10,7 @@ public struct SetTyping: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetTyping(conversation: "trip", on: true)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// Whether the person types.
@@ -56,6 +57,7 @@ public struct SetPresence: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetPresence(presence: "away")
+
     /// `online`, `away` or `offline`.
     public var presence: String
 
@@ -86,6 +88,7 @@ public struct SetPrivacy: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetPrivacy(told: "now", person: "ben")
+
     /// `everything`, `now` (not when one was there last) or `nothing`.
     public var told: String
     /// The person; nil for everybody of whom nothing else was said.

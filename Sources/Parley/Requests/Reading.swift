@@ -12,6 +12,7 @@ public struct ReadMessages: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ReadMessages(conversation: "trip", limit: 50)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// A `cursor` of an earlier page; nil for the newest.
@@ -48,6 +49,7 @@ public struct ReadUnread: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ReadUnread(conversation: "trip", limit: 50)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// At most so many messages.
@@ -81,6 +83,7 @@ public struct MarkRead: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = MarkRead(conversation: "trip", messages: [12, 13], last: 40)
+
     /// The conversation: its name, its identifier or a start of that.
     public var conversation: String
     /// The messages.
@@ -125,6 +128,7 @@ public struct GetMessageHistory: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = GetMessageHistory(message: 12, from: 0)
+
     /// The message.
     public var message: MessageReference
     /// The number of the first one wanted, counted from 0.
@@ -155,6 +159,7 @@ public struct ReadChanges: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = ReadChanges(after: "1a2b3c4d5.7", limit: 100)
+
     /// The cursor; nil for the one after everything.
     public var after: String?
     /// At most so many changes.

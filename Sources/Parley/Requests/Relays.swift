@@ -42,6 +42,7 @@ public struct AddRelay: NodeRequest {
     /// As somebody would ask it.
     public static let example = AddRelay(
         text: "parley-relay:1:QUJD", tickets: ["parley-ticket:1:QUJD"])
+
     /// The text.
     public var text: String
     /// What pays for this device's mailboxes there, where the relay asks for it: texts that `parley
@@ -86,6 +87,7 @@ public struct RemoveRelay: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RemoveRelay(name: "relay.example:7448")
+
     /// The start of its key, or an address of it.
     public var name: String
 
@@ -114,6 +116,7 @@ public struct MoveRelay: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = MoveRelay(name: "relay.example:7448", text: "parley-relay:1:QUJD")
+
     /// The start of the key of the one that goes, or an address of it.
     public var name: String
     /// The text of the one that comes, as `parley relay run` prints it.
@@ -168,6 +171,7 @@ public struct SetOffline: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetOffline(on: true)
+
     /// Whether the node is cut off.
     public var on: Bool
 

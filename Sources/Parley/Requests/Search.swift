@@ -69,6 +69,7 @@ public struct FindSimilar: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = FindSimilar(message: 12, limit: 10)
+
     /// The message.
     public var message: MessageReference
     /// At most so many hits.
@@ -98,6 +99,7 @@ public struct GetContext: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = GetContext(message: 12, limit: 20)
+
     /// The message.
     public var message: MessageReference
     /// At most so many messages, 1 to 200.
@@ -236,6 +238,7 @@ public struct SetWordIndex: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = SetWordIndex(on: false)
+
     /// Whether it is kept.
     public var on: Bool
 

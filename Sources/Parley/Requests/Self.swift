@@ -42,6 +42,7 @@ public struct RenameSelf: NodeRequest {
     )
     /// As somebody would ask it.
     public static let example = RenameSelf(name: "Ada")
+
     /// The name.
     public var name: String
 
