@@ -1,6 +1,5 @@
 import ParleyLedger
 import ParleyNodeCore
-import ParleyStorage
 
 extension Node: NodeService {
     /// Answers a request.

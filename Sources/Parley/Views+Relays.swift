@@ -1,7 +1,6 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
-import ParleyRelaying
 import ParleyRoster
 import ParleySealing
 import ParleyStorage

@@ -1,8 +1,5 @@
 import ParleyLedger
-import ParleySearch
 import ParleyStorage
-import ParleyWire
-import ParleyWords
 
 extension Node {
     /// Operations that are looked through in one turn of the node's actor.
