@@ -38,14 +38,15 @@ extension RealRun {
             return try await write(text, replyingTo: message, space, on: node)
         case .edit(let space, let place, let text):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.edit(message: MessageReference(message.id), text: text)
+            try await node.perform(EditMessage(message: MessageReference(message.id), text: text))
             return .done
         case .delete(let space, let place):
             guard let message = try await message(place, space, on: node) else { break }
             return try await delete(message, on: node)
         case .react(let space, let place, let emoji, let on):
             guard let message = try await message(place, space, on: node) else { break }
-            _ = try await node.react(message: MessageReference(message.id), emoji: emoji, on: on)
+            try await node.perform(
+                ReactToMessage(message: MessageReference(message.id), emoji: emoji, on: on))
             return .done
         case .read, .rename, .mute, .bringIn:
             return try await tend(deed, as: user, on: node)
@@ -69,8 +70,8 @@ extension RealRun {
             target = try await message(place, space, on: node).map { MessageReference($0.id) }
             if target == nil { return .nothingThere }
         }
-        let sent = try await node.send(
-            conversation: conversation.id, texts: [text], replyTo: target)
+        let sent = try await node.perform(
+            SendMessages(conversation: conversation.id, texts: [text], replyTo: target))
         // Only what the node answers counts: a killed one says nothing, and nothing is claimed.
         for message in sent { saved.add(message.text ?? text, in: conversation.id) }
         result.savedCount += sent.count
@@ -82,7 +83,7 @@ extension RealRun {
         // Before it is asked for: a node that dies before it answers may have done it.
         if let text { saved.forgive(text, in: message.conversation) }
         do {
-            _ = try await node.delete(message: MessageReference(message.id))
+            try await node.perform(DeleteMessage(message: MessageReference(message.id)))
         } catch let error as NodeError where error.code == "not-allowed" {
             if let text { saved.add(text, in: message.conversation) }
             throw error
@@ -98,33 +99,33 @@ extension RealRun {
         switch deed {
         case .read(let space, _):
             guard let conversation = try await conversation(space, on: node) else { break }
-            let page = try await node.unread(
-                conversation: conversation.id, limit: 200)
-            _ = try await node.markRead(
-                conversation: conversation.id,
-                messages: page.messages.map { MessageReference($0.number) },
-                last: page.last)
+            let page = try await node.perform(ReadUnread(conversation: conversation.id, limit: 200))
+            try await node.perform(
+                MarkRead(
+                    conversation: conversation.id,
+                    messages: page.messages.map { MessageReference($0.number) },
+                    last: page.last))
             return .done
         case .rename(let space, let name):
             guard let conversation = try await conversation(space, on: node) else { break }
-            try await node.rename(conversation: conversation.id, to: name)
+            try await node.perform(RenameConversation(conversation: conversation.id, name: name))
             return .done
         case .mute(let space, let on):
             guard let conversation = try await conversation(space, on: node) else { break }
-            try await node.mute(conversation: conversation.id, on: on)
+            try await node.perform(MuteConversation(conversation: conversation.id, on: on))
             return .done
         case .bringIn(let space, let firstLine, let texts):
             guard let conversation = try await conversation(space, on: node) else { break }
             let rows = texts.enumerated().map { offset, text in
-                ImportBatch.Row(
+                ImportMessages.Row(
                     line: firstLine + offset, author: "old friend",
                     time: 1_000_000_000_000 + UInt64(firstLine + offset), text: text,
                     isAction: false)
             }
-            let batch = ImportBatch(
+            let batch = ImportMessages(
                 conversation: conversation.id, fileHash: Self.fileHash(of: user),
                 throughLine: firstLine + texts.count - 1, rows: rows)
-            _ = try await node.importMessages(batch)
+            _ = try await node.perform(batch)
             return .done
         default: break
         }
@@ -134,28 +135,30 @@ extension RealRun {
     private func meet(_ deed: Deed, on node: any NodeService) async throws -> Outcome {
         switch deed {
         case .found(let name, let members):
-            _ = try await node.newConversation(name: name, members: members)
+            try await node.perform(CreateConversation(name: name, members: members))
             return .done
         case .invite(let user):
             guard let other = devices.first(where: { $0.user == user }) else { break }
-            let link = try await node.invite(hours: 2).link
-            _ = try await other.node().accept(link: link, alias: nil)
+            let link = try await node.perform(CreateInvite(hours: 2)).link
+            try await other.node().perform(AcceptInvite(link: link))
             return .done
         case .verify(let user):
-            try await node.markVerified(person: user)
+            try await node.perform(MarkVerified(person: user))
             return .done
         case .ask(let user):
             guard let other = devices.first(where: { $0.user == user }) else { break }
-            _ = try await node.requestContact(card: other.node().card().text, alias: nil)
+            try await node.perform(RequestContact(card: other.node().perform(GetCard()).text))
             return .done
         case .answer(let user, let how):
             guard let decision = ContactDecision(rawValue: how) else { break }
-            _ = try await node.decide(about: user, decision)
-            if decision == .block { _ = try await node.decide(about: user, .unblock) }
+            try await node.perform(AnswerContact(person: user, decision: decision))
+            if decision == .block {
+                _ = try await node.perform(AnswerContact(person: user, decision: .unblock))
+            }
             return .done
         case .uninvite:
-            guard let oldest = try await node.invites().last else { break }
-            try await node.revokeInvite(oldest.id)
+            guard let oldest = try await node.perform(ListInvites()).last else { break }
+            try await node.perform(RevokeInvite(id: oldest.id))
             return .done
         default: break
         }
@@ -173,7 +176,7 @@ extension RealRun {
     private func conversation(
         _ place: Int, on node: any NodeService
     ) async throws -> ConversationView? {
-        let all = try await node.conversations()
+        let all = try await node.perform(ListConversations())
         let groups = all.filter { $0.kind == "group" }.sorted { $0.id < $1.id }
         let rest = all.filter { $0.kind != "group" }.sorted { $0.id < $1.id }
         let ordered = groups + rest
@@ -184,8 +187,8 @@ extension RealRun {
         _ place: Int, _ space: Int, on node: any NodeService
     ) async throws -> MessageView? {
         guard let conversation = try await conversation(space, on: node) else { return nil }
-        let page = try await node.messages(
-            conversation: conversation.id, before: nil, limit: min(place + 1, 200))
+        let page = try await node.perform(
+            ReadMessages(conversation: conversation.id, limit: min(place + 1, 200)))
         return page.messages.first
     }
 }

@@ -15,16 +15,16 @@ extension RealRun {
         }
         for device in devices {
             try await device.start()
-            _ = try await device.node().setAdditionPolicy("contacts")
+            try await device.node().perform(SetAdditionPolicy(policy: .contacts))
         }
         for (first, second) in introductions() {
-            let link = try await devices[first].node().invite(hours: 2).link
+            let link = try await devices[first].node().perform(CreateInvite(hours: 2)).link
             let alias = devices[first].user
-            _ = try await devices[second].node().accept(link: link, alias: alias)
+            try await devices[second].node().perform(AcceptInvite(link: link, alias: alias))
         }
         try await eventually("everybody meets", within: Self.meetingSeconds) {
             for (first, second) in introductions() {
-                let known = try await devices[first].node().contacts()
+                let known = try await devices[first].node().perform(ListContacts())
                 guard known.contains(where: { $0.name == devices[second].user }) else {
                     return false
                 }
@@ -32,11 +32,11 @@ extension RealRun {
             return true
         }
         let others = devices.dropFirst().map(\.user)
-        _ = try await devices[0].node().newConversation(
-            name: Self.groupName, members: Array(others))
+        try await devices[0].node().perform(
+            CreateConversation(name: Self.groupName, members: Array(others)))
         try await eventually("everybody has the group", within: Self.meetingSeconds) {
             for device in devices {
-                let held = try await device.node().conversations()
+                let held = try await device.node().perform(ListConversations())
                 guard held.contains(where: { $0.name == Self.groupName }) else { return false }
             }
             return true

@@ -172,8 +172,8 @@ extension RealRun {
             let node = try await device.node()
             told.append(
                 Agreement.Told(
-                    user: device.user, digests: try await node.digests(),
-                    conversations: try await node.conversations()))
+                    user: device.user, digests: try await node.perform(ListDigests()),
+                    conversations: try await node.perform(ListConversations())))
         }
         return Agreement.difference(told)
     }
@@ -182,7 +182,7 @@ extension RealRun {
     private func loss() async throws -> String? {
         for device in devices {
             let node = try await device.node()
-            for conversation in try await node.conversations() {
+            for conversation in try await node.perform(ListConversations()) {
                 let messages = try await everyMessage(of: node, in: conversation.id)
                 if let missing = saved.missing(
                     messages, originals: try await originals(of: messages, on: node),

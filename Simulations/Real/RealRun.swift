@@ -181,8 +181,10 @@ public actor RealRun {
         var parts: [String] = []
         for device in devices {
             do {
-                let links = try await device.node().status().links.map(\.address)
-                let known = try await device.node().contacts().map { "\($0.name) \($0.state)" }
+                let links = try await device.node().perform(GetStatus()).links.map(\.address)
+                let known = try await device.node().perform(ListContacts()).map {
+                    "\($0.name) \($0.state)"
+                }
                 parts.append("\(device.user) has the links \(links) and knows \(known)")
             } catch {
                 parts.append("\(device.user) does not answer: \(error)")
@@ -196,7 +198,7 @@ public actor RealRun {
         var held: [Int?] = []
         for device in devices {
             // A node that is down, or dies while it is asked, holds nothing that we could see.
-            held.append(try? await device.node().status().operationCount)
+            held.append(try? await device.node().perform(GetStatus()).operationCount)
         }
         say(strip.line(at: elapsed, what: what, held: held, cuts: cuts))
     }

@@ -45,8 +45,9 @@ func everyMessage(
     var messages: [MessageView] = []
     var before: String?
     repeat {
-        let page = try await node.messages(
-            conversation: conversation, before: before, limit: LocalAPI.pageMessageCountMax)
+        let page = try await node.perform(
+            ReadMessages(
+                conversation: conversation, before: before, limit: LocalAPI.pageMessageCountMax))
         messages += page.messages.reversed()
         before = page.cursor
     } while before != nil
@@ -59,7 +60,8 @@ func originals(
 ) async throws -> [Int64: String] {
     var texts: [Int64: String] = [:]
     for message in messages where message.editCount > 0 {
-        let page = try await node.history(message: MessageReference(message.number), from: 0)
+        let page = try await node.perform(
+            GetMessageHistory(message: MessageReference(message.number), from: 0))
         texts[message.number] = page.versions.first?.text
     }
     return texts

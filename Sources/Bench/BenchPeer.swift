@@ -77,7 +77,7 @@ public enum BenchPeerProgram {
             case "fill" where words.count == 3:
                 try await fill(words[2], count: Int(words[1]) ?? 0, node)
             case "digest" where words.count == 2:
-                let digests = try await node.digests()
+                let digests = try await node.perform(ListDigests())
                 answer(digests.first { $0.conversation == words[1] }?.digest ?? "none")
             default: throw NodeError("bench", "Unknown line: \(line)")
             }
@@ -94,14 +94,16 @@ public enum BenchPeerProgram {
 
     private static func accept(_ link: String, _ node: Node) async throws {
         try await node.start(listen: ["127.0.0.1:0"])
-        _ = try await node.accept(link: link, alias: nil)
-        _ = try await node.setAdditionPolicy("contacts")
-        try await until { try await node.conversations().contains { $0.name == "here" } }
+        try await node.perform(AcceptInvite(link: link))
+        try await node.perform(SetAdditionPolicy(policy: .contacts))
+        try await until {
+            try await node.perform(ListConversations()).contains { $0.name == "here" }
+        }
         answer("ready")
     }
 
     private static func waitForGroup(_ id: String, _ node: Node) async throws {
-        try await until { try await node.conversations().contains { $0.id == id } }
+        try await until { try await node.perform(ListConversations()).contains { $0.id == id } }
         answer("group")
     }
 
@@ -121,28 +123,30 @@ public enum BenchPeerProgram {
         for start in stride(from: 0, to: count, by: 100) {
             try Task.checkCancellation()
             let texts = (0..<min(100, count - start)).map { _ in words.text(120) }
-            _ = try await node.send(conversation: id, texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: id, texts: texts))
         }
         answer("filled")
     }
 
     private static func catchUp(_ id: String, count: Int, _ node: Node) async throws {
-        let before = try await node.status().operationCount
-        let known = try await node.digests().first { $0.conversation == id }?.operationCount ?? 0
+        let before = try await node.perform(GetStatus()).operationCount
+        let known =
+            try await node.perform(ListDigests()).first { $0.conversation == id }?.operationCount
+            ?? 0
         let start = seconds()
         try await node.start(listen: ["127.0.0.1:0"])
         var first50: Double?
         while true {
             if first50 == nil {
-                let page = try await node.messages(conversation: id, before: nil, limit: 50)
+                let page = try await node.perform(ReadMessages(conversation: id, limit: 50))
                 if page.messages.count == 50 { first50 = seconds() - start }
             }
-            let held = try await node.status().operationCount
+            let held = try await node.perform(GetStatus()).operationCount
             if held - before >= count - known { break }
             try await Task.sleep(for: .milliseconds(2))
         }
         let whole = seconds() - start
-        let bytes = try await node.status().receivedByteCount
+        let bytes = try await node.perform(GetStatus()).receivedByteCount
         answer("caught \(first50 ?? whole) \(whole) \(bytes)")
     }
 }

@@ -20,13 +20,15 @@ final class BenchWorld {
         let addresses = try await here.start(listen: ["127.0.0.1:0"])
         say("this node listens on \(addresses.joined(separator: ", "))")
         there = try BenchPeer(program: program, home: folder + "/there")
-        let invite = try await here.invite(hours: 1)
+        let invite = try await here.perform(CreateInvite(hours: 1))
         try there.say("accept \(invite.link)")
         guard try there.hear() == "ready" else {
             throw NodeError("bench", "The peer is not ready.")
         }
-        try await until { try await self.here.conversations().contains { $0.name == "there" } }
-        group = try await here.newConversation(name: "bench", members: ["there"]).id
+        try await until {
+            try await self.here.perform(ListConversations()).contains { $0.name == "there" }
+        }
+        group = try await here.perform(CreateConversation(name: "bench", members: ["there"])).id
         try there.say("group \(group)")
         guard try there.hear() == "group" else { throw NodeError("bench", "No group.") }
     }
@@ -61,8 +63,8 @@ final class BenchWorld {
         var next = changes.makeAsyncIterator()
         for number in 0..<count {
             let start = seconds()
-            let sent = try await here.send(
-                conversation: group, texts: ["ping \(number)"], replyTo: nil)
+            let sent = try await here.perform(
+                SendMessages(conversation: group, texts: ["ping \(number)"]))
             latencies.append.append(seconds() - start)
             guard let message = sent.first else { continue }
             repeat {
@@ -78,7 +80,7 @@ final class BenchWorld {
     }
 
     private func state(of message: MessageView) async throws -> String? {
-        try await here.messages(conversation: group, before: nil, limit: 1).messages.last?.state
+        try await here.perform(ReadMessages(conversation: group, limit: 1)).messages.last?.state
     }
 
     // MARK: Many messages
@@ -90,12 +92,12 @@ final class BenchWorld {
         var written = 0
         while written < count {
             let texts = (0..<min(500, count - written)).map { _ in words.text(byteCount) }
-            _ = try await here.importMessages(
-                ImportBatch(
+            try await here.perform(
+                ImportMessages(
                     conversation: group, fileHash: String(repeating: "0", count: 64),
                     throughLine: written + texts.count,
                     rows: texts.enumerated().map { offset, text in
-                        ImportBatch.Row(
+                        ImportMessages.Row(
                             line: written + offset + 1, author: "ann",
                             time: 1_700_000_000_000 + UInt64(written + offset) * 1000,
                             text: text, isAction: false)
@@ -108,7 +110,7 @@ final class BenchWorld {
         var samples: [Double] = []
         for _ in 0..<count {
             let start = seconds()
-            let page = try await here.messages(conversation: group, before: nil, limit: 50)
+            let page = try await here.perform(ReadMessages(conversation: group, limit: 50))
             samples.append(seconds() - start)
             guard page.messages.count == 50 else { throw NodeError("bench", "A short page.") }
         }
@@ -133,7 +135,7 @@ final class BenchWorld {
     }
 
     func catchUp() async throws -> CatchUp {
-        let wanted = try await here.digests().first { $0.conversation == group }
+        let wanted = try await here.perform(ListDigests()).first { $0.conversation == group }
         there = try BenchPeer(program: program, home: folder + "/there")
         try there.say("catchup \(group) \(wanted?.operationCount ?? 0)")
         let words = try there.hear().split(separator: " ")
@@ -144,7 +146,9 @@ final class BenchWorld {
         try await until {
             try self.there.say("digest \(self.group)")
             let theirs = try self.there.hear()
-            let ours = try await self.here.digests().first { $0.conversation == self.group }
+            let ours = try await self.here.perform(ListDigests()).first {
+                $0.conversation == self.group
+            }
             return theirs == ours?.digest
         }
         return CatchUp(first50: first, whole: whole, bytes: bytes)

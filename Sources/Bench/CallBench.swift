@@ -73,9 +73,9 @@ struct CallBench {
 
     private static func samples(_ here: Node, _ there: Node) async throws -> [Double] {
         var next = try await there.changes().makeAsyncIterator()
-        _ = try await here.call(conversation: "there", media: [])
+        try await here.perform(StartCall(conversation: "there", media: []))
         while let change = await next.next(), change.call?.state != "ringing" {}
-        _ = try await there.answer(call: "", media: [])
+        try await there.perform(AnswerCall(call: "", media: []))
         while let change = await next.next() {
             let members = change.call?.members ?? []
             if members.contains(where: { $0.connection == "connected" }) { break }
@@ -84,7 +84,7 @@ struct CallBench {
         for number in 0..<count {
             let media = number % 2 == 0 ? ["microphone"] : []
             let start = seconds()
-            _ = try await here.setMedia(call: "", media: media)
+            try await here.perform(SetCallMedia(call: "", media: media))
             while let change = await next.next() {
                 let other = change.call?.members.first { !$0.isThis }
                 if other?.media == media { break }
@@ -105,19 +105,19 @@ struct CallBench {
             let settings = NodeSettings(home: folder + "/" + name)
             let node = try await Node.create(settings, name: name).node
             try await node.start(listen: ["127.0.0.1:0"])
-            _ = try await node.setMediaProgram(["/bin/sh", "-c", media])
-            if let relay { _ = try await node.addRelay(relay) }
+            try await node.perform(SetMediaProgram(words: ["/bin/sh", "-c", media]))
+            if let relay { _ = try await node.perform(AddRelay(text: relay)) }
             nodes.append(node)
         }
-        let link = try await nodes[0].invite(hours: 1).link
-        _ = try await nodes[1].accept(link: link, alias: nil)
+        let link = try await nodes[0].perform(CreateInvite(hours: 1)).link
+        try await nodes[1].perform(AcceptInvite(link: link))
         for (node, name) in zip(nodes, ["there", "here"]) {
             try await until("the two have met") {
-                try await node.conversations().contains { $0.name == name }
+                try await node.perform(ListConversations()).contains { $0.name == name }
             }
             try await until("everything has arrived") {
-                let digests = try await nodes[0].digests().map(\.digest)
-                return try await nodes[1].digests().map(\.digest) == digests
+                let digests = try await nodes[0].perform(ListDigests()).map(\.digest)
+                return try await nodes[1].perform(ListDigests()).map(\.digest) == digests
             }
         }
         guard relay != nil else { return (nodes[0], nodes[1]) }
@@ -128,7 +128,7 @@ struct CallBench {
         for node in nodes { try await node.start(listen: []) }
         for node in nodes {
             try await until("the relay is read") {
-                try await node.relays().allSatisfy { $0.state == "connected" }
+                try await node.perform(ListRelays()).allSatisfy { $0.state == "connected" }
             }
         }
         return (nodes[0], nodes[1])

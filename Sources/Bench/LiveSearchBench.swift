@@ -30,16 +30,16 @@ struct LiveSearchBench {
             NodeSettings(home: folder + "/live", models: models.path), name: "here")
         try await node.start(listen: ["127.0.0.1:0"])
         let peer = try BenchPeer(program: program, home: folder + "/sender")
-        let invite = try await node.invite(hours: 1)
+        let invite = try await node.perform(CreateInvite(hours: 1))
         try peer.say("accept \(invite.link)")
         guard try peer.hear() == "ready" else { throw NodeError("bench", "No peer.") }
-        let group = try await node.newConversation(name: "bench", members: ["there"]).id
+        let group = try await node.perform(CreateConversation(name: "bench", members: ["there"])).id
         try peer.say("group \(group)")
         guard try peer.hear() == "group" else { throw NodeError("bench", "No group.") }
         say("taking in \(texts.count) messages")
         try await fill(node)
         // The first one opens the models.
-        _ = try await node.search(SearchRequest(texts[0], limit: 10))
+        try await node.perform(SearchMessages(texts[0], limit: 10))
         let began = seconds()
         let indexing = try await searches(of: node)
         try await untilIndexed(node, since: began)
@@ -66,15 +66,15 @@ struct LiveSearchBench {
 
     /// Into a conversation of its own: the other node does not take part in it.
     private func fill(_ node: Node) async throws {
-        let own = try await node.newConversation(name: "logs", members: []).id
+        let own = try await node.perform(CreateConversation(name: "logs", members: [])).id
         for start in stride(from: 0, to: texts.count, by: Self.batchCount) {
             let batch = texts[start..<min(start + Self.batchCount, texts.count)]
-            _ = try await node.importMessages(
-                ImportBatch(
+            try await node.perform(
+                ImportMessages(
                     conversation: own, fileHash: String(repeating: "cd", count: 32),
                     throughLine: start + batch.count,
                     rows: batch.enumerated().map { offset, text in
-                        ImportBatch.Row(
+                        ImportMessages.Row(
                             line: start + offset + 1, author: "ada",
                             time: 1_600_000_000_000 + UInt64(start + offset) * 1_000, text: text,
                             isAction: false)
@@ -90,7 +90,7 @@ struct LiveSearchBench {
             let words = texts[place].split { !$0.isLetter }.prefix(8).joined(separator: " ")
             guard !words.isEmpty else { continue }
             let start = seconds()
-            _ = try await node.search(SearchRequest(words, limit: 10))
+            try await node.perform(SearchMessages(words, limit: 10))
             samples.append(seconds() - start)
         }
         return samples
@@ -99,7 +99,9 @@ struct LiveSearchBench {
     private func untilIndexed(_ node: Node, since began: Double) async throws {
         var told = seconds()
         while true {
-            let indexes = try await node.searchStats().indexes.filter { $0.state == "on" }
+            let indexes = try await node.perform(GetSearchStats()).indexes.filter {
+                $0.state == "on"
+            }
             guard indexes.contains(where: { $0.indexed < $0.held }) else { break }
             if seconds() > told + 10 {
                 told = seconds()

@@ -20,15 +20,15 @@ extension RelayBench {
         var (away, _) = try await Node.create(NodeSettings(home: home), name: "away")
         for node in [here, away] {
             try await node.start(listen: [])
-            _ = try await node.addRelay(text)
+            try await node.perform(AddRelay(text: text))
         }
-        let link = try await here.invite(hours: 1).link
-        _ = try await away.accept(link: link, alias: nil)
+        let link = try await here.perform(CreateInvite(hours: 1)).link
+        try await away.perform(AcceptInvite(link: link))
         try await until("one knows the other") {
-            try await here.conversations().contains { $0.name == "away" }
+            try await here.perform(ListConversations()).contains { $0.name == "away" }
         }
         try await until("the other knows one") {
-            try await away.conversations().contains { $0.name == "here" }
+            try await away.perform(ListConversations()).contains { $0.name == "here" }
         }
         var figures: [Figure] = []
         if wanted.contains("relay-link") {
@@ -43,8 +43,8 @@ extension RelayBench {
             try await leave(here, name, each: piece)
             away = try await Node.open(NodeSettings(home: home))
             figures += try await fetch(away, name, each: piece)
-            here.setOffline(false)
-            try await until("all was delivered") { try await here.outbox().isEmpty }
+            try await here.perform(SetOffline(on: false))
+            try await until("all was delivered") { try await here.perform(ListOutbox()).isEmpty }
         }
         await away.shutdown()
         await here.shutdown()
@@ -70,7 +70,7 @@ extension RelayBench {
         for number in 0..<500 {
             let text = "ping \(number)"
             let start = seconds()
-            _ = try await here.send(conversation: "away", texts: [text], replyTo: nil)
+            try await here.perform(SendMessages(conversation: "away", texts: [text]))
             while let change = await next.next(), change.message?.text != text {}
             samples.append(seconds() - start)
         }
@@ -84,26 +84,26 @@ extension RelayBench {
     private func leave(_ here: Node, _ name: String, each piece: Int) async throws {
         for first in stride(from: 0, to: Self.backlogCount, by: piece) {
             let texts = (first..<first + piece).map { "\(name) \($0), as long as many are" }
-            _ = try await here.send(conversation: "away", texts: texts, replyTo: nil)
+            try await here.perform(SendMessages(conversation: "away", texts: texts))
         }
         try await until("the relay has them") {
-            try await here.outbox().first?.relayedCount ?? 0 >= Self.backlogCount
+            try await here.perform(ListOutbox()).first?.relayedCount ?? 0 >= Self.backlogCount
         }
-        here.setOffline(true)
+        try await here.perform(SetOffline(on: true))
     }
 
     private func fetch(_ away: Node, _ name: String, each piece: Int) async throws -> [Figure] {
-        let before = try await away.status().operationCount
+        let before = try await away.perform(GetStatus()).operationCount
         let newest = "\(name) \(Self.backlogCount - 1),"
         let start = seconds()
         try await away.start(listen: [])
         try await until("the newest is shown") {
-            let page = try await away.messages(conversation: "here", before: nil, limit: 50)
+            let page = try await away.perform(ReadMessages(conversation: "here", limit: 50))
             return page.messages.last?.text?.hasPrefix(newest) == true
         }
         let shown = seconds() - start
         try await until("all are stored") {
-            try await away.status().operationCount >= before + Self.backlogCount
+            try await away.perform(GetStatus()).operationCount >= before + Self.backlogCount
         }
         let whole = Figure(
             name, samples: [seconds() - start], unit: "s", budget: 3,

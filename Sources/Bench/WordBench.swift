@@ -17,7 +17,7 @@ struct WordBench {
     func run(_ sizes: [Int]) async throws -> ([Figure], opening: Double) {
         let (node, _) = try await Node.create(
             NodeSettings(home: folder + "/search", models: folder + "/none"), name: "bench")
-        let group = try await node.newConversation(name: "bench", members: []).id
+        let group = try await node.perform(CreateConversation(name: "bench", members: [])).id
         var stream = SearchTexts(texts)
         var figures: [Figure] = []
         var (written, rates) = (0, [Double]())
@@ -28,13 +28,13 @@ struct WordBench {
                 written += Self.batchCount
                 let start = seconds()
                 // A search waits for the index.
-                _ = try await node.search(SearchRequest("nothing", limit: 1))
+                try await node.perform(SearchMessages("nothing", limit: 1))
                 rates.append(Double(Self.batchCount) / (seconds() - start))
             }
             figures += try await searches(of: node, size, stream.words(Self.queryCount))
         }
         let opening = try await node.sealedVectorSeconds()
-        let bytes = try await node.searchStats().indexes[0].byteCount
+        let bytes = try await node.perform(GetSearchStats()).indexes[0].byteCount
         await node.shutdown()
         guard written > 0 else { return ([], opening) }
         figures.insert(
@@ -58,7 +58,7 @@ struct WordBench {
         var answers: [Double] = []
         for word in words {
             let start = seconds()
-            _ = try await node.search(SearchRequest(word, limit: 20))
+            try await node.perform(SearchMessages(word, limit: 20))
             answers.append(seconds() - start)
         }
         return [
@@ -78,13 +78,13 @@ struct WordBench {
         from start: Int, to group: String, on node: Node, _ stream: inout SearchTexts
     ) async throws {
         let rows = (0..<Self.batchCount).map { index in
-            ImportBatch.Row(
+            ImportMessages.Row(
                 line: start + index + 1, author: "ada",
                 time: 1_600_000_000_000 + UInt64(start + index) * 1_000, text: stream.next(),
                 isAction: false)
         }
-        _ = try await node.importMessages(
-            ImportBatch(
+        try await node.perform(
+            ImportMessages(
                 conversation: group, fileHash: String(repeating: "ab", count: 32),
                 throughLine: start + Self.batchCount, rows: rows))
     }

@@ -247,7 +247,8 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Care:",
                 subcommands: [
                     Why.self,
-                    DigestCommand.self, Doctor.self, PassphraseCommand.self, RecoveryCommand.self,
+                    DigestCommand.self, Doctor.self, Schema.self, PassphraseCommand.self,
+                    RecoveryCommand.self,
                     Recover.self, BackupCommand.self,
                 ]),
             CommandGroup(

@@ -32,7 +32,8 @@ enum HomeNode {
     static func create(home: String, name: String, passphrase: [UInt8]?) async throws -> String {
         let settings = NodeSettings(home: home, passphrase: passphrase)
         let (node, recoveryCode) = try await Node.create(settings, name: name)
-        try await node.rename(device: node.status().device, to: machineName)
+        try await node.perform(
+            RenameDevice(device: node.perform(GetStatus()).device, name: machineName))
         await node.shutdown()
         return recoveryCode
     }
@@ -47,13 +48,13 @@ enum HomeNode {
 
     /// Calls the device of a node by its machine, and otherwise than the person's others are called.
     static func nameDevice(of node: some NodeService) async throws {
-        let devices = try await node.devices()
+        let devices = try await node.perform(ListDevices())
         let taken = Set(devices.map(\.name))
         let names = [machineName] + (2...devices.count + 2).map { "\(machineName) \($0)" }
         guard let own = devices.first(where: \.isThis), own.name.isEmpty,
             let name = names.first(where: { !taken.contains($0) })
         else { return }
-        try await node.rename(device: own.device, to: name)
+        try await node.perform(RenameDevice(device: own.device, name: name))
     }
 
     /// Makes a home of a further device, and opens it.

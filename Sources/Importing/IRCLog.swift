@@ -11,7 +11,7 @@ public struct IRCLog: Sendable {
     /// What became of a line.
     public enum Outcome: Equatable, Sendable {
         /// It is a message.
-        case message(ImportBatch.Row)
+        case message(ImportMessages.Row)
         /// It is none.
         case skipped(SkipReason)
     }
@@ -48,7 +48,7 @@ public struct IRCLog: Sendable {
             author.utf8.count <= Limits.nameByteCountMax
         else { return .skipped(.tooLong) }
         return .message(
-            ImportBatch.Row(
+            ImportMessages.Row(
                 line: lineCount, author: String(author), time: time, text: String(words),
                 isAction: isAction))
     }

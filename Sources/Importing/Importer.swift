@@ -90,7 +90,7 @@ public struct Importer: Sendable {
         var log = IRCLog(day: source.day)
         var names = LineNames(day: source.day)
         var alike = LinesAlike()
-        var rows: [ImportBatch.Row] = []
+        var rows: [ImportMessages.Row] = []
         var byteCount = 0
         let before = (lines: summary.lineCount, repaired: summary.repairedLineCount)
         for line in source.lines {
@@ -155,14 +155,14 @@ public struct Importer: Sendable {
     }
 
     private func noted(_ name: String) async throws -> Int {
-        try await node.importedLineCount(conversation: conversation, fileHash: name)
+        try await node.perform(CountImportedLines(conversation: conversation, fileHash: name))
     }
 
     private func store(
-        _ rows: [ImportBatch.Row], through names: LineNames, _ summary: inout ImportSummary
+        _ rows: [ImportMessages.Row], through names: LineNames, _ summary: inout ImportSummary
     ) async throws {
-        let result = try await node.importMessages(
-            ImportBatch(
+        let result = try await node.perform(
+            ImportMessages(
                 conversation: conversation, fileHash: names.name, throughLine: names.lineCount,
                 rows: rows, beginnings: names.beginnings))
         summary.stored += result.stored

@@ -25,7 +25,7 @@ struct LinesAlike {
     /// The row, with how many like it stand above it, by what they say and by what stays of them.
     ///
     /// - Parameter mayGrow: whether nothing ends its line: longer ones that begin with it are like it.
-    mutating func add(_ row: ImportBatch.Row, mayGrow: Bool) -> ImportBatch.Row {
+    mutating func add(_ row: ImportMessages.Row, mayGrow: Bool) -> ImportMessages.Row {
         if row.time / CalendarDay.millisecondCount != day {
             day = row.time / CalendarDay.millisecondCount
             counts = [:]

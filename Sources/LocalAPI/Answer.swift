@@ -58,14 +58,17 @@ struct Failure: Error, Codable, Equatable, Sendable {
     var nodeError: NodeError { NodeError(data.code, message, hint: data.hint) }
 }
 
-/// A result whose type only the route knows.
+/// A result whose type only the method knows.
 struct AnyResult: Encodable {
     let value: any Encodable
     func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
 }
 
-/// The result of what returns nothing: `{}`.
-struct Nothing: Codable, Equatable, Sendable {}
+/// What `follow` takes.
+struct FollowParameters: Codable, Equatable, Sendable {
+    /// The cursor after which changes are told; nil for from now on.
+    var after: String?
+}
 
 /// Where changes that are told from now on begin.
 struct FollowAnswer: Codable, Equatable, Sendable {

@@ -1,10 +1,12 @@
+internal import Parley
+
 /// What a program on this machine can ask of a running node, over a socket file in its home.
 ///
-/// **Contract.** One JSON object a line, in JSON-RPC 2.0. The methods are the functions of
-/// `NodeService`; ``Route`` lists them with their parameters. Whoever can open the file is the
-/// owner of the node, so the file is born with mode 0600 and nothing else is asked. Unknown
-/// methods, unknown parameters and missing ones are refused: a misspelt parameter that is silently
-/// passed over is how a message goes to the wrong place.
+/// **Contract.** One JSON object a line, in JSON-RPC 2.0. The methods are the requests that
+/// `NodeRequests` lists, with their properties as parameters; `parley schema` describes them all.
+/// Whoever can open the file is the owner of the node, so the file is born with mode 0600 and nothing
+/// else is asked. Unknown methods, unknown parameters and missing ones are refused: a misspelt
+/// parameter that is silently passed over is how a message goes to the wrong place.
 ///
 /// **Changes.** `follow` tells what changes from now on, or after the `cursor` of a change that was
 /// told before, be it by a node that was ended since. Messages and whatever else is stored are told
@@ -30,7 +32,7 @@ public enum LocalAPI {
     /// How many programs may be connected at once.
     public static let connectionCountMax = 64
     /// Messages in one page.
-    public static let pageMessageCountMax = 200
+    public static let pageMessageCountMax = MessagePage.remoteMessageCountMax
     /// Lines of one connection that wait to be answered; above it no more are read.
     static let waitingLineCountMax = 64
     /// Changes that wait in a program that follows; above it no more are read from the socket.

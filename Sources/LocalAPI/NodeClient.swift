@@ -1,17 +1,14 @@
 internal import Foundation
-internal import Parley
+public import Parley
 internal import ParleyTransport
 
 /// A running node, asked over its local socket.
-public final class NodeClient: Sendable {
-    /// Parameters by their names.
-    typealias Parameters = [String: any Encodable & Sendable]
-
-    private struct Question: Encodable {
+public final class NodeClient: NodeService {
+    private struct Question<Parameters: Encodable>: Encodable {
         let jsonrpc = "2.0"
         let id: RequestID
         let method: String
-        let params: [String: AnyResult]
+        let params: Parameters
     }
 
     private struct Reply<Result: Decodable>: Decodable {
@@ -57,14 +54,11 @@ public final class NodeClient: Sendable {
     }
 
     /// Asks, and reads the answer as what the caller expects.
-    func call<Result: Decodable>(
-        _ method: String, _ parameters: Parameters = [:], as: Result.Type = Result.self,
-        on other: ClientLink? = nil
+    private func ask<Result: Decodable>(
+        _ method: String, _ parameters: some Encodable, on link: ClientLink
     ) async throws -> Result {
-        let answer = try await (other ?? link).ask { id in
-            let question = Question(
-                id: id, method: method, params: parameters.mapValues { AnyResult(value: $0) })
-            let bytes = try line(question)
+        let answer = try await link.ask { id in
+            let bytes = try line(Question(id: id, method: method, params: parameters))
             guard bytes.count <= LocalAPI.lineByteCountMax else {
                 throw NodeError("too-large", "this is more than the node takes at once")
             }
@@ -73,8 +67,17 @@ public final class NodeClient: Sendable {
         return try JSONDecoder().decode(Reply<Result>.self, from: Data(answer)).result
     }
 
-    /// Follows on a connection of its own: reading it may be paused, and nothing else waits for that.
-    func follow(after cursor: String?) async throws -> AsyncStream<ChangeView> {
+    /// Has the running node answer a request.
+    ///
+    /// - Throws: the ``NodeError`` that the node threw.
+    @discardableResult
+    public func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply {
+        try await ask(R.name, request, on: link)
+    }
+
+    /// Changes after a cursor, until the node stops; see `NodeService`. They come on a connection of
+    /// their own: reading it may be paused, and nothing else waits for that.
+    public func changes(after cursor: String?) async throws -> AsyncStream<ChangeView> {
         let follower = ClientLink()
         do {
             try await transport.dial(path: LocalAPI.socketPath(home: home), handler: follower)
@@ -82,8 +85,8 @@ public final class NodeClient: Sendable {
             throw ClientLink.lost
         }
         do {
-            let parameters: Parameters = cursor.map { ["after": $0] } ?? [:]
-            let _: FollowAnswer = try await call("follow", parameters, on: follower)
+            let _: FollowAnswer = try await ask(
+                "follow", FollowParameters(after: cursor), on: follower)
         } catch {
             follower.hangUp()
             throw error

@@ -57,9 +57,13 @@ struct Request: Decodable {
         }
         id = container.contains(Name("id")) ? try container.decode(RequestID.self, "id") : nil
         method = try container.decode(String.self, forKey: Name("method"))
-        arguments = Arguments(
-            container: container.contains(Name("params"))
-                ? try container.nestedContainer(keyedBy: Name.self, forKey: Name("params")) : nil)
+        let parameters = Name("params")
+        arguments =
+            container.contains(parameters)
+            ? Arguments(
+                container: try container.nestedContainer(keyedBy: Name.self, forKey: parameters),
+                decoder: try container.superDecoder(forKey: parameters))
+            : Arguments(container: nil, decoder: nil)
     }
 }
 
@@ -72,26 +76,35 @@ extension KeyedDecodingContainer<Name> {
 /// The parameters of a request, read by name.
 struct Arguments {
     fileprivate let container: KeyedDecodingContainer<Name>?
+    fileprivate let decoder: (any Decoder)?
 
     /// Names that are there, sorted.
     var names: [String] { container?.allKeys.map(\.stringValue).sorted() ?? [] }
 
-    /// The value of a parameter that must be there.
-    func callAsFunction<T: Decodable>(_ name: String) throws -> T {
-        guard let container, container.contains(Name(name)) else {
-            throw Failure.invalidParameters("parameter \"\(name)\" is missing")
-        }
+    /// All of them as one value.
+    func decode<T: Decodable>(_ type: T.Type) throws -> T {
         do {
-            return try container.decode(T.self, forKey: Name(name))
-        } catch {
-            throw Failure.invalidParameters("parameter \"\(name)\" has another form")
+            guard let decoder else { return try JSONDecoder().decode(type, from: Data("{}".utf8)) }
+            return try T(from: decoder)
+        } catch let error as DecodingError {
+            throw Failure.invalidParameters(sentence(on: error))
         }
     }
 
-    /// The value of a parameter that may be missing or null.
-    func optional<T: Decodable>(_ name: String) throws -> T? {
-        guard let container, container.contains(Name(name)) else { return nil }
-        if try container.decodeNil(forKey: Name(name)) { return nil }
-        return try self(name)
+    /// Which parameter is wrong, and how: the first part of the path below that of all parameters.
+    private func sentence(on error: DecodingError) -> String {
+        let depth = decoder?.codingPath.count ?? 0
+        switch error {
+        case .keyNotFound(let key, let context) where context.codingPath.count == depth:
+            return "parameter \"\(key.stringValue)\" is missing"
+        case .keyNotFound(_, let context), .valueNotFound(_, let context),
+            .typeMismatch(_, let context), .dataCorrupted(let context):
+            guard let name = context.codingPath.dropFirst(depth).first?.stringValue else {
+                return "the parameters have another form"
+            }
+            return "parameter \"\(name)\" has another form"
+        @unknown default:
+            return "the parameters have another form"
+        }
     }
 }

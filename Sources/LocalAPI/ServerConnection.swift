@@ -132,17 +132,18 @@ final class ServerConnection: ConnectionHandler {
 
     private func perform(_ request: Request) async throws -> any Encodable & Sendable {
         guard request.method == "follow" else {
-            return try await Route.named(request.method).answer(request.arguments, from: node)
+            return try await Method.named(request.method).answer(request.arguments, from: node)
         }
-        try Route.check(request.arguments, allowed: ["after?"], method: request.method)
+        try Method.check(request.arguments, allowed: ["after"], method: request.method)
         guard state.withLock({ $0.follower == nil && $0.changes == nil }) else {
             throw Failure.invalidRequest("this connection follows already")
         }
-        var after: String? = try request.arguments.optional("after")
-        if after == nil { after = try await node.changes(after: nil, limit: 1).cursor }
+        let given = try request.arguments.decode(FollowParameters.self).after
+        let after =
+            if let given { given } else { try await node.perform(ReadChanges(limit: 1)).cursor }
         let changes = try await node.changes(after: after)
         state.withLock { $0.changes = changes }
-        return FollowAnswer(cursor: after ?? "")
+        return FollowAnswer(cursor: after)
     }
 
     /// Sends changes until there are none, or nobody takes them. The next one is asked for when the

@@ -26,7 +26,7 @@ public struct BackupReport: Codable, Equatable, Sendable {
 }
 
 /// What a check of the recovery code found of the key that this device seals backups to.
-public enum BackupKeyFinding: String, Codable, Equatable, Sendable {
+public enum BackupKeyFinding: String, Codable, CaseIterable, Equatable, Sendable {
     /// It is that of the code, signed by its root.
     case known
     /// There was none, or nobody had signed it; now there is.

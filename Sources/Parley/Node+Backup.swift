@@ -56,16 +56,8 @@ extension BackupPlan {
 }
 
 extension Node {
-    /// Writes everything that a new device of this person could use into one sealed file: contacts,
-    /// conversations, settings; no key of this device.
-    ///
-    /// Only the recovery code opens it. The node goes on meanwhile; the backup shows it as it was
-    /// at one instant.
-    ///
-    /// - Parameter replacing: whether a backup of this person that lies at `file` is replaced, once
-    ///   the new one is whole. One of another person never is.
-    public func createBackup(file: String, replacing: Bool) async throws -> BackupReport {
-        let file = absolute(file)
+    /// Answers ``CreateBackup``. Only the recovery code opens what is written.
+    func writeBackup(to file: String, replacing: Bool) async throws -> BackupReport {
         let plan = try await running.read { try BackupPlan($0) }
         var random = SystemRandom()
         guard let sealer = BackupSealer(to: plan.publicKey, using: &random) else {
@@ -206,55 +198,4 @@ extension BackupReport {
 func absolute(_ path: String) -> String {
     guard !path.hasPrefix("/") else { return path }
     return FileManager.default.currentDirectoryPath + "/" + path
-}
-
-extension Node {
-    /// Notes that the person has the recovery code: the one thing that nobody can give them again.
-    ///
-    /// The code itself never comes here: whoever asks for it derives its public keys, and signs with
-    /// its root the one that backups are sealed to. Another key than that is replaced.
-    ///
-    /// - Returns: what this device took for the key of backups until now.
-    /// - Throws: ``NodeError`` where the root is another person's, or has not signed that key.
-    public func noteRecoveryCode(
-        root: String, backupKey: String, signature: String
-    ) async throws -> BackupKeyFinding {
-        guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
-        else { throw NodeError("bad-code", "That is no key of a recovery code.") }
-        let own = try await running.read { $0.core.node.log.root }
-        guard root == own.description else {
-            throw NodeError(
-                "another-code", "That is the recovery code of somebody else.",
-                hint: "Look for the one that `parley init` printed for this node.")
-        }
-        guard backup.key(of: own) != nil else {
-            throw NodeError(
-                "bad-code", "Your recovery code did not sign that key for backups.",
-                hint: "`parley recovery check` asks for the code itself.")
-        }
-        let finding: BackupKeyFinding
-        do {
-            finding = try await running.write {
-                try NodeKeys.noteRecoveryCheck(backup, at: SystemClock.now.wall, in: $0)
-            }
-        } catch let error as StoreError {
-            throw NodeError(error)
-        }
-        await tellRecoveryCheck()
-        return finding
-    }
-
-    /// What a recovery code shows of itself, in hex: all that
-    /// ``noteRecoveryCode(root:backupKey:signature:)`` takes.
-    ///
-    /// - Throws: ``NodeError`` where the text is no recovery code.
-    public static func publicKeys(
-        ofRecoveryCode text: String
-    ) throws -> (root: String, backupKey: String, signature: String) {
-        let code = try RecoveryCode(person: text)
-        return (
-            code.rootKey.device.description, code.backupKey.publicKey.description,
-            hex(code.backupCertificate.signature.bytes)
-        )
-    }
 }

@@ -18,8 +18,8 @@ import Synchronization
 /// for await change in try await node.changes() { … }
 /// await node.shutdown()
 /// ```
-/// One node per folder: opening it twice is refused. All work of a node happens in one actor; the
-/// methods of ``NodeService`` may be called from anywhere.
+/// One node per folder: opening it twice is refused. All work of a node happens in one actor; requests
+/// may be made from anywhere.
 public final class Node: Sendable {
     let running: RunningNode
     let network: NodeNetwork
@@ -207,10 +207,6 @@ public final class Node: Sendable {
     /// node: by multicast DNS, under names that tell nobody else who it is. To be called once it
     /// listens; does nothing where it listens on this machine alone.
     public func seekNeighbours() { network.seekNeighbours() }
-
-    /// Ends all links and makes no new ones until it is taken back: everything that is written
-    /// waits, as it does where there is no network.
-    public func setOffline(_ isOffline: Bool) { network.setOffline(isOffline) }
 
     /// Ends links in good order, lets what was begun reach the disk, and closes the folder.
     public func shutdown() async {

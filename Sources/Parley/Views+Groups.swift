@@ -16,13 +16,6 @@ extension Role {
         case .owner: "owner"
         }
     }
-
-    /// The role of this word, or nil.
-    init?(word: String) {
-        guard let role = [Role.reader, .member, .admin, .owner].first(where: { $0.word == word })
-        else { return nil }
-        self = role
-    }
 }
 
 extension HistoryPolicy {

@@ -13,12 +13,6 @@ extension AdditionPolicy {
         case .contacts: "contacts"
         }
     }
-
-    /// The policy of this word, or nil.
-    init?(word: String) {
-        guard let policy = Self.allCases.first(where: { $0.word == word }) else { return nil }
-        self = policy
-    }
 }
 
 extension Views {

@@ -137,8 +137,10 @@ struct ImporterTests {
     @Test("that is stopped goes on where it was, and doubles nothing")
     func resumed() async throws {
         let running = Mutex<Task<ImportSummary, any Error>?>(nil)
-        let node = FakeNode { batch in
-            if batch == 2 { running.withLock { $0 }?.cancel() }
+        let node = FakeNode()
+        node.answer(ImportMessages.self) { state, request in
+            defer { if state.batches.count == 2 { running.withLock { $0 }?.cancel() } }
+            return try state.take(request)
         }
         let source = try Self.source("2004-12-25.log", lines: 9_000)
         let importer = Importer(node: node, conversation: "home")

@@ -1,36 +1,4 @@
-import Synchronization
-
 @testable import Parley
-
-extension FakeNode {
-    func callSettings() async throws -> CallSettingsView {
-        CallSettingsView(
-            program: ["/usr/bin/media", "-q"],
-            servers: [.init(address: "turn:turn.example:3478", access: "name", name: "ada")])
-    }
-
-    func setMediaProgram(_ words: [String]) async throws -> CallSettingsView {
-        state.withLock { $0.calls.append("setMediaProgram \(words)") }
-        var settings = try await callSettings()
-        settings.program = words
-        return settings
-    }
-
-    func addTurnServer(
-        _ address: String, name: String?, password: String?, secret: String?
-    ) async throws -> CallSettingsView {
-        let words = [address, name, password, secret].map { $0 ?? "-" }.joined(separator: " ")
-        state.withLock { $0.calls.append("addTurnServer \(words)") }
-        return try await callSettings()
-    }
-
-    func removeTurnServer(_ address: String) async throws -> CallSettingsView {
-        state.withLock { $0.calls.append("removeTurnServer \(address)") }
-        var settings = try await callSettings()
-        settings.servers = []
-        return settings
-    }
-}
 
 extension FakeNode {
     static func call(_ state: String) -> CallView {
@@ -39,17 +7,6 @@ extension FakeNode {
             conversation: String(repeating: "ab", count: 32),
             name: "home", caller: "ben", isOwn: false, state: state, media: ["microphone"],
             members: [], rings: [], milliseconds: nil, end: nil, reason: nil)
-    }
-
-    func call(conversation: String, media: [String]) async throws -> CallView {
-        state.withLock { $0.calls.append("call \(conversation) \(media)") }
-        return Self.call("calling")
-    }
-
-    func calls() async throws -> [CallView] { [Self.call("ringing")] }
-
-    func callRecords(conversation: String?) async throws -> [CallRecordView] {
-        state.withLock { $0.records }
     }
 
     static func record(_ outcome: String, isOwn: Bool = false, isMissed: Bool = false)
@@ -62,44 +19,73 @@ extension FakeNode {
             people: outcome == "talked" ? ["ada", "ben"] : ["ben"], isMissed: isMissed)
     }
 
-    func answer(call: String, media: [String]) async throws -> CallView {
-        state.withLock { $0.calls.append("answer \(call) \(media)") }
-        return Self.call("joining")
+    /// One call, which rings.
+    func answerCalls() {
+        answer(StartCall.self) { state, request in
+            state.calls.append("call \(request.conversation) \(request.media)")
+            return Self.call("calling")
+        }
+        answer(ListCalls.self) { _, _ in [Self.call("ringing")] }
+        answer(ListCallRecords.self) { state, _ in state.records }
+        answer(AnswerCall.self) { state, request in
+            state.calls.append("answer \(request.call ?? "") \(request.media)")
+            return Self.call("joining")
+        }
+        answer(RejectCall.self) { state, request in
+            state.calls.append("reject \(request.call ?? "")")
+            return NoReply()
+        }
+        answer(HangUpCall.self) { state, request in
+            state.calls.append("hangUp \(request.call ?? "")")
+            return NoReply()
+        }
+        answer(SetCallMedia.self) { state, request in
+            state.calls.append("setMedia \(request.call ?? "") \(request.media)")
+            return Self.call("talking")
+        }
     }
 
-    func reject(call: String) async throws {
-        state.withLock { $0.calls.append("reject \(call)") }
+    func answerCallSettings() {
+        let settings = CallSettingsView(
+            program: ["/usr/bin/media", "-q"],
+            servers: [.init(address: "turn:turn.example:3478", access: "name", name: "ada")])
+        answer(GetCallSettings.self) { _, _ in settings }
+        answer(SetMediaProgram.self) { state, request in
+            state.calls.append("setMediaProgram \(request.words)")
+            return CallSettingsView(program: request.words, servers: settings.servers)
+        }
+        answer(AddTurnServer.self) { state, request in
+            let words = [request.address, request.name, request.password, request.secret]
+            state.calls.append(
+                "addTurnServer " + words.map { $0 ?? "-" }.joined(separator: " "))
+            return settings
+        }
+        answer(RemoveTurnServer.self) { state, request in
+            state.calls.append("removeTurnServer \(request.address)")
+            return CallSettingsView(program: settings.program, servers: [])
+        }
     }
 
-    func hangUp(call: String) async throws {
-        state.withLock { $0.calls.append("hangUp \(call)") }
-    }
-
-    func setMedia(call: String, media: [String]) async throws -> CallView {
-        state.withLock { $0.calls.append("setMedia \(call) \(media)") }
-        return Self.call("talking")
-    }
-
-    func setTyping(conversation: String, on: Bool) async throws {
-        state.withLock { $0.calls.append("setTyping \(conversation) \(on)") }
-    }
-
-    func presences() async throws -> PresenceReport {
-        PresenceReport(
+    func answerPresence() {
+        let report = PresenceReport(
             own: "online", told: "now",
             people: [
                 .init(
                     person: "cc", name: "ben", presence: "away", lastSeen: 1_700_000_000_000,
                     told: "nothing")
             ])
-    }
-
-    func setPresence(_ word: String) async throws {
-        state.withLock { $0.calls.append("setPresence \(word)") }
-    }
-
-    func setPrivacy(_ word: String, person: String?) async throws -> PresenceReport {
-        state.withLock { $0.calls.append("setPrivacy \(word) \(person ?? "-")") }
-        return try await presences()
+        answer(SetTyping.self) { state, request in
+            state.calls.append("setTyping \(request.conversation) \(request.on)")
+            return NoReply()
+        }
+        answer(ListPresences.self) { _, _ in report }
+        answer(SetPresence.self) { state, request in
+            state.calls.append("setPresence \(request.presence)")
+            return NoReply()
+        }
+        answer(SetPrivacy.self) { state, request in
+            state.calls.append("setPrivacy \(request.told) \(request.person ?? "-")")
+            return report
+        }
     }
 }

@@ -1,14 +1,7 @@
-import Synchronization
-
 @testable import Parley
 
 /// One group, of whom nobody is ever refused anything.
 extension FakeNode {
-    private func told(_ call: String) -> GroupView {
-        state.withLock { $0.calls.append(call) }
-        return Self.trip
-    }
-
     static let trip = GroupView(
         id: String(repeating: "ab", count: 32), name: "trip",
         members: [
@@ -28,6 +21,14 @@ extension FakeNode {
             conversation: String(repeating: "ab", count: 32), name: "trip", id: "ee",
             device: "d1", author: "ada", madeAt: 1_700_000_000_000, openedAt: nil, deviceCount: 3))
 
+    static let invitation = InvitationView(
+        id: String(repeating: "ab", count: 32), name: "trip", inviter: "ben", person: "bbbbbbbbbb",
+        memberCount: 3, since: 1_700_000_000_000)
+
+    private static let join = JoinView(
+        id: String(repeating: "ab", count: 32), name: "trip", inviter: "ben",
+        expires: 1_700_000_000_000)
+
     static func event(
         _ change: String, _ name: String, by author: String?, at time: UInt64, holds: Bool
     ) -> MembershipView {
@@ -36,80 +37,45 @@ extension FakeNode {
             role: "member", time: time, holds: holds)
     }
 
-    func group(_ conversation: String) async throws -> GroupView { Self.trip }
-
-    func addMember(
-        conversation: String, person: String, role: String
-    ) async throws -> GroupView {
-        told("add \(person) as \(role)")
+    /// Notes what is asked in words, and answers always the same.
+    private func answer<R: NodeRequest>(
+        _ type: R.Type, with reply: R.Reply, noting words: @escaping @Sendable (R) -> String
+    ) {
+        answer(type) { state, request in
+            state.calls.append(words(request))
+            return reply
+        }
     }
 
-    func removeMember(conversation: String, person: String) async throws -> GroupView {
-        told("remove \(person)")
+    func answerGroups() {
+        answer(GetGroup.self) { _, _ in Self.trip }
+        answer(AddGroupMember.self, with: Self.trip) { "add \($0.person) as \($0.role)" }
+        answer(RemoveGroupMember.self, with: Self.trip) { "remove \($0.person)" }
+        answer(SetMemberRole.self, with: Self.trip) { "role \($0.person) \($0.role)" }
+        answer(LeaveGroup.self, with: NoReply()) { _ in "leave" }
+        answer(ChangeGroupSettings.self, with: Self.trip) {
+            "settings \($0.history ?? "-") \($0.rotationHours.map { "\($0)" } ?? "-")"
+        }
+        let link = GroupLinkView(link: "parley:g1:QUJD", invite: Self.trip.invites[0])
+        answer(CreateGroupInvite.self, with: link) { "invite \($0.role) \($0.uses) \($0.hours)" }
+        answer(JoinGroup.self, with: Self.join) { "join \($0.link)" }
+        answer(ListJoins.self) { _, _ in [Self.join] }
+        answer(ListMembershipEvents.self) { state, _ in state.events }
+        answer(ExplainState.self) { state, request in
+            ExplanationView(title: "#\(request.subject) counts", facts: state.explained)
+        }
     }
 
-    func setRole(
-        conversation: String, person: String, role: String
-    ) async throws -> GroupView {
-        told("role \(person) \(role)")
-    }
-
-    static let invitation = InvitationView(
-        id: String(repeating: "ab", count: 32), name: "trip", inviter: "ben", person: "bbbbbbbbbb",
-        memberCount: 3, since: 1_700_000_000_000)
-
-    func invitations() async throws -> InvitationsView {
-        InvitationsView(policy: "nobody", waiting: [Self.invitation])
-    }
-
-    func answerInvitation(
-        conversation: String, accepting: Bool
-    ) async throws -> InvitationsView {
-        _ = told((accepting ? "accept " : "decline ") + conversation)
-        return InvitationsView(policy: "nobody", waiting: [])
-    }
-
-    func setAdditionPolicy(_ policy: String) async throws -> InvitationsView {
-        _ = told("allow \(policy)")
-        return InvitationsView(policy: policy, waiting: [])
-    }
-
-    func deleteConversation(_ conversation: String) async throws { _ = told("forget") }
-
-    func leave(conversation: String, anyway: Bool) async throws { _ = told("leave") }
-
-    func changeSettings(
-        conversation: String, history: String?, rotationHours: Int?
-    ) async throws -> GroupView {
-        told("settings \(history ?? "-") \(rotationHours.map { "\($0)" } ?? "-")")
-    }
-
-    func inviteToGroup(
-        conversation: String, role: String, uses: Int, hours: Int
-    ) async throws -> GroupLinkView {
-        _ = told("invite \(role) \(uses) \(hours)")
-        return GroupLinkView(link: "parley:g1:QUJD", invite: Self.trip.invites[0])
-    }
-
-    func joinGroup(link: String) async throws -> JoinView {
-        _ = told("join \(link)")
-        return try await joins()[0]
-    }
-
-    func joins() async throws -> [JoinView] {
-        [
-            JoinView(
-                id: String(repeating: "ab", count: 32), name: "trip", inviter: "ben",
-                expires: 1_700_000_000_000)
-        ]
-    }
-
-    func events(conversation: String) async throws -> [MembershipView] {
-        state.withLock { $0.events }
-    }
-
-    func why(_ subject: String, conversation: String?) async throws -> ExplanationView {
-        ExplanationView(
-            title: "#\(subject) counts", facts: state.withLock { $0.explained })
+    func answerInvitations() {
+        answer(ListInvitations.self) { _, _ in
+            InvitationsView(policy: "nobody", waiting: [Self.invitation])
+        }
+        answer(
+            AnswerInvitation.self, with: InvitationsView(policy: "nobody", waiting: [])
+        ) { ($0.accepting ? "accept " : "decline ") + $0.conversation }
+        answer(SetAdditionPolicy.self) { state, request in
+            state.calls.append("allow \(request.policy)")
+            return InvitationsView(policy: request.policy.rawValue, waiting: [])
+        }
     }
 }

@@ -1,35 +1,34 @@
-import Synchronization
-
 @testable import Parley
 
 extension FakeNode {
-    private static let relay = RelayView(
-        relay: "dd", addresses: ["relay.example:7448"], state: "connected", until: nil)
-
-    func relays() async throws -> [RelayView] { [Self.relay] }
-
-    func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
-        state.withLock { $0.calls.append((["addRelay", text] + tickets).joined(separator: " ")) }
-        return Self.relay
-    }
-
-    func removeRelay(_ name: String) async throws {
-        state.withLock { $0.calls.append("removeRelay \(name)") }
-    }
-
-    func moveRelay(_ name: String, to text: String) async throws -> RelayView {
-        state.withLock { $0.calls.append("moveRelay \(name) \(text)") }
-        return Self.relay
-    }
-
-    func outbox() async throws -> [OutboxView] {
-        [
-            OutboxView(
-                conversation: "ab", name: "home", savedCount: 2, relayedCount: 1, changeCount: 0)
-        ]
-    }
-
-    func setOffline(_ isOffline: Bool) async throws {
-        state.withLock { $0.calls.append("setOffline \(isOffline)") }
+    /// One relay, to which the node is connected.
+    func answerRelays() {
+        let relay = RelayView(
+            relay: "dd", addresses: ["relay.example:7448"], state: "connected", until: nil)
+        answer(ListRelays.self) { _, _ in [relay] }
+        answer(AddRelay.self) { state, request in
+            let words = ["addRelay", request.text] + request.tickets
+            state.calls.append(words.joined(separator: " "))
+            return relay
+        }
+        answer(RemoveRelay.self) { state, request in
+            state.calls.append("removeRelay \(request.name)")
+            return NoReply()
+        }
+        answer(MoveRelay.self) { state, request in
+            state.calls.append("moveRelay \(request.name) \(request.text)")
+            return relay
+        }
+        answer(ListOutbox.self) { _, _ in
+            [
+                OutboxView(
+                    conversation: "ab", name: "home", savedCount: 2, relayedCount: 1,
+                    changeCount: 0)
+            ]
+        }
+        answer(SetOffline.self) { state, request in
+            state.calls.append("setOffline \(request.on)")
+            return NoReply()
+        }
     }
 }

@@ -9,7 +9,7 @@ final class FakeNode: NodeService {
         var messages: [MessageView] = []
         var imported: [String: Int] = [:]
         var held: [[String]: Int] = [:]
-        var batches: [ImportBatch] = []
+        var batches: [ImportMessages] = []
         var read: [Int64] = []
         /// After so many lines `sendLines` refuses.
         var linesLeft = Int.max
@@ -32,11 +32,41 @@ final class FakeNode: NodeService {
     }
 
     let state = Mutex(State())
-    /// Called after each batch; a test stops an import with it.
-    let afterBatch: @Sendable (Int) -> Void
+    /// What answers a request, by its name.
+    private let answers = Mutex<[String: any Sendable]>([:])
 
-    init(afterBatch: @escaping @Sendable (Int) -> Void = { _ in }) {
-        self.afterBatch = afterBatch
+    /// A node that answers as if everything went well.
+    init() {
+        answerSelf()
+        answerPeople()
+        answerConversations()
+        answerMessages()
+        answerReading()
+        answerChanges()
+        answerGroups()
+        answerInvitations()
+        answerDevices()
+        answerRelays()
+        answerSearch()
+        answerCalls()
+        answerCallSettings()
+        answerPresence()
+    }
+
+    /// Answers all requests of a type from now on so, in place of what did before.
+    func answer<R: NodeRequest>(
+        _ type: R.Type, _ body: @escaping @Sendable (inout State, R) throws -> R.Reply
+    ) {
+        answers.withLock { $0[R.name] = body }
+    }
+
+    /// Answers as it was told to; throws where it was told nothing.
+    func perform<R: NodeRequest>(_ request: R) async throws -> R.Reply {
+        let answer = answers.withLock { $0[R.name] }
+        guard let answer = answer as? @Sendable (inout State, R) throws -> R.Reply else {
+            throw NodeError("not-told", "The fake node was not told how to answer \(R.name).")
+        }
+        return try state.withLock { try answer(&$0, request) }
     }
 
     var calls: [String] { state.withLock { $0.calls } }
@@ -65,328 +95,23 @@ final class FakeNode: NodeService {
     }
 
     /// Every conversation has this identifier.
-    private static let id = String(repeating: "ab", count: 32)
+    static let id = String(repeating: "ab", count: 32)
 
-    private func known(_ conversation: String) throws {
-        let isKnown = state.withLock {
-            $0.conversations.contains(conversation)
-                || (conversation == Self.id && !$0.conversations.isEmpty)
-        }
-        guard isKnown else {
-            throw NodeError(
-                "unknown-conversation", "there is no conversation \"\(conversation)\"",
-                hint: "parley conversations lists them")
-        }
-    }
-
-    private func change(
-        _ message: MessageReference, _ body: (inout MessageView) -> Void
-    ) throws -> MessageView {
-        try state.withLock { state in
-            guard let index = state.messages.firstIndex(where: { "\($0.number)" == message.text })
-            else {
-                throw NodeError("unknown-message", "there is no message #\(message)")
-            }
-            body(&state.messages[index])
-            return state.messages[index]
-        }
-    }
-
-    private func view(_ name: String) -> ConversationView {
-        ConversationView(
-            id: Self.id, kind: "group", name: name,
-            members: ["ada", "ben"], unread: 2, isMuted: false, newest: 1_700_000_000_000)
-    }
-
-    func status() async throws -> NodeStatus {
-        NodeStatus(
-            name: "ada", person: "aa", device: "bb", home: "/home/ada",
-            isProtectedByPassphrase: false,
-            addresses: ["[::]:7447"],
-            links: [.init(name: "ben", device: "cc", address: "192.0.2.1:7447")],
-            conversationCount: 1, operationCount: 3, databaseByteCount: 4096,
-            sentByteCount: 1_500, receivedByteCount: 20, pendingCount: 0,
-            recoveryCheckTime: nil, readOnlyReason: nil, refusals: ["badSignature": 2],
-            forkedDevices: [], warnings: [])
-    }
-
-    func invite(uses: Int, hours: Int) async throws -> InviteView {
-        InviteView(
-            id: "0123456789abcdef", link: "parley:invite:\(hours)", expires: 1_700_000_000_000,
-            usesLeft: uses, guests: [], addresses: uses == 3 ? [] : ["192.0.2.2:7447"])
-    }
-
-    func invites() async throws -> [InviteView] {
-        var invite = try await invite(uses: 2, hours: 2)
-        invite.guests = ["ben"]
-        return [invite]
-    }
-
-    func revokeInvite(_ id: String) async throws {
-        state.withLock { $0.calls.append("revokeInvite \(id)") }
-    }
-
-    func card() async throws -> CardView { CardView(text: "parley:c1:QUJD") }
-
-    func requestContact(card: String, alias: String?) async throws -> ContactView {
-        state.withLock { $0.calls.append("requestContact \(card)") }
-        var view = try await accept(link: "", alias: alias)
-        view.state = "requested"
-        return view
-    }
-
-    func decide(about person: String, _ decision: ContactDecision) async throws -> ContactView {
-        state.withLock { $0.calls.append("\(decision) \(person)") }
-        return try await accept(link: "", alias: person)
-    }
-
-    func setAlias(person: String, alias: String?) async throws -> ContactView {
-        try await accept(link: "", alias: alias ?? person)
-    }
-
-    func accept(link: String, alias: String?) async throws -> ContactView {
-        ContactView(
-            person: "cc", name: alias ?? "ben", state: "invited", isVerified: false,
-            isLinked: false, addresses: [])
-    }
-
-    func contacts() async throws -> [ContactView] {
-        [try await accept(link: "", alias: "ben"), try await accept(link: "", alias: "cleo")]
-    }
-
-    func conversations() async throws -> [ConversationView] {
-        state.withLock { $0.conversations }.map(view)
-    }
-
-    func conversation(_ argument: String) async throws -> ConversationView {
-        try known(argument)
-        return view(argument)
-    }
-
-    func newConversation(
-        name: String, members: [String]
-    ) async throws -> ConversationView {
-        state.withLock { $0.conversations.append(name) }
-        return view(name)
-    }
-
-    func rename(to name: String) async throws {
-        state.withLock { $0.calls.append("rename self \(name)") }
-    }
-
-    func rename(conversation: String, to name: String) async throws {
-        try known(conversation)
-        state.withLock { state in
-            state.conversations = state.conversations.map { $0 == conversation ? name : $0 }
-        }
-    }
-
-    func mute(conversation: String, on: Bool) async throws {
-        try known(conversation)
-        state.withLock { $0.muted[conversation] = on }
-    }
-
-    func send(
-        conversation: String, texts: [String], replyTo: MessageReference?
-    ) async throws -> [MessageView] {
-        try known(conversation)
-        return state.withLock { state in
-            let first = Int64(state.messages.count + 1)
-            state.calls.append("send \(conversation) \(texts) \(replyTo.map { "\($0)" } ?? "-")")
-            let added = texts.enumerated().map { index, text in
-                var message = Self.message(first + Int64(index), text)
-                message.replyTo = replyTo.flatMap { Int64($0.text) }
-                return message
-            }
-            state.messages += added
-            return added
-        }
-    }
-
-    func sendLines(
-        conversation: String, texts: [String], key: String, firstLine: Int
-    ) async throws -> ImportResult {
-        if let error = state.withLock({ state in
-            state.linesLeft -= texts.count
-            return state.linesLeft < 0 ? state.linesRefused : nil
-        }) {
-            throw error
-        }
-        let rows = texts.enumerated().map {
-            ImportBatch.Row(
-                line: firstLine + $0, author: "", time: 0, text: $1, isAction: false)
-        }
-        return try await importMessages(
-            ImportBatch(
-                conversation: conversation, fileHash: key,
-                throughLine: firstLine + texts.count - 1, rows: rows))
-    }
-
-    func edit(message: MessageReference, text: String) async throws -> MessageView {
-        try change(message) {
-            $0.editCount += 1
-            $0.text = text
-        }
-    }
-
-    func delete(message: MessageReference) async throws -> MessageView {
-        try change(message) {
-            $0.isDeleted = true
-            $0.text = nil
-        }
-    }
-
-    func react(message: MessageReference, emoji: String, on: Bool) async throws -> MessageView {
-        try change(message) {
-            $0.reactions = on ? [.init(emoji: emoji, names: ["ada"], count: 1)] : []
-        }
-    }
-
-    func markRead(
-        conversation: String, messages: [MessageReference], last: Int64?
-    ) async throws -> Int {
-        try known(conversation)
-        return try state.withLock { state in
-            if let error = state.marksRefused { throw error }
-            state.read += messages.compactMap { Int64($0.text) }
-            return messages.count
-        }
-    }
-
-    func unread(conversation: String, limit: Int) async throws -> MessagePage {
-        try known(conversation)
-        let all = state.withLock { $0.messages }
-        let first = state.withLock { state in
-            all.firstIndex { !$0.isOwn && !state.read.contains($0.number) }
-        }
-        guard let first else {
-            return try await messages(conversation: conversation, before: nil, limit: limit)
-        }
-        let end = min(all.count, first + limit)
-        return try await messages(
-            conversation: conversation, before: "\(end)", limit: end - first)
-    }
-
-    func history(message: MessageReference, from: Int) async throws -> HistoryPage {
-        HistoryPage(versions: [.init(text: "once", time: 1)], count: 1, next: nil)
-    }
-
-    func messages(
-        conversation: String, before: String?, limit: Int
-    ) async throws -> MessagePage {
-        try known(conversation)
-        let all = state.withLock { $0.messages }
-        let end = before.flatMap { Int($0) } ?? all.count
-        let start = max(0, end - limit)
-        return MessagePage(
-            messages: Array(all[start..<end]), cursor: start > 0 ? "\(start)" : nil,
-            aboveCount: start, belowCount: all.count - end, last: 9)
-    }
-
-    func safetyNumber(person: String) async throws -> SafetyNumberView {
-        SafetyNumberView(
-            name: person, number: (1...12).map { _ in "12345" }.joined(separator: " "),
-            code: "parley:v1:QUJD", isVerified: false)
-    }
-
-    func verify(person: String, code: String) async throws -> SafetyNumberView {
-        state.withLock { $0.calls.append("verify \(person) \(code)") }
-        var number = try await safetyNumber(person: person)
-        number.isVerified = true
-        return number
-    }
-
-    func markVerified(person: String) async throws {
-        state.withLock { $0.calls.append("markVerified \(person)") }
-    }
-
-    func digests() async throws -> [DigestView] {
-        [
-            DigestView(
-                conversation: String(repeating: "ab", count: 32), name: "home",
-                digest: String(repeating: "cd", count: 32), operationCount: 3)
-        ]
-    }
-
-    func doctor() async throws -> DoctorReport {
-        DoctorReport(checks: [
-            .init(name: "Every log is one chain.", isFine: true, detail: "3 operations"),
-            .init(name: "Views follow from the log.", isFine: false, detail: "2 rows differ"),
-        ])
-    }
-
-    func importMessages(_ batch: ImportBatch) async throws -> ImportResult {
-        try known(batch.conversation)
-        let (fresh, count) = state.withLock { state in
-            let done = state.imported[batch.fileHash, default: 0]
-            var fresh = 0
-            let held = state.held
-            for row in batch.rows where row.line > done {
-                let words = ["\(row.time)", row.author, "\(row.isAction)", row.text]
-                if let above = row.alikeAbove, held[words, default: 0] > above { continue }
-                state.held[words, default: 0] += 1
-                fresh += 1
-            }
-            for name in [batch.fileHash] + batch.beginnings {
-                state.imported[name] = max(state.imported[name, default: 0], batch.throughLine)
-            }
-            state.batches.append(batch)
-            return (fresh, state.batches.count)
-        }
-        afterBatch(count)
-        return ImportResult(stored: fresh, known: batch.rows.count - fresh)
-    }
-
-    func importedLineCount(conversation: String, fileHash: String) async throws -> Int {
-        state.withLock { $0.imported[fileHash, default: 0] }
-    }
-
-    func devices() async throws -> [DeviceView] {
-        let phone = DeviceView(
-            device: "cc", name: "phone", isThis: false, state: "active", isLinked: false,
-            lastSeen: 1_700_000_000_000, addresses: [], needsRecoveryCode: false)
-        let laptop = DeviceView(
-            device: "bb", name: "laptop", isThis: true, state: "active", isLinked: false,
-            lastSeen: nil, addresses: ["[::]:7447"], needsRecoveryCode: false)
-        return [laptop, phone]
-    }
-
-    func openLink() async throws -> DeviceLinkView {
-        DeviceLinkView(text: "parley-device:1:AAAA", expires: 1_700_000_300_000)
-    }
-
-    func closeLink() async throws { state.withLock { $0.calls.append("closeLink") } }
-
-    func revoke(device: String, recoveryCode: String?) async throws {
-        state.withLock { $0.calls.append("revoke \(device) \(recoveryCode ?? "-")") }
-    }
-
-    func rename(device: String, to name: String) async throws {
-        state.withLock { $0.calls.append("rename \(device) \(name)") }
-    }
-
-    func createBackup(file: String, replacing: Bool) async throws -> BackupReport {
-        state.withLock {
-            $0.calls.append("createBackup \(file)" + (replacing ? " replacing" : ""))
-        }
-        return BackupReport(
-            file: file, byteCount: 61, name: "ada", person: "aa", device: "bb",
-            time: 1_700_000_000_000, contactCount: 1, conversationCount: 1, logCount: 4,
-            operationCount: 3)
-    }
-
-    func noteRecoveryCode(
-        root: String, backupKey: String, signature: String
-    ) async throws -> BackupKeyFinding {
-        state.withLock { $0.calls.append("noteRecoveryCode \(root.prefix(8))") }
-        return .known
-    }
+    static let status = NodeStatus(
+        name: "ada", person: "aa", device: "bb", home: "/home/ada",
+        isProtectedByPassphrase: false,
+        addresses: ["[::]:7447"],
+        links: [.init(name: "ben", device: "cc", address: "192.0.2.1:7447")],
+        conversationCount: 1, operationCount: 3, databaseByteCount: 4096,
+        sentByteCount: 1_500, receivedByteCount: 20, pendingCount: 0,
+        recoveryCheckTime: nil, readOnlyReason: nil, refusals: ["badSignature": 2],
+        forkedDevices: [], warnings: [])
 
     /// The newest cursor is the number of changes that were told.
-    func changes(after cursor: String?, limit: Int) async throws -> ChangePage {
-        try state.withLock { state in
-            let first = try cursor.map { try Self.place($0) } ?? state.told.count
-            let page = state.told.dropFirst(first).prefix(limit)
+    private func answerChanges() {
+        answer(ReadChanges.self) { state, request in
+            let first = try request.after.map { try Self.place($0) } ?? state.told.count
+            let page = state.told.dropFirst(first).prefix(request.limit)
             return ChangePage(
                 changes: Array(page), cursor: "\(first + page.count)",
                 isEnd: first + page.count == state.told.count)

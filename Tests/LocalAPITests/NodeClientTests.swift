@@ -22,36 +22,45 @@ struct NodeClientTests {
     @Test("gives back what the node itself gives, for every function")
     func everything() async throws {
         try await Self.withClient { client, node, _ in
-            let sent = try await client.send(conversation: "home", texts: ["a", "b"], replyTo: 3)
+            let sent = try await client.perform(
+                SendMessages(conversation: "home", texts: ["a", "b"], replyTo: 3))
             #expect(sent.map(\.number) == [1, 2])
             #expect(sent.map(\.replyTo) == [3, 3])
-            #expect(try await client.edit(message: 1, text: "c").editCount == 1)
-            #expect(try await client.react(message: 1, emoji: "👍", on: true).reactions.count == 1)
-            #expect(try await client.delete(message: 2).isDeleted)
-            let page = try await client.messages(conversation: "home", before: nil, limit: 1)
-            #expect(page.cursor == "1")
-            let first = try await client.messages(
-                conversation: "home", before: page.cursor, limit: 50)
-            #expect(first.messages.map(\.number) == [1])
-            #expect(try await client.status() == node.status())
-            #expect(try await client.contacts() == node.contacts())
-            #expect(try await client.invite(hours: 2).link == "parley:invite:2")
-            #expect(try await client.accept(link: "l", alias: nil).name == "ben")
-            #expect(try await client.accept(link: "l", alias: "b").name == "b")
-            #expect(try await client.newConversation(name: "w", members: ["ben"]).name == "w")
-            try await client.rename(conversation: "w", to: "work")
-            try await client.mute(conversation: "work", on: true)
-            #expect(node.state.withLock { $0.muted } == ["work": true])
-            #expect(try await client.conversations() == node.conversations())
-            #expect(try await client.safetyNumber(person: "ben").name == "ben")
-            try await client.markVerified(person: "ben")
-            #expect(node.calls.last == "markVerified ben")
-            #expect(try await client.digests() == node.digests())
-            #expect(try await client.doctor() == node.doctor())
+            #expect(try await client.perform(EditMessage(message: 1, text: "c")).editCount == 1)
             #expect(
-                try await client.markRead(conversation: "home", messages: [1, 2], last: 7) == 2)
-            #expect(try await client.unread(conversation: "home", limit: 1).belowCount == 0)
-            #expect(try await client.history(message: 1, from: 0).count == 1)
+                try await client.perform(ReactToMessage(message: 1, emoji: "👍", on: true)).reactions
+                    .count == 1)
+            #expect(try await client.perform(DeleteMessage(message: 2)).isDeleted)
+            let page = try await client.perform(ReadMessages(conversation: "home", limit: 1))
+            #expect(page.cursor == "1")
+            let first = try await client.perform(
+                ReadMessages(conversation: "home", before: page.cursor, limit: 50))
+            #expect(first.messages.map(\.number) == [1])
+            #expect(try await client.perform(GetStatus()) == node.perform(GetStatus()))
+            #expect(try await client.perform(ListContacts()) == node.perform(ListContacts()))
+            #expect(try await client.perform(CreateInvite(hours: 2)).link == "parley:invite:2")
+            #expect(try await client.perform(AcceptInvite(link: "l")).name == "ben")
+            #expect(try await client.perform(AcceptInvite(link: "l", alias: "b")).name == "b")
+            #expect(
+                try await client.perform(CreateConversation(name: "w", members: ["ben"])).name
+                    == "w")
+            try await client.perform(RenameConversation(conversation: "w", name: "work"))
+            try await client.perform(MuteConversation(conversation: "work", on: true))
+            #expect(node.state.withLock { $0.muted } == ["work": true])
+            #expect(
+                try await client.perform(ListConversations()) == node.perform(ListConversations()))
+            #expect(try await client.perform(GetSafetyNumber(person: "ben")).name == "ben")
+            try await client.perform(MarkVerified(person: "ben"))
+            #expect(node.calls.last == "markVerified ben")
+            #expect(try await client.perform(ListDigests()) == node.perform(ListDigests()))
+            #expect(try await client.perform(CheckStore()) == node.perform(CheckStore()))
+            #expect(
+                try await client.perform(MarkRead(conversation: "home", messages: [1, 2], last: 7))
+                    == 2)
+            #expect(
+                try await client.perform(ReadUnread(conversation: "home", limit: 1)).belowCount == 0
+            )
+            #expect(try await client.perform(GetMessageHistory(message: 1, from: 0)).count == 1)
         }
     }
 
@@ -60,13 +69,14 @@ struct NodeClientTests {
         try await Self.withClient { client, node, _ in
             let text = String(repeating: "\u{1}\"\\é", count: 100)
             let rows = (1...2_000).map {
-                ImportBatch.Row(line: $0, author: "n", time: 1, text: text, isAction: false)
+                ImportMessages.Row(line: $0, author: "n", time: 1, text: text, isAction: false)
             }
-            let batch = ImportBatch(
+            let batch = ImportMessages(
                 conversation: "home", fileHash: "ff", throughLine: 2_001, rows: rows)
-            #expect(try await client.importMessages(batch).stored == 2_000)
+            #expect(try await client.perform(batch).stored == 2_000)
             #expect(node.state.withLock { $0.batches } == [batch])
-            let count = try await client.importedLineCount(conversation: "home", fileHash: "ff")
+            let count = try await client.perform(
+                CountImportedLines(conversation: "home", fileHash: "ff"))
             #expect(count == 2_001)
         }
     }
@@ -75,7 +85,7 @@ struct NodeClientTests {
     func errors() async throws {
         try await Self.withClient { client, _, _ in
             let error = await #expect(throws: NodeError.self) {
-                try await client.send(conversation: "nowhere", texts: ["a"], replyTo: nil)
+                try await client.perform(SendMessages(conversation: "nowhere", texts: ["a"]))
             }
             #expect(error?.code == "unknown-conversation")
             #expect(error?.hint == "parley conversations lists them")
@@ -100,10 +110,10 @@ struct NodeClientTests {
         try await Self.withClient { client, node, _ in
             let messages = (1...10).map { FakeNode.message($0, "m\($0)") }
             for message in messages { node.tell(.of(message)) }
-            let end = try await client.changes(after: nil, limit: 5)
+            let end = try await client.perform(ReadChanges(limit: 5))
             #expect(end.changes.isEmpty)
             #expect(end.cursor == "10")
-            let page = try await client.changes(after: "3", limit: 5)
+            let page = try await client.perform(ReadChanges(after: "3", limit: 5))
             #expect(page.changes.compactMap(\.message) == Array(messages[3..<8]))
             #expect(!page.isEnd)
             let changes = try await client.changes(after: page.cursor)
@@ -127,7 +137,7 @@ struct NodeClientTests {
             let text = String(repeating: "x", count: 1_000)
             let count = 20_000
             for number in 1...count { node.tell(.of(FakeNode.message(Int64(number), text))) }
-            for _ in 0..<10 { _ = try await client.status() }
+            for _ in 0..<10 { _ = try await client.perform(GetStatus()) }
             node.stopTelling()
             var heard: [Int64] = []
             for await change in changes { if let it = change.message { heard.append(it.number) } }
@@ -139,7 +149,7 @@ struct NodeClientTests {
     func lost() async throws {
         try await Self.withClient { client, _, server in
             await server.stop()
-            await #expect(throws: NodeError.self) { try await client.status() }
+            await #expect(throws: NodeError.self) { try await client.perform(GetStatus()) }
         }
     }
 }

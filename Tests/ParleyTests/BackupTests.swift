@@ -22,16 +22,16 @@ struct BackupTests {
             let (node, code) = try await Node.create(
                 NodeSettings(home: folder.home("old")), name: "ann")
             self.code = code
-            _ = try await node.newConversation(name: "notes", members: [])
+            try await node.perform(CreateConversation(name: "notes", members: []))
             let texts = (0..<messageCount).map { "zucchini number \($0)" }
-            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
-            let first = try await node.messages(conversation: "notes", before: nil, limit: 1)
+            try await node.perform(SendMessages(conversation: "notes", texts: texts))
+            let first = try await node.perform(ReadMessages(conversation: "notes", limit: 1))
             if let message = first.messages.first {
-                _ = try await node.react(
-                    message: MessageReference(message.number), emoji: "🥒", on: true)
+                try await node.perform(
+                    ReactToMessage(message: MessageReference(message.number), emoji: "🥒", on: true))
             }
             file = folder.path + "/backup"
-            report = try await node.createBackup(file: file, replacing: false)
+            report = try await node.perform(CreateBackup(file: file, replacing: false))
             await node.shutdown()
         }
 
@@ -57,19 +57,23 @@ struct BackupTests {
         let (new, report) = try await Node.restore(
             NodeSettings(home: made.folder.home("new")), backup: made.file,
             recoveryCode: made.code.lowercased())
-        let (before, after) = (try await old.status(), try await new.status())
+        let (before, after) = (
+            try await old.perform(GetStatus()), try await new.perform(GetStatus())
+        )
         #expect(report.revokedDevices == [before.device] && report.keptDevices.isEmpty)
         #expect(after.person == before.person && after.device != before.device)
         #expect(after.name == "ann" && after.recoveryCheckTime != nil)
         #expect(after.readOnlyReason == nil)
-        #expect(try await new.digests().map(\.digest) == old.digests().map(\.digest))
-        #expect(try await new.doctor().checks.allSatisfy(\.isFine))
+        #expect(
+            try await new.perform(ListDigests()).map(\.digest)
+                == old.perform(ListDigests()).map(\.digest))
+        #expect(try await new.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await old.shutdown()
         await new.shutdown()
         // A second backup, of the new device, is as good.
         let again = try await Node.open(NodeSettings(home: made.folder.home("new")))
-        let second = try await again.createBackup(
-            file: made.folder.path + "/second", replacing: false)
+        let second = try await again.perform(
+            CreateBackup(file: made.folder.path + "/second", replacing: false))
         #expect(second.device == report.device)
         _ = try Node.verifyBackup(file: second.file, code: made.code)
         await again.shutdown()
@@ -80,24 +84,24 @@ struct BackupTests {
         let folder = try TemporaryFolder()
         let (old, code) = try await Node.create(
             NodeSettings(home: folder.home("old")), name: "ann")
-        _ = try await old.newConversation(name: "trip", members: [])
-        _ = try await old.send(conversation: "trip", texts: ["packed", "gone"], replyTo: nil)
-        try await old.leave(conversation: "trip")
+        try await old.perform(CreateConversation(name: "trip", members: []))
+        try await old.perform(SendMessages(conversation: "trip", texts: ["packed", "gone"]))
+        try await old.perform(LeaveGroup(conversation: "trip"))
         let file = folder.path + "/backup"
-        _ = try await old.createBackup(file: file, replacing: false)
-        let digests = try await old.digests().map(\.digest)
-        let cursor = try await old.changes(after: nil, limit: 1).cursor
+        try await old.perform(CreateBackup(file: file, replacing: false))
+        let digests = try await old.perform(ListDigests()).map(\.digest)
+        let cursor = try await old.perform(ReadChanges(limit: 1)).cursor
         await old.shutdown()
         let (new, _) = try await Node.restore(
             NodeSettings(home: folder.home("new")), backup: file, recoveryCode: code)
-        #expect(try await new.digests().map(\.digest) == digests)
+        #expect(try await new.perform(ListDigests()).map(\.digest) == digests)
         // A program that followed the old device hears of what the new one came with.
-        let told = try await new.changes(after: cursor, limit: 9).changes
+        let told = try await new.perform(ReadChanges(after: cursor, limit: 9)).changes
         #expect(told.first?.missed == "foreign")
         #expect(told.contains { $0.kind == "refolded" })
-        let page = try await new.messages(conversation: "trip", before: nil, limit: 9)
+        let page = try await new.perform(ReadMessages(conversation: "trip", limit: 9))
         #expect(page.messages.map(\.text) == ["packed", "gone"])
-        #expect(try await new.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await new.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await new.shutdown()
     }
 
@@ -167,17 +171,17 @@ struct BackupTests {
         try Data("Dear Ben".utf8).write(to: URL(filePath: letter))
         for place in [letter, made.folder.path, made.folder.path + "/no/such/folder", "/dev/null"] {
             await #expect(throws: NodeError.self) {
-                try await node.createBackup(file: place, replacing: false)
+                try await node.perform(CreateBackup(file: place, replacing: false))
             }
         }
         #expect(try Data(contentsOf: URL(filePath: letter)) == Data("Dear Ben".utf8))
         let first = try Data(contentsOf: URL(filePath: made.file))
         let kept = await #expect(throws: NodeError.self) {
-            try await node.createBackup(file: made.file, replacing: false)
+            try await node.perform(CreateBackup(file: made.file, replacing: false))
         }
         #expect(kept?.code == "older-backup" && kept?.hint?.contains("--replace") == true)
         #expect(try Data(contentsOf: URL(filePath: made.file)) == first)
-        _ = try await node.createBackup(file: made.file, replacing: true)
+        try await node.perform(CreateBackup(file: made.file, replacing: true))
         #expect(try Data(contentsOf: URL(filePath: made.file)) != first)
         // Of another person, whatever is said: neither the file, nor what its writing has left.
         let (other, _) = try await Node.create(
@@ -188,7 +192,7 @@ struct BackupTests {
             (made.file, "backup-of-another"), (letter + ".bak", "home"),
         ] {
             let refused = await #expect(throws: NodeError.self) {
-                try await other.createBackup(file: place, replacing: true)
+                try await other.perform(CreateBackup(file: place, replacing: true))
             }
             #expect(refused?.code == code, "\(place)")
         }
@@ -235,7 +239,7 @@ struct BackupTests {
             NodeSettings(home: home), backup: made.file, recoveryCode: made.code)
         await new.shutdown()
         let again = try await Node.open(NodeSettings(home: home))
-        #expect(try await again.conversations().map(\.name) == ["notes"])
+        #expect(try await again.perform(ListConversations()).map(\.name) == ["notes"])
         await again.shutdown()
         await #expect(throws: NodeError.self) {
             _ = try await Node.restore(
@@ -252,35 +256,33 @@ struct RecoveryTests {
         let settings = NodeSettings(home: folder.home("ann"))
         let (node, code) = try await Node.create(settings, name: "ann")
         let reminder = "recovery check"
-        #expect(try await node.status().warnings.contains { $0.contains(reminder) })
+        #expect(try await node.perform(GetStatus()).warnings.contains { $0.contains(reminder) })
         let (other, otherCode) = try await Node.create(
             NodeSettings(home: folder.home("ben")), name: "ben")
         await other.shutdown()
-        let wrong = try Node.publicKeys(ofRecoveryCode: otherCode)
+        let wrong = try NoteRecoveryCode(ofRecoveryCode: otherCode)
         await #expect(throws: NodeError.self) {
-            _ = try await node.noteRecoveryCode(
-                root: wrong.root, backupKey: wrong.backupKey, signature: wrong.signature)
+            _ = try await node.perform(wrong)
         }
-        let keys = try Node.publicKeys(ofRecoveryCode: code.replacing("-", with: " "))
+        let keys = try NoteRecoveryCode(ofRecoveryCode: code.replacing("-", with: " "))
         // A program of the same user that knows the root, and names a key of its own.
         for (key, signature) in [
             (wrong.backupKey, wrong.signature), (wrong.backupKey, keys.signature),
             (keys.backupKey, wrong.signature), (keys.backupKey, ""),
         ] {
             let error = await #expect(throws: NodeError.self) {
-                _ = try await node.noteRecoveryCode(
-                    root: keys.root, backupKey: key, signature: signature)
+                try await node.perform(
+                    NoteRecoveryCode(root: keys.root, backupKey: key, signature: signature))
             }
             #expect(error?.code == "bad-code")
         }
-        #expect(try await node.status().recoveryCheckTime == nil)
-        let finding = try await node.noteRecoveryCode(
-            root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+        #expect(try await node.perform(GetStatus()).recoveryCheckTime == nil)
+        let finding = try await node.perform(keys)
         #expect(finding == .known)
         await node.shutdown()
         let again = try await Node.open(settings)
-        #expect(try await again.status().recoveryCheckTime != nil)
-        #expect(try await !again.status().warnings.contains { $0.contains(reminder) })
+        #expect(try await again.perform(GetStatus()).recoveryCheckTime != nil)
+        #expect(try await !again.perform(GetStatus()).warnings.contains { $0.contains(reminder) })
         await again.shutdown()
     }
 
@@ -301,7 +303,7 @@ struct RecoveryTests {
         await first.shutdown()
         var random = SystemRandom()
         let (code, thief) = (try RecoveryCode(typed: text), RecoveryCode.generate(using: &random))
-        let keys = try Node.publicKeys(ofRecoveryCode: text)
+        let keys = try NoteRecoveryCode(ofRecoveryCode: text)
         for (bytes, finding) in [
             (thief.backupKey.publicKey.bytes, BackupKeyFinding.replaced),
             (thief.backupCertificate.bytes, .replaced),
@@ -315,19 +317,21 @@ struct RecoveryTests {
             let file = folder.path + "/backup-\(finding)"
             if finding != .known {
                 let error = await #expect(throws: NodeError.self) {
-                    _ = try await node.createBackup(file: file, replacing: true)
+                    try await node.perform(CreateBackup(file: file, replacing: true))
                 }
                 #expect(error?.code == "no-backup-key")
                 #expect(error?.hint?.contains("recovery check") == true)
-                let warnings = try await node.status().warnings
+                let warnings = try await node.perform(GetStatus()).warnings
                 #expect(warnings.contains { $0.hasPrefix("Backups wait") })
             }
             #expect(
-                try await node.noteRecoveryCode(
-                    root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+                try await node.perform(keys)
                     == finding)
-            #expect(try await !node.status().warnings.contains { $0.hasPrefix("Backups wait") })
-            _ = try await node.createBackup(file: file, replacing: true)
+            #expect(
+                try await !node.perform(GetStatus()).warnings.contains {
+                    $0.hasPrefix("Backups wait")
+                })
+            try await node.perform(CreateBackup(file: file, replacing: true))
             #expect(try Node.verifyBackup(file: file, code: text).name == "ann")
             await node.shutdown()
         }
@@ -337,7 +341,7 @@ struct RecoveryTests {
     func mistyped() {
         for text in ["", "abc", String(repeating: "0", count: 56), "U000"] {
             let error = #expect(throws: NodeError.self) {
-                try Node.publicKeys(ofRecoveryCode: text)
+                try NoteRecoveryCode(ofRecoveryCode: text)
             }
             #expect(error?.code == "bad-code" && error?.hint != nil)
         }
@@ -355,16 +359,16 @@ struct RecoverTests {
             NodeSettings(home: folder.home("ben")), name: "ben")
         try await ben.start(listen: ["127.0.0.1:0"])
         try await ann.start(listen: ["127.0.0.1:0"])
-        _ = try await ann.accept(link: ben.invite(hours: 1).link, alias: nil)
+        try await ann.perform(AcceptInvite(link: ben.perform(CreateInvite(hours: 1)).link))
         try await eventually("they meet", on: ann) {
-            try await $0.conversations().contains { $0.name == "ben" }
+            try await $0.perform(ListConversations()).contains { $0.name == "ben" }
         }
         try await eventually("ben has her card", on: ben) {
-            try await $0.contacts().map(\.name) == ["ann"]
+            try await $0.perform(ListContacts()).map(\.name) == ["ann"]
         }
-        let lost = try await ann.status()
+        let lost = try await ann.perform(GetStatus())
         await ann.shutdown()
-        let link = try await ben.invite(hours: 1).link
+        let link = try await ben.perform(CreateInvite(hours: 1)).link
         let found = try await Node.find(recoveryCode: code, from: link)
         #expect(found.name == "ann" && found.devices == [lost.device])
         let (again, report) = try await Node.recover(
@@ -372,15 +376,17 @@ struct RecoverTests {
         #expect(report.person == lost.person && report.revokedDevices == [lost.device])
         try await again.start(listen: ["127.0.0.1:0"])
         try await eventually("ben is a contact again", on: again) {
-            try await $0.contacts().contains { $0.name == "ben" && $0.state == "accepted" }
+            try await $0.perform(ListContacts()).contains {
+                $0.name == "ben" && $0.state == "accepted"
+            }
         }
         // Nobody was made a contact by the question, and nobody looks compromised.
-        #expect(try await ben.contacts().map(\.name) == ["ann"])
-        #expect(try await ben.status().forkedDevices.isEmpty)
+        #expect(try await ben.perform(ListContacts()).map(\.name) == ["ann"])
+        #expect(try await ben.perform(GetStatus()).forkedDevices.isEmpty)
         // Once more: what ben knows by now is learnt first, so the root signs no place twice.
         await again.shutdown()
         let later = try await Node.find(
-            recoveryCode: code, from: ben.invite(hours: 1).link)
+            recoveryCode: code, from: ben.perform(CreateInvite(hours: 1)).link)
         #expect(later.devices == [report.device])
         #expect(
             await #expect(throws: NodeError.self) {
@@ -399,7 +405,7 @@ struct RecoverTests {
         let (ben, _) = try await Node.create(
             NodeSettings(home: folder.home("ben")), name: "ben")
         try await ben.start(listen: ["127.0.0.1:0"])
-        let link = try await ben.invite(hours: 1).link
+        let link = try await ben.perform(CreateInvite(hours: 1)).link
         func refusal(_ link: String) async -> String? {
             await #expect(throws: NodeError.self) {
                 _ = try await Node.find(recoveryCode: code, from: link)

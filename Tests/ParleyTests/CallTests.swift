@@ -28,12 +28,14 @@ private struct Pair {
         ben = try await Node.create(NodeSettings(home: folder.home("ben")), name: "Ben").node
         for (node, program) in [(ada, adasProgram), (ben, bensProgram)] {
             try await node.start(listen: ["127.0.0.1:0"])
-            if let program { _ = try await node.setMediaProgram(["/bin/sh", "-c", program]) }
+            if let program {
+                _ = try await node.perform(SetMediaProgram(words: ["/bin/sh", "-c", program]))
+            }
         }
-        _ = try await ben.accept(link: ada.invite(hours: 1).link, alias: nil)
+        try await ben.perform(AcceptInvite(link: ada.perform(CreateInvite(hours: 1)).link))
         for (node, name) in [(ada, "Ben"), (ben, "Ada")] {
             try await eventually("the two have met", on: node) {
-                try await $0.conversations().contains { $0.name == name }
+                try await $0.perform(ListConversations()).contains { $0.name == name }
             }
         }
     }
@@ -65,32 +67,33 @@ struct CallTests {
     func talk() async throws {
         let pair = try await Pair()
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
-        let call = try await pair.ada.call(conversation: "ben", media: ["microphone"])
+        let call = try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
         #expect(call.state == "calling" && call.isOwn && call.name == "Ben")
         let rung = await bens.next { $0.state == "ringing" }
         #expect(rung?.caller == "Ada" && rung?.call == call.call)
         #expect(await adas.next { $0.rings == ["Ben"] } != nil)
-        _ = try await pair.ben.answer(call: "", media: ["microphone", "camera"])
+        try await pair.ben.perform(AnswerCall(call: "", media: ["microphone", "camera"]))
         let isUp = { (call: CallView) in call.members.contains { $0.connection == "connected" } }
         #expect(await adas.next(isUp)?.state == "talking")
         #expect(await bens.next(isUp)?.milliseconds != nil)
-        _ = try await pair.ben.setMedia(call: "ada", media: [])
+        try await pair.ben.perform(SetCallMedia(call: "ada", media: []))
         let muted = await adas.next { call in
             call.members.contains { $0.name == "Ben" && $0.media.isEmpty }
         }
         #expect(muted != nil)
-        try await pair.ben.hangUp(call: "")
+        try await pair.ben.perform(HangUpCall(call: ""))
         #expect(await bens.next { $0.state == "ended" }?.reason == "you hung up")
         let ended = await adas.next { $0.state == "ended" }
         #expect(ended?.reason == "Ben hung up" && ended?.end == "hung-up-by-other")
-        #expect(try await pair.ada.calls().isEmpty)
-        #expect(try await pair.ben.calls().isEmpty)
+        #expect(try await pair.ada.perform(ListCalls()).isEmpty)
+        #expect(try await pair.ben.perform(ListCalls()).isEmpty)
         for node in [pair.ada, pair.ben] {
             try await eventually("both have it on record", on: node) {
-                try await $0.callRecords(conversation: nil).map(\.outcome) == ["talked"]
+                try await $0.perform(ListCallRecords()).map(\.outcome) == ["talked"]
             }
         }
-        let record = try #require(try await pair.ben.callRecords(conversation: "ada").first)
+        let record = try #require(
+            try await pair.ben.perform(ListCallRecords(conversation: "ada")).first)
         #expect(record.caller == "Ada" && !record.isMissed && record.people.count == 2)
         await pair.end()
     }
@@ -99,14 +102,14 @@ struct CallTests {
     func declined() async throws {
         let pair = try await Pair()
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
-        _ = try await pair.ada.call(conversation: "ben", media: [])
+        try await pair.ada.perform(StartCall(conversation: "ben", media: []))
         _ = await bens.next { $0.state == "ringing" }
-        try await pair.ben.reject(call: "ada")
+        try await pair.ben.perform(RejectCall(call: "ada"))
         #expect(await adas.next { $0.state == "ended" }?.reason == "Ben declined")
         _ = await bens.next { $0.end == "declined" }
-        _ = try await pair.ada.call(conversation: "ben", media: [])
+        try await pair.ada.perform(StartCall(conversation: "ben", media: []))
         _ = await bens.next { $0.state == "ringing" }
-        try await pair.ada.hangUp(call: "")
+        try await pair.ada.perform(HangUpCall(call: ""))
         #expect(await bens.next { $0.state == "ended" }?.reason == "you missed the call")
         await pair.end()
     }
@@ -116,10 +119,10 @@ struct CallTests {
         let pair = try await Pair(
             "read line; read line; echo no microphone >&2; exit 3", agreeable)
         var (adas, bens) = (try await CallNews(of: pair.ada), try await CallNews(of: pair.ben))
-        _ = try await pair.ada.call(conversation: "ben", media: ["microphone"])
+        try await pair.ada.perform(StartCall(conversation: "ben", media: ["microphone"]))
         _ = await bens.next { $0.state == "ringing" }
         // It may be over by the time that the answer is shown.
-        do { _ = try await pair.ben.answer(call: "", media: ["microphone"]) } catch {
+        do { _ = try await pair.ben.perform(AnswerCall(call: "", media: ["microphone"])) } catch {
             #expect((error as? NodeError)?.code == "call-over")
         }
         // Whether it makes the offer or not is drawn with their names: either way it is told more
@@ -140,25 +143,34 @@ struct CallTests {
         }
         let (ada, ben) = (pair.ada, pair.ben)
         #expect(
-            await code { _ = try await ben.call(conversation: "ada", media: []) }
+            await code { _ = try await ben.perform(StartCall(conversation: "ada", media: [])) }
                 == "no-media-program")
         #expect(
-            await code { _ = try await ada.call(conversation: "ben", media: ["smell"]) }
+            await code {
+                _ = try await ada.perform(StartCall(conversation: "ben", media: ["smell"]))
+            }
                 == "bad-media")
         #expect(
-            await code { _ = try await ada.call(conversation: "cleo", media: []) }
+            await code { _ = try await ada.perform(StartCall(conversation: "cleo", media: [])) }
                 == "unknown-conversation")
-        _ = try await ada.newConversation(name: "notes", members: [])
-        #expect(await code { _ = try await ada.call(conversation: "notes", media: []) } == "nobody")
-        #expect(await code { try await ada.hangUp(call: "") } == "unknown-call")
-        #expect(await code { try await ada.reject(call: "ben") } == "unknown-call")
-        #expect(await code { _ = try await ada.answer(call: "", media: []) } == "unknown-call")
-        #expect(await code { try await ada.setPresence("asleep") } == "bad-presence")
+        try await ada.perform(CreateConversation(name: "notes", members: []))
         #expect(
-            await code { _ = try await ada.setPrivacy("some", person: nil) } == "bad-privacy")
+            await code { _ = try await ada.perform(StartCall(conversation: "notes", media: [])) }
+                == "nobody")
+        #expect(await code { try await ada.perform(HangUpCall(call: "")) } == "unknown-call")
+        #expect(await code { try await ada.perform(RejectCall(call: "ben")) } == "unknown-call")
+        #expect(
+            await code { _ = try await ada.perform(AnswerCall(call: "", media: [])) }
+                == "unknown-call")
+        #expect(
+            await code { try await ada.perform(SetPresence(presence: "asleep")) } == "bad-presence")
+        #expect(
+            await code { _ = try await ada.perform(SetPrivacy(told: "some")) } == "bad-privacy")
         var bens = try await CallNews(of: ben)
-        _ = try await ada.call(conversation: "ben", media: [])
-        #expect(await code { _ = try await ada.call(conversation: "ben", media: []) } == "busy")
+        try await ada.perform(StartCall(conversation: "ben", media: []))
+        #expect(
+            await code { _ = try await ada.perform(StartCall(conversation: "ben", media: [])) }
+                == "busy")
         // Without a program it does not go on ringing, and says why.
         let stopped = await bens.next { $0.end == "media-failed" }
         #expect(stopped?.reason == "this device has no program for sound and pictures")
@@ -169,8 +181,8 @@ struct CallTests {
     func presence() async throws {
         let pair = try await Pair(nil, nil)
         let changes = try await pair.ben.changes()
-        try await pair.ada.setTyping(conversation: "ben", on: true)
-        try await pair.ada.setPresence("online")
+        try await pair.ada.perform(SetTyping(conversation: "ben", on: true))
+        try await pair.ada.perform(SetPresence(presence: "online"))
         var (typing, presence): ([String]?, String?) = (nil, nil)
         for await change in changes {
             typing = change.typing ?? typing
@@ -178,11 +190,11 @@ struct CallTests {
             if typing != nil, presence != nil { break }
         }
         #expect(typing == ["Ada"] && presence == "online")
-        #expect(try await pair.ben.presences().people.map(\.presence) == ["online"])
-        let told = try await pair.ada.setPrivacy("nothing", person: "ben")
+        #expect(try await pair.ben.perform(ListPresences()).people.map(\.presence) == ["online"])
+        let told = try await pair.ada.perform(SetPrivacy(told: "nothing", person: "ben"))
         #expect(told.own == "online" && told.people.map(\.told) == ["nothing"])
         try await eventually("ben is told nothing", on: pair.ben) {
-            try await $0.presences().people.map(\.presence) == ["offline"]
+            try await $0.perform(ListPresences()).people.map(\.presence) == ["offline"]
         }
         await pair.end()
     }

@@ -14,12 +14,12 @@ struct ChangeTests {
     func slowReader() async throws {
         let folder = try TemporaryFolder()
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
-        _ = try await ann.newConversation(name: "notes", members: [])
+        try await ann.perform(CreateConversation(name: "notes", members: []))
         let changes = try await ann.changes()
         let sent = (0..<3_000).map { "line \($0)" }
         for start in stride(from: 0, to: 3_000, by: 500) {
-            _ = try await ann.send(
-                conversation: "notes", texts: Array(sent[start..<start + 500]), replyTo: nil)
+            try await ann.perform(
+                SendMessages(conversation: "notes", texts: Array(sent[start..<start + 500])))
         }
         var heard: [ChangeView] = []
         for await change in changes {
@@ -33,7 +33,7 @@ struct ChangeTests {
         await ann.shutdown()
         let told = texts(await ended)
         #expect(told == Array(texts(Array(heard[1_500...])).prefix(told.count)))
-        await #expect(throws: NodeError.self) { try await ann.changes(after: nil, limit: 1) }
+        await #expect(throws: NodeError.self) { try await ann.perform(ReadChanges(limit: 1)) }
     }
 
     @Test("go on exactly when the node was opened again, an edit as a change of its own")
@@ -41,22 +41,22 @@ struct ChangeTests {
         let folder = try TemporaryFolder()
         let settings = NodeSettings(home: folder.home("ann"))
         let (ann, _) = try await Node.create(settings, name: "ann")
-        _ = try await ann.newConversation(name: "notes", members: [])
-        let begin = try await ann.changes(after: nil, limit: 1).cursor
-        let sent = try await ann.send(conversation: "notes", texts: ["a", "b"], replyTo: nil)
-        let page = try await ann.changes(after: begin, limit: 1)
+        try await ann.perform(CreateConversation(name: "notes", members: []))
+        let begin = try await ann.perform(ReadChanges(limit: 1)).cursor
+        let sent = try await ann.perform(SendMessages(conversation: "notes", texts: ["a", "b"]))
+        let page = try await ann.perform(ReadChanges(after: begin, limit: 1))
         #expect(texts(page.changes) == ["a"])
         #expect(!page.isEnd)
         await ann.shutdown()
         let again = try await Node.open(settings)
-        _ = try await again.edit(message: MessageReference(sent[0].number), text: "A")
-        let rest = try await again.changes(after: page.cursor, limit: 100)
+        try await again.perform(EditMessage(message: MessageReference(sent[0].number), text: "A"))
+        let rest = try await again.perform(ReadChanges(after: page.cursor, limit: 100))
         let messages = rest.changes.filter { $0.message != nil }
         #expect(messages.map { $0.message?.text } == ["b", "A"])
         #expect(messages.map(\.isNew) == [true, false])
         #expect(rest.changes.allSatisfy { $0.missed == nil })
         #expect(rest.isEnd)
-        let end = try await again.changes(after: rest.cursor, limit: 100)
+        let end = try await again.perform(ReadChanges(after: rest.cursor, limit: 100))
         #expect(end.changes.isEmpty && end.cursor == rest.cursor)
         await again.shutdown()
     }
@@ -65,11 +65,11 @@ struct ChangeTests {
     func erased() async throws {
         let folder = try TemporaryFolder()
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
-        _ = try await ann.newConversation(name: "notes", members: [])
-        let begin = try await ann.changes(after: nil, limit: 1).cursor
-        let sent = try await ann.send(conversation: "notes", texts: ["secret"], replyTo: nil)
-        _ = try await ann.delete(message: MessageReference(sent[0].number))
-        let page = try await ann.changes(after: begin, limit: 10)
+        try await ann.perform(CreateConversation(name: "notes", members: []))
+        let begin = try await ann.perform(ReadChanges(limit: 1)).cursor
+        let sent = try await ann.perform(SendMessages(conversation: "notes", texts: ["secret"]))
+        try await ann.perform(DeleteMessage(message: MessageReference(sent[0].number)))
+        let page = try await ann.perform(ReadChanges(after: begin, limit: 10))
         let messages = page.changes.compactMap(\.message)
         #expect(messages.map(\.text) == [nil, nil])
         #expect(messages.allSatisfy { $0.isDeleted })
@@ -82,13 +82,13 @@ struct ChangeTests {
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
         for text in ["", "x", "1", "1.0", "1.2.3.4", "1.2.-3", "g.1", "1.99999999999999999999"] {
             let error = await #expect(throws: NodeError.self) {
-                try await ann.changes(after: text, limit: 1)
+                try await ann.perform(ReadChanges(after: text, limit: 1))
             }
             #expect(error?.code == "bad-cursor")
         }
         for limit in [0, 201] {
             let error = await #expect(throws: NodeError.self) {
-                try await ann.changes(after: nil, limit: limit)
+                try await ann.perform(ReadChanges(limit: limit))
             }
             #expect(error?.code == "bad-limit")
         }

@@ -79,7 +79,7 @@ struct LogErasureTests {
         var settings = NodeSettings(home: folder.home("a"), models: folder.home("none"))
         settings.clock = clock.clock
         let (node, _) = try await Node.create(settings, name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         func logByteCount() throws -> Int {
             let file = settings.home + "/database-wal"
             let attributes = try FileManager.default.attributesOfItem(atPath: file)
@@ -87,9 +87,9 @@ struct LogErasureTests {
         }
         // What an earlier run may have left is gone.
         clock.advance(by: 60_000)
-        let sent = try await node.send(conversation: "notes", texts: ["a secret"], replyTo: nil)
+        let sent = try await node.perform(SendMessages(conversation: "notes", texts: ["a secret"]))
         let number = try #require(sent.first?.number)
-        _ = try await node.delete(message: MessageReference(number))
+        try await node.perform(DeleteMessage(message: MessageReference(number)))
         #expect(try logByteCount() > 0)
         // Who reads meanwhile, as the index of words does, puts it off.
         var waited: UInt64 = 0

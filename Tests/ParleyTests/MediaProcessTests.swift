@@ -191,23 +191,24 @@ struct CallSettingsTests {
         let folder = try TemporaryFolder()
         let home = NodeSettings(home: folder.home("ada"))
         let (made, _) = try await Node.create(home, name: "Ada")
-        #expect(try await made.callSettings() == CallSettingsView(program: [], servers: []))
-        _ = try await made.setMediaProgram(["/bin/sh", "-c", "true"])
-        _ = try await made.addTurnServer(
-            "turn:t.example:3478", name: nil, password: nil, secret: "squeamish ossifrage")
-        _ = try await made.addTurnServer(
-            "turns:t.example:5349", name: "ada", password: "magic words", secret: nil)
+        #expect(
+            try await made.perform(GetCallSettings()) == CallSettingsView(program: [], servers: []))
+        try await made.perform(SetMediaProgram(words: ["/bin/sh", "-c", "true"]))
+        try await made.perform(
+            AddTurnServer(address: "turn:t.example:3478", secret: "squeamish ossifrage"))
+        try await made.perform(
+            AddTurnServer(address: "turns:t.example:5349", name: "ada", password: "magic words"))
         await made.shutdown()
 
         let ada = try await Node.open(home)
-        let kept = try await ada.callSettings()
+        let kept = try await ada.perform(GetCallSettings())
         #expect(kept.program == ["/bin/sh", "-c", "true"])
         #expect(kept.servers.map(\.access) == ["secret", "name"])
         let shown = String(decoding: try JSONEncoder().encode(kept), as: UTF8.self)
         #expect(!shown.contains("ossifrage") && !shown.contains("magic"))
         for (path, code) in [("/nowhere", "bad-program"), ("/tmp", "bad-program")] {
             let error = await #expect(throws: NodeError.self) {
-                try await ada.setMediaProgram([path])
+                try await ada.perform(SetMediaProgram(words: [path]))
             }
             #expect(error?.code == code)
         }
@@ -216,14 +217,15 @@ struct CallSettingsTests {
             ("turn:t.example", "", "x"), ("turn:t example", nil, nil),
         ] {
             let error = await #expect(throws: NodeError.self) {
-                try await ada.addTurnServer(address, name: name, password: password, secret: nil)
+                try await ada.perform(
+                    AddTurnServer(address: address, name: name, password: password))
             }
             #expect(error?.code == "bad-server")
         }
-        let left = try await ada.removeTurnServer("turn:t.example:3478")
+        let left = try await ada.perform(RemoveTurnServer(address: "turn:t.example:3478"))
         #expect(left.servers.map(\.address) == ["turns:t.example:5349"])
         let error = await #expect(throws: NodeError.self) {
-            try await ada.removeTurnServer("turn:t.example:3478")
+            try await ada.perform(RemoveTurnServer(address: "turn:t.example:3478"))
         }
         #expect(error?.code == "unknown-server")
         await ada.shutdown()

@@ -10,24 +10,24 @@ struct NameTests {
         let folder = try TemporaryFolder()
         let (ada, _) = try await Node.create(
             NodeSettings(home: folder.home("ada")), name: "Ada")
-        let made = try await ada.newConversation(name: "Trip", members: [])
+        let made = try await ada.perform(CreateConversation(name: "Trip", members: []))
         for word in ["Trip", "trip", "TRIP", String(made.id.prefix(6)).uppercased()] {
-            _ = try await ada.send(conversation: word, texts: ["to \(word)"], replyTo: nil)
+            try await ada.perform(SendMessages(conversation: word, texts: ["to \(word)"]))
         }
-        let page = try await ada.messages(conversation: "Trip", before: nil, limit: 10)
+        let page = try await ada.perform(ReadMessages(conversation: "Trip", limit: 10))
         #expect(page.messages.count == 4)
-        let other = try await ada.newConversation(name: "trip", members: [])
+        let other = try await ada.perform(CreateConversation(name: "trip", members: []))
         for word in ["Trip", "trip", "tRIP", " trip "] {
             let error = await #expect(throws: NodeError.self) {
-                try await ada.send(conversation: word, texts: ["to which?"], replyTo: nil)
+                try await ada.perform(SendMessages(conversation: word, texts: ["to which?"]))
             }
             #expect(error?.code == "ambiguous")
             for id in [made.id, other.id] {
                 #expect(error?.message.contains(id.prefix(8)) == true)
             }
         }
-        _ = try await ada.send(
-            conversation: String(other.id.prefix(8)), texts: ["to the other"], replyTo: nil)
+        try await ada.perform(
+            SendMessages(conversation: String(other.id.prefix(8)), texts: ["to the other"]))
         await ada.shutdown()
     }
 
@@ -38,19 +38,19 @@ struct NameTests {
             NodeSettings(home: folder.home("ada")), name: "Ada")
         let (ben, _) = try await Node.create(
             NodeSettings(home: folder.home("ben")), name: "Ben")
-        let invite = try await ada.invite(hours: 1)
+        let invite = try await ada.perform(CreateInvite(hours: 1))
         #expect(invite.addresses.isEmpty)
-        _ = try await ben.accept(link: invite.link, alias: "Ada")
+        try await ben.perform(AcceptInvite(link: invite.link, alias: "Ada"))
         let error = await #expect(throws: NodeError.self) {
-            try await ben.send(conversation: "ada", texts: ["hello"], replyTo: nil)
+            try await ben.perform(SendMessages(conversation: "ada", texts: ["hello"]))
         }
         #expect(error?.message == "Ada and you have not met yet.")
         let stranger = await #expect(throws: NodeError.self) {
-            try await ben.send(conversation: "cara", texts: ["hello"], replyTo: nil)
+            try await ben.perform(SendMessages(conversation: "cara", texts: ["hello"]))
         }
         #expect(stranger?.code == "unknown-conversation")
         _ = try await ada.start(listen: ["127.0.0.1:0"])
-        #expect(try await ada.invite(hours: 1).addresses.count == 1)
+        #expect(try await ada.perform(CreateInvite(hours: 1)).addresses.count == 1)
         await ada.shutdown()
         await ben.shutdown()
     }

@@ -24,11 +24,11 @@ private struct Friends {
         (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
         (ben, _) = try await Node.create(NodeSettings(home: folder.home("ben")), name: "ben")
         for node in [ann, ben] { try await node.start(listen: ["127.0.0.1:0"]) }
-        _ = try await ben.accept(link: ann.invite(hours: 1).link, alias: nil)
+        try await ben.perform(AcceptInvite(link: ann.perform(CreateInvite(hours: 1)).link))
         for (node, name) in [(ann, "ben"), (ben, "ann")] {
             try await eventually("the two have met", on: node) {
-                let isKnown = try await $0.conversations().contains { $0.name == name }
-                let isLinked = try await !$0.status().links.isEmpty
+                let isKnown = try await $0.perform(ListConversations()).contains { $0.name == name }
+                let isLinked = try await !$0.perform(GetStatus()).links.isEmpty
                 return isKnown && isLinked
             }
         }
@@ -36,14 +36,15 @@ private struct Friends {
 
     /// Lets a node use the relay, and waits until it is reached.
     func useRelay(_ node: Node) async throws {
-        _ = try await node.addRelay(
-            RelayText(key: relay.key, addresses: relay.endpoints.map { "\($0)" }).text)
+        try await node.perform(
+            AddRelay(
+                text: RelayText(key: relay.key, addresses: relay.endpoints.map { "\($0)" }).text))
         try await eventuallyRelay("connected", of: node)
     }
 
     func eventuallyRelay(_ state: String, of node: Node) async throws {
         try await eventually("the relay is \(state)", on: node) {
-            try await $0.relays().map(\.state) == [state]
+            try await $0.perform(ListRelays()).map(\.state) == [state]
         }
     }
 
@@ -56,12 +57,12 @@ private struct Friends {
                     && !states.contains(where: \.isConnected)
             }
         }
-        #expect(try await node.relays().map(\.state) == ["offline"])
+        #expect(try await node.perform(ListRelays()).map(\.state) == ["offline"])
     }
 
     func eventuallyReads(_ texts: [String], _ node: Node, from name: String) async throws {
         try await eventually("\(texts) came", on: node) {
-            try await $0.messages(conversation: name, before: nil, limit: 10).messages
+            try await $0.perform(ReadMessages(conversation: name, limit: 10)).messages
                 .map(\.text) == texts
         }
     }
@@ -92,22 +93,22 @@ struct OfflineTests {
     func ends() async throws {
         let all = try await Friends()
         try await all.useRelay(all.ann)
-        #expect(try await !all.ann.status().isOffline)
-        all.ann.setOffline(true)
+        #expect(try await !all.ann.perform(GetStatus()).isOffline)
+        try await all.ann.perform(SetOffline(on: true))
         try await eventually("ann has no link", on: all.ann) {
-            let status = try await $0.status()
+            let status = try await $0.perform(GetStatus())
             return status.isOffline && status.links.isEmpty
         }
         try await all.eventuallyCutOff(all.ann)
         try await eventually("ben has none either", on: all.ben) {
-            try await $0.status().links.isEmpty
+            try await $0.perform(GetStatus()).links.isEmpty
         }
-        all.ann.setOffline(false)
-        #expect(try await !all.ann.status().isOffline)
+        try await all.ann.perform(SetOffline(on: false))
+        #expect(try await !all.ann.perform(GetStatus()).isOffline)
         try await all.eventuallyRelay("connected", of: all.ann)
         for node in [all.ann, all.ben] {
             try await eventually("they are linked again", on: node) {
-                try await !$0.status().links.isEmpty
+                try await !$0.perform(GetStatus()).links.isEmpty
             }
         }
         await all.end()
@@ -119,21 +120,23 @@ struct OfflineTests {
         let (cara, _) = try await Node.create(
             NodeSettings(home: all.folder.home("cara")), name: "cara")
         try await cara.start(listen: ["127.0.0.1:0"])
-        all.ann.setOffline(true)
+        try await all.ann.perform(SetOffline(on: true))
         try await eventually("ann has no link", on: all.ann) {
-            try await $0.status().links.isEmpty
+            try await $0.perform(GetStatus()).links.isEmpty
         }
         let before = all.ann.network.transport.counters
-        _ = try await all.ann.accept(link: cara.invite(hours: 1).link, alias: nil)
-        _ = try await all.ann.addRelay(
-            RelayText(key: all.relay.key, addresses: all.relay.endpoints.map { "\($0)" }).text)
+        try await all.ann.perform(AcceptInvite(link: cara.perform(CreateInvite(hours: 1)).link))
+        try await all.ann.perform(
+            AddRelay(
+                text: RelayText(key: all.relay.key, addresses: all.relay.endpoints.map { "\($0)" })
+                    .text))
         try await all.eventuallyCutOff(all.ann)
         let after = all.ann.network.transport.counters
         #expect(after.dialled == before.dialled && after.dialFailures == before.dialFailures)
-        #expect(try await all.ann.status().links.isEmpty)
-        #expect(try await cara.conversations().isEmpty)
+        #expect(try await all.ann.perform(GetStatus()).links.isEmpty)
+        #expect(try await cara.perform(ListConversations()).isEmpty)
         let caller = Caller()
-        let address = try #require(await all.ann.status().addresses.first)
+        let address = try #require(await all.ann.perform(GetStatus()).addresses.first)
         do {
             try await all.ben.network.transport.dial(try Endpoint(address), handler: caller)
             for await bytes in caller.heard {
@@ -144,9 +147,9 @@ struct OfflineTests {
         }
         // At once, that is, and not after having waited for one.
         #expect(all.ann.network.transport.counters.handshakeTimeout == before.handshakeTimeout)
-        all.ann.setOffline(false)
+        try await all.ann.perform(SetOffline(on: false))
         try await eventually("ann and cara have met", on: all.ann) {
-            try await $0.conversations().contains { $0.name == "cara" }
+            try await $0.perform(ListConversations()).contains { $0.name == "cara" }
         }
         await cara.shutdown()
         await all.end()
@@ -155,15 +158,17 @@ struct OfflineTests {
     @Test("keeps what is written, and sends it by link once it is back")
     func links() async throws {
         let all = try await Friends()
-        all.ann.setOffline(true)
-        let sent = try await all.ann.send(
-            conversation: "ben", texts: ["one", "two"], replyTo: nil)
+        try await all.ann.perform(SetOffline(on: true))
+        let sent = try await all.ann.perform(
+            SendMessages(conversation: "ben", texts: ["one", "two"]))
         #expect(sent.map(\.state) == ["saved", "saved"])
-        #expect(try await all.ann.outbox().map(\.savedCount) == [2])
-        #expect(try await all.ann.status().pendingCount == 2)
-        all.ann.setOffline(false)
+        #expect(try await all.ann.perform(ListOutbox()).map(\.savedCount) == [2])
+        #expect(try await all.ann.perform(GetStatus()).pendingCount == 2)
+        try await all.ann.perform(SetOffline(on: false))
         try await all.eventuallyReads(["one", "two"], all.ben, from: "ann")
-        try await eventually("ann knows it", on: all.ann) { try await $0.outbox().isEmpty }
+        try await eventually("ann knows it", on: all.ann) {
+            try await $0.perform(ListOutbox()).isEmpty
+        }
         await all.end()
     }
 
@@ -172,15 +177,15 @@ struct OfflineTests {
         let all = try await Friends()
         for node in [all.ann, all.ben] { try await all.useRelay(node) }
         // Each has to know of the other's mailbox.
-        _ = try await all.ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await all.ben.perform(SendMessages(conversation: "ann", texts: ["hello"]))
         try await all.eventuallyReads(["hello"], all.ann, from: "ben")
         await all.ben.shutdown()
-        all.ann.setOffline(true)
-        _ = try await all.ann.send(conversation: "ben", texts: ["one"], replyTo: nil)
-        #expect(try await all.ann.outbox().map(\.relayedCount) == [0])
-        all.ann.setOffline(false)
+        try await all.ann.perform(SetOffline(on: true))
+        try await all.ann.perform(SendMessages(conversation: "ben", texts: ["one"]))
+        #expect(try await all.ann.perform(ListOutbox()).map(\.relayedCount) == [0])
+        try await all.ann.perform(SetOffline(on: false))
         try await eventually("the relay has it", on: all.ann) {
-            try await $0.outbox().map(\.relayedCount) == [1]
+            try await $0.perform(ListOutbox()).map(\.relayedCount) == [1]
         }
         await all.ann.shutdown()
         let ben = try await Node.open(NodeSettings(home: all.folder.home("ben")))
@@ -193,15 +198,15 @@ struct OfflineTests {
     @Test("refuses a call with what to do about it, and calls once it is back")
     func calls() async throws {
         let all = try await Friends()
-        _ = try await all.ann.setMediaProgram(["/bin/sh", "-c", "cat > /dev/null"])
-        all.ann.setOffline(true)
+        try await all.ann.perform(SetMediaProgram(words: ["/bin/sh", "-c", "cat > /dev/null"]))
+        try await all.ann.perform(SetOffline(on: true))
         let refusal = await #expect(throws: NodeError.self) {
-            try await all.ann.call(conversation: "ben", media: ["microphone"])
+            try await all.ann.perform(StartCall(conversation: "ben", media: ["microphone"]))
         }
         #expect(refusal?.code == "offline" && refusal?.hint?.contains("offline off") == true)
-        #expect(try await all.ann.calls().isEmpty)
-        all.ann.setOffline(false)
-        let call = try await all.ann.call(conversation: "ben", media: ["microphone"])
+        #expect(try await all.ann.perform(ListCalls()).isEmpty)
+        try await all.ann.perform(SetOffline(on: false))
+        let call = try await all.ann.perform(StartCall(conversation: "ben", media: ["microphone"]))
         #expect(call.isOwn)
         await all.end()
     }

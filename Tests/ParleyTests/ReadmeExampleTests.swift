@@ -16,8 +16,8 @@ struct ReadmeExampleTests {
         print("write this on paper:", recoveryCode)
         try await node.start(listen: ["*:0"])
         let changes = try await node.changes()
-        let notes = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: notes.id, texts: ["milk, bread"], replyTo: nil)
+        let notes = try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: notes.id, texts: ["milk, bread"]))
         for await change in changes where change.message?.text == "milk, bread" { break }
         await node.shutdown()
         // end

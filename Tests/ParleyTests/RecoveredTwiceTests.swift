@@ -12,14 +12,14 @@ struct RecoveredTwiceTests {
         let (ben, _) = try await Node.create(NodeSettings(home: folder.home("ben")), name: "ben")
         try await ben.start(listen: ["127.0.0.1:0"])
         try await ann.start(listen: ["127.0.0.1:0"])
-        _ = try await ann.accept(link: ben.invite(hours: 1).link, alias: nil)
+        try await ann.perform(AcceptInvite(link: ben.perform(CreateInvite(hours: 1)).link))
         for (node, name) in [(ann, "ben"), (ben, "ann")] {
             try await eventually("they meet", on: node) {
-                try await $0.conversations().contains { $0.name == name }
+                try await $0.perform(ListConversations()).contains { $0.name == name }
             }
         }
         let file = folder.path + "/backup"
-        _ = try await ann.createBackup(file: file, replacing: false)
+        try await ann.perform(CreateBackup(file: file, replacing: false))
         await ann.shutdown()
         func comeBack(_ home: String) async throws -> Node {
             let (node, _) = try await Node.restore(
@@ -28,20 +28,22 @@ struct RecoveredTwiceTests {
             return node
         }
         let first = try await comeBack("first")
-        let device = try await first.status().device
+        let device = try await first.perform(GetStatus()).device
         try await eventually("ben knows the first", on: ben) {
-            try await $0.status().links.contains { $0.device == device }
+            try await $0.perform(GetStatus()).links.contains { $0.device == device }
         }
-        #expect(try await ben.status().notices.isEmpty)
+        #expect(try await ben.perform(GetStatus()).notices.isEmpty)
         let second = try await comeBack("second")
-        try await eventually("ben is told", on: ben) { try await !$0.status().notices.isEmpty }
-        let notice = try #require(try await ben.status().notices.first)
+        try await eventually("ben is told", on: ben) {
+            try await !$0.perform(GetStatus()).notices.isEmpty
+        }
+        let notice = try #require(try await ben.perform(GetStatus()).notices.first)
         #expect(notice.hasPrefix("The recovery code of ann was used twice"), "\(notice)")
         #expect(notice.contains("parley contact block"), "\(notice)")
-        #expect(try await ben.contacts().first?.notices == [notice])
+        #expect(try await ben.perform(ListContacts()).first?.notices == [notice])
         // She hears of it where her devices find each other.
         try await eventually("she is told", on: second) {
-            try await $0.status().notices.contains {
+            try await $0.perform(GetStatus()).notices.contains {
                 $0.hasPrefix("Your recovery code was used twice")
             }
         }

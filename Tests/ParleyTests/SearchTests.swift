@@ -13,21 +13,21 @@ struct SearchTests {
         let folder = try TemporaryFolder()
         let (node, _) = try await Node.create(
             NodeSettings(home: folder.home("ann"), models: models), name: "ann")
-        let group = try await node.newConversation(name: "hut", members: [])
-        let sent = try await node.send(conversation: group.id, texts: texts, replyTo: nil)
+        let group = try await node.perform(CreateConversation(name: "hut", members: []))
+        let sent = try await node.perform(SendMessages(conversation: group.id, texts: texts))
         try await body(node, sent)
         await node.shutdown()
     }
 
     private func found(_ node: Node, _ text: String) async throws -> [String] {
-        try await node.search(SearchRequest(text)).hits.map { $0.message.text ?? "" }
+        try await node.perform(SearchMessages(text)).hits.map { $0.message.text ?? "" }
     }
 
     @Test("finds by words, the newest first, and says that it is by words alone")
     func words() async throws {
         let texts = ["the key hangs at the farm", "snow again", "who has the keys?"]
         try await withMessages(texts) { node, _ in
-            let reply = try await node.search(SearchRequest("key", isExplained: true))
+            let reply = try await node.perform(SearchMessages("key", isExplained: true))
             #expect(reply.hits.map(\.message.text) == [texts[2], texts[0]])
             #expect(reply.semantic == "unavailable")
             #expect(reply.notes.contains { $0.contains("words alone") })
@@ -63,7 +63,7 @@ struct SearchTests {
     @Test("finds what is typed so far")
     func typing() async throws {
         try await withMessages(["databases everywhere", "nothing"]) { node, _ in
-            let reply = try await node.search(SearchRequest("datab", isTyping: true))
+            let reply = try await node.perform(SearchMessages("datab", isTyping: true))
             #expect(reply.hits.count == 1)
             #expect(try await found(node, "datab").isEmpty)
         }
@@ -73,14 +73,14 @@ struct SearchTests {
     func changes() async throws {
         try await withMessages(["meet at the mill", "the mill is closed"]) { node, sent in
             #expect(try await found(node, "mill").count == 2)
-            _ = try await node.edit(
-                message: MessageReference(sent[0].number), text: "meet at the bridge")
+            try await node.perform(
+                EditMessage(message: MessageReference(sent[0].number), text: "meet at the bridge"))
             #expect(try await found(node, "mill") == ["the mill is closed"])
             #expect(try await found(node, "bridge") == ["meet at the bridge"])
-            _ = try await node.delete(message: MessageReference(sent[0].number))
+            try await node.perform(DeleteMessage(message: MessageReference(sent[0].number)))
             #expect(try await found(node, "bridge").isEmpty)
             #expect(try await found(node, "meet").isEmpty)
-            let broken = try await node.checkSearch().checks.filter { !$0.isFine }
+            let broken = try await node.perform(CheckSearch()).checks.filter { !$0.isFine }
             #expect(broken.isEmpty)
         }
     }
@@ -88,19 +88,21 @@ struct SearchTests {
     @Test("leads to where the message stands, and to its thread")
     func context() async throws {
         try await withMessages((0..<30).map { "line \($0)" }) { node, sent in
-            let answers = try await node.send(
-                conversation: "hut", texts: ["an answer"],
-                replyTo: MessageReference(sent[10].number))
-            let context = try await node.context(
-                message: MessageReference(sent[10].number), limit: 10)
+            let answers = try await node.perform(
+                SendMessages(
+                    conversation: "hut", texts: ["an answer"],
+                    replyTo: MessageReference(sent[10].number)))
+            let context = try await node.perform(
+                GetContext(message: MessageReference(sent[10].number), limit: 10))
             #expect(context.page.messages.contains { $0.number == sent[10].number })
             #expect(context.page.messages.first?.number == sent[6].number)
-            let thread = try await node.context(
-                message: MessageReference(answers[0].number), limit: 4
+            let thread = try await node.perform(
+                GetContext(message: MessageReference(answers[0].number), limit: 4)
             ).thread
             #expect(thread.map(\.number) == [sent[10].number, answers[0].number])
-            let hit = try #require(try await node.search(SearchRequest("answer")).hits.first)
-            let page = try await node.messages(conversation: "hut", before: hit.cursor, limit: 5)
+            let hit = try #require(try await node.perform(SearchMessages("answer")).hits.first)
+            let page = try await node.perform(
+                ReadMessages(conversation: "hut", before: hit.cursor, limit: 5))
             #expect(page.messages.last?.number == hit.message.number)
         }
     }
@@ -109,20 +111,22 @@ struct SearchTests {
     func messages() async throws {
         let texts = ["the mill burns", "no mill is here", "see https://example.org mill"]
         try await withMessages(texts) { node, sent in
-            let answers = try await node.send(
-                conversation: "hut", texts: ["which mill?"],
-                replyTo: MessageReference(sent[0].number))
-            _ = try await node.edit(message: MessageReference(sent[1].number), text: "the old mill")
-            _ = try await node.react(
-                message: MessageReference(sent[2].number), emoji: "🔥", on: true)
+            let answers = try await node.perform(
+                SendMessages(
+                    conversation: "hut", texts: ["which mill?"],
+                    replyTo: MessageReference(sent[0].number)))
+            try await node.perform(
+                EditMessage(message: MessageReference(sent[1].number), text: "the old mill"))
+            try await node.perform(
+                ReactToMessage(message: MessageReference(sent[2].number), emoji: "🔥", on: true))
             #expect(try await found(node, "mill is:reply") == ["which mill?"])
             #expect(try await found(node, "is:reply") == ["which mill?"])
             #expect(try await found(node, "mill is:edited") == ["the old mill"])
             #expect(try await found(node, "has:reaction") == [texts[2]])
             #expect(try await found(node, "has:link") == [texts[2]])
             #expect(try await found(node, "is:reply has:reaction").isEmpty)
-            _ = try await node.edit(
-                message: MessageReference(answers[0].number), text: "which one?")
+            try await node.perform(
+                EditMessage(message: MessageReference(answers[0].number), text: "which one?"))
             #expect(try await found(node, "is:reply") == ["which one?"])
         }
     }
@@ -133,7 +137,7 @@ struct SearchTests {
         try await withMessages(["mill, mill, mill!", "an old mill", long]) { node, _ in
             let newest = try await found(node, "mill")
             #expect(newest.first?.hasPrefix("the mill and") == true)
-            let best = try await node.search(SearchRequest("mill", order: .relevance))
+            let best = try await node.perform(SearchMessages("mill", order: .relevance))
             #expect(best.hits.first?.message.text == "mill, mill, mill!")
             #expect(best.hits.last?.message.text == newest.first)
         }
@@ -145,7 +149,7 @@ struct SearchTests {
             #expect(try await found(node, "京都") == ["一緒に京都へ行きましょう"])
             #expect(try await found(node, "都京").isEmpty)
             for turn in 0..<5 {
-                _ = try await node.send(conversation: "hut", texts: ["京都 \(turn)"], replyTo: nil)
+                try await node.perform(SendMessages(conversation: "hut", texts: ["京都 \(turn)"]))
                 #expect(try await found(node, "京都").first == "京都 \(turn)")
                 #expect(try await found(node, "京都 after:today").count == turn + 2)
             }
@@ -156,14 +160,14 @@ struct SearchTests {
     func care() async throws {
         try await withMessages(["one fish", "two fish"]) { node, _ in
             #expect(try await found(node, "fish").count == 2)
-            try await node.setWordIndex(on: false)
-            let reply = try await node.search(SearchRequest("fish"))
+            try await node.perform(SetWordIndex(on: false))
+            let reply = try await node.perform(SearchMessages("fish"))
             #expect(reply.hits.isEmpty && reply.notes.contains { $0.contains("off") })
-            try await node.setWordIndex(on: true)
+            try await node.perform(SetWordIndex(on: true))
             #expect(try await found(node, "fish").count == 2)
-            try await node.rebuildSearch()
+            try await node.perform(RebuildSearch())
             #expect(try await found(node, "fish").count == 2)
-            let words = try #require(try await node.searchStats().indexes.first)
+            let words = try #require(try await node.perform(GetSearchStats()).indexes.first)
             #expect(words.state == "on" && words.byteCount > 0)
             #expect(words.indexed == words.held)
         }
@@ -174,7 +178,7 @@ struct SearchTests {
         try await withMessages(["one fish", "two fish"]) { node, _ in
             #expect(try await found(node, "fish").count == 2)
             let changes = try await node.changes()
-            _ = try await node.checkSearch()
+            try await node.perform(CheckSearch())
             // The newest step replaces those that nobody has read: whichever it was, it was told.
             for await change in changes {
                 guard let work = change.search else { continue }
@@ -194,7 +198,8 @@ struct SearchTests {
                 await #expect(throws: NodeError.self) { try await found(node, text) }
             }
             let error = await #expect(throws: NodeError.self) {
-                try await node.similar(message: MessageReference(sent[0].number), limit: 3)
+                try await node.perform(
+                    FindSimilar(message: MessageReference(sent[0].number), limit: 3))
             }
             #expect(error?.code == "no-model")
         }
@@ -213,15 +218,15 @@ struct SearchTests {
         ]
         try await withMessages(texts, models: Self.models) { node, sent in
             try await node.indexer.followMeaning()
-            let reply = try await node.search(SearchRequest("¿cuándo es la reunión?"))
+            let reply = try await node.perform(SearchMessages("¿cuándo es la reunión?"))
             #expect(reply.semantic == "available")
             #expect(reply.hits.first?.message.text == texts[0])
             #expect(reply.hits.first?.reason == "meaning")
-            _ = try await node.delete(message: MessageReference(sent[0].number))
-            let after = try await node.search(SearchRequest("¿cuándo es la reunión?"))
+            try await node.perform(DeleteMessage(message: MessageReference(sent[0].number)))
+            let after = try await node.perform(SearchMessages("¿cuándo es la reunión?"))
             #expect(after.hits.allSatisfy { $0.message.number != sent[0].number })
             #expect(
-                try await node.searchStats().indexes.dropFirst()
+                try await node.perform(GetSearchStats()).indexes.dropFirst()
                     .filter { $0.state == "on" }.allSatisfy { $0.rows == 4 })
         }
     }
@@ -236,16 +241,16 @@ struct SearchTests {
         ]
         try await withMessages(texts, models: Self.models) { node, sent in
             try await node.indexer.followMeaning()
-            let reply = try await node.search(SearchRequest("xyzzyqwert"))
+            let reply = try await node.perform(SearchMessages("xyzzyqwert"))
             #expect(reply.hits.isEmpty && reply.semantic == "available")
             #expect(reply.notes.contains { $0.hasPrefix("Nobody wrote “xyzzyqwert”") })
             #expect(
-                try await node.search(SearchRequest("what is the capital of Peru?")).hits.isEmpty)
+                try await node.perform(SearchMessages("what is the capital of Peru?")).hits.isEmpty)
             // What somebody wrote is looked for, whatever a model knows of it.
-            let written = try await node.search(SearchRequest("asdfqwerty"))
+            let written = try await node.perform(SearchMessages("asdfqwerty"))
             #expect(written.hits.first?.reason == "both" && written.notes.isEmpty)
             // Nor does one such word silence others.
-            let ill = try await node.search(SearchRequest("xyzzyqwert sick pet"))
+            let ill = try await node.perform(SearchMessages("xyzzyqwert sick pet"))
             #expect(ill.hits.first?.message.text == "my cat is ill")
         }
     }
@@ -257,12 +262,12 @@ struct SearchTests {
         try await withMessages(["my cat is ill", "buy bread"], models: Self.models) { node, _ in
             try await node.indexer.followMeaning()
             for _ in 0..<2 {
-                let first = try await node.search(SearchRequest("cat", isTyping: true))
+                let first = try await node.perform(SearchMessages("cat", isTyping: true))
                 #expect(first.semantic == "loading" && first.hits.map(\.reason) == ["word"])
                 #expect(first.notes.contains { $0.contains("read into memory") })
                 // Who has finished waits for what was begun.
-                #expect(try await node.search(SearchRequest("cat")).semantic == "available")
-                let last = try await node.search(SearchRequest("cat", isTyping: true))
+                #expect(try await node.perform(SearchMessages("cat")).semantic == "available")
+                let last = try await node.perform(SearchMessages("cat", isTyping: true))
                 #expect(last.semantic == "available" && last.hits.first?.reason == "both")
                 await node.desk.forget()
             }
@@ -279,11 +284,11 @@ struct SearchTests {
             await node.indexer.letGo()
             try await node.indexer.followMeaning()
             // Nor for what is no text.
-            _ = try await node.react(
-                message: MessageReference(sent[0].number), emoji: "🔥", on: true)
+            try await node.perform(
+                ReactToMessage(message: MessageReference(sent[0].number), emoji: "🔥", on: true))
             try await node.indexer.followMeaning()
             #expect(await node.indexer.workerCount == 0)
-            let indexes = try await node.searchStats().indexes
+            let indexes = try await node.perform(GetSearchStats()).indexes
             #expect(indexes.allSatisfy { $0.indexed == $0.held || $0.name == "words" })
         }
     }

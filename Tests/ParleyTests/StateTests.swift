@@ -14,34 +14,35 @@ private struct Pair {
         (ben, _) = try await Node.create(NodeSettings(home: folder.home("ben")), name: "ben")
         try await ann.start(listen: ["127.0.0.1:0"])
         try await ben.start(listen: ["127.0.0.1:0"])
-        _ = try await ben.accept(link: ann.invite(hours: 1).link, alias: nil)
+        try await ben.perform(AcceptInvite(link: ann.perform(CreateInvite(hours: 1)).link))
         for (node, name) in [(ann, "ben"), (ben, "ann")] {
             try await eventually("they have met", on: node) {
-                try await $0.conversations().contains { $0.name == name }
+                try await $0.perform(ListConversations()).contains { $0.name == name }
             }
         }
     }
 
     /// Writes to ben and waits until he has all of it.
     func say(_ texts: [String]) async throws -> [MessageView] {
-        let sent = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("ben has it", on: ben) {
-            try await $0.messages(conversation: "ann", before: nil, limit: 1).messages.last?.text
+            try await $0.perform(ReadMessages(conversation: "ann", limit: 1)).messages.last?.text
                 == texts.last
         }
         return sent
     }
 
     func read(limit: Int) async throws -> [String?] {
-        let page = try await ben.unread(conversation: "ann", limit: limit)
-        _ = try await ben.markRead(
-            conversation: "ann", messages: page.messages.map { MessageReference($0.number) },
-            last: page.last)
+        let page = try await ben.perform(ReadUnread(conversation: "ann", limit: limit))
+        try await ben.perform(
+            MarkRead(
+                conversation: "ann", messages: page.messages.map { MessageReference($0.number) },
+                last: page.last))
         return page.messages.map(\.text)
     }
 
     func shown(_ number: Int64) async throws -> MessageView {
-        let page = try await ann.messages(conversation: "ben", before: nil, limit: 200)
+        let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 200))
         return try #require(page.messages.first { $0.number == number })
     }
 
@@ -64,40 +65,47 @@ struct StateTests {
                 try await pair.shown(message.number).state == "read"
             }
         }
-        _ = try await ben.send(conversation: "ann", texts: ["hers"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["hers"]))
         try await eventually("ann has it", on: ann) {
-            try await $0.messages(conversation: "ben", before: nil, limit: 1).messages.last?.text
+            try await $0.perform(ReadMessages(conversation: "ben", limit: 1)).messages.last?.text
                 == "hers"
         }
-        try await eventually("nothing waits", on: ann) { try await $0.outbox().isEmpty }
-        ann.setOffline(true)
-        try await eventually("the link is gone", on: ann) { try await $0.status().links.isEmpty }
-        let edited = try await ann.edit(message: MessageReference(sent[0].number), text: "new")
+        try await eventually("nothing waits", on: ann) {
+            try await $0.perform(ListOutbox()).isEmpty
+        }
+        try await ann.perform(SetOffline(on: true))
+        try await eventually("the link is gone", on: ann) {
+            try await $0.perform(GetStatus()).links.isEmpty
+        }
+        let edited = try await ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: "new"))
         #expect(edited.state == "saved" && edited.text == "new")
         #expect(edited.waiting == [.init(change: "edit", state: "saved")])
-        let deleted = try await ann.delete(message: MessageReference(sent[1].number))
+        let deleted = try await ann.perform(
+            DeleteMessage(message: MessageReference(sent[1].number)))
         #expect(deleted.state == "saved")
         #expect(deleted.waiting == [.init(change: "deletion", state: "saved")])
-        let page = try await ann.messages(conversation: "ben", before: nil, limit: 1)
+        let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 1))
         let hers = try #require(page.messages.last)
-        let liked = try await ann.react(
-            message: MessageReference(hers.number), emoji: "➕", on: true)
+        let liked = try await ann.perform(
+            ReactToMessage(message: MessageReference(hers.number), emoji: "➕", on: true))
         #expect(liked.state == nil && liked.waiting.map(\.change) == ["reaction"])
-        let outbox = try await ann.outbox()
+        let outbox = try await ann.perform(ListOutbox())
         #expect(outbox.map(\.changeCount) == [3] && outbox.map(\.savedCount) == [0])
-        #expect(try await ann.status().pendingCount == 3)
-        let why = try await ann.why("#\(sent[0].number)", conversation: nil).facts
+        #expect(try await ann.perform(GetStatus()).pendingCount == 3)
+        let why = try await ann.perform(ExplainState(subject: "#\(sent[0].number)")).facts
         let ofEdit = why.filter { $0.about.hasPrefix("edit: ben") }
         #expect(ofEdit.map(\.what) == ["not known to have it"])
-        ann.setOffline(false)
-        try await eventually("all is there", on: ann) { try await $0.outbox().isEmpty }
+        try await ann.perform(SetOffline(on: false))
+        try await eventually("all is there", on: ann) { try await $0.perform(ListOutbox()).isEmpty }
         #expect(try await pair.shown(sent[0].number).waiting.isEmpty)
         #expect(try await pair.shown(sent[0].number).state == "delivered", "not read as edited")
         #expect(try await pair.shown(sent[1].number).state == "delivered")
-        let seen = try await ben.messages(conversation: "ann", before: nil, limit: 10)
-        _ = try await ben.markRead(
-            conversation: "ann", messages: seen.messages.map { MessageReference($0.number) },
-            last: seen.last)
+        let seen = try await ben.perform(ReadMessages(conversation: "ann", limit: 10))
+        try await ben.perform(
+            MarkRead(
+                conversation: "ann", messages: seen.messages.map { MessageReference($0.number) },
+                last: seen.last))
         try await eventually("ben read the edit", on: ann) { _ in
             try await pair.shown(sent[0].number).state == "read"
         }
@@ -111,12 +119,13 @@ struct StateTests {
         let sent = try await pair.say(texts)
         #expect(try await pair.read(limit: 1) == ["line 1"])
         #expect(try await pair.read(limit: 2) == ["line 2", "line 3"])
-        let newest = try await pair.ben.messages(conversation: "ann", before: nil, limit: 1)
+        let newest = try await pair.ben.perform(ReadMessages(conversation: "ann", limit: 1))
         #expect(newest.aboveCount == 7 && newest.belowCount == 0)
-        _ = try await pair.ben.markRead(
-            conversation: "ann", messages: newest.messages.map { MessageReference($0.number) },
-            last: newest.last)
-        #expect(try await pair.ben.conversations().map(\.unread) == [4])
+        try await pair.ben.perform(
+            MarkRead(
+                conversation: "ann", messages: newest.messages.map { MessageReference($0.number) },
+                last: newest.last))
+        #expect(try await pair.ben.perform(ListConversations()).map(\.unread) == [4])
         try await eventually("ann hears of the last", on: pair.ann) { _ in
             try await pair.shown(sent[7].number).state == "read"
         }
@@ -126,7 +135,7 @@ struct StateTests {
             states.map { $0 == "read" } == [true, true, true] + [false, false, false, false] + [
                 true
             ])
-        let page = try await pair.ben.unread(conversation: "ann", limit: 2)
+        let page = try await pair.ben.perform(ReadUnread(conversation: "ann", limit: 2))
         #expect(page.messages.map(\.text) == ["line 4", "line 5"])
         #expect(page.aboveCount == 3 && page.belowCount == 3)
         await pair.end()
@@ -136,17 +145,19 @@ struct StateTests {
     func editMeanwhile() async throws {
         let pair = try await Pair()
         let sent = try await pair.say(["old"])
-        let page = try await pair.ben.unread(conversation: "ann", limit: 10)
-        _ = try await pair.ann.edit(message: MessageReference(sent[0].number), text: "new")
+        let page = try await pair.ben.perform(ReadUnread(conversation: "ann", limit: 10))
+        try await pair.ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: "new"))
         try await eventually("the edit is there", on: pair.ben) {
-            try await $0.messages(conversation: "ann", before: nil, limit: 1).messages[0].text
+            try await $0.perform(ReadMessages(conversation: "ann", limit: 1)).messages[0].text
                 == "new"
         }
-        _ = try await pair.ben.markRead(
-            conversation: "ann", messages: page.messages.map { MessageReference($0.number) },
-            last: page.last)
+        try await pair.ben.perform(
+            MarkRead(
+                conversation: "ann", messages: page.messages.map { MessageReference($0.number) },
+                last: page.last))
         try await eventually("ben answers", on: pair.ann) { _ in
-            let why = try await pair.ann.why("#\(sent[0].number)", conversation: nil).facts
+            let why = try await pair.ann.perform(ExplainState(subject: "#\(sent[0].number)")).facts
             return why.contains { $0.about.hasPrefix("ben") && $0.what == "read" }
         }
         #expect(try await pair.shown(sent[0].number).state == "delivered")
@@ -157,33 +168,38 @@ struct StateTests {
     func longHistory() async throws {
         let folder = try TemporaryFolder()
         let (ann, _) = try await Node.create(NodeSettings(home: folder.home("ann")), name: "ann")
-        let group = try await ann.newConversation(name: "notes", members: [])
+        let group = try await ann.perform(CreateConversation(name: "notes", members: []))
         let text = String(repeating: "\u{1}", count: 32 << 10)
-        let sent = try await ann.send(
-            conversation: group.id, texts: [String](repeating: text, count: 45), replyTo: nil)
+        let sent = try await ann.perform(
+            SendMessages(conversation: group.id, texts: [String](repeating: text, count: 45)))
         for place in 0..<42 {
-            _ = try await ann.edit(
-                message: MessageReference(sent[0].number), text: "\(place)" + text.dropLast(2))
+            try await ann.perform(
+                EditMessage(
+                    message: MessageReference(sent[0].number), text: "\(place)" + text.dropLast(2)))
         }
         for place in 0..<70 {
             let emoji = try #require(Unicode.Scalar(UInt32(0x1F400 + place)))
-            _ = try await ann.react(
-                message: MessageReference(sent[0].number), emoji: String(emoji), on: true)
+            try await ann.perform(
+                ReactToMessage(
+                    message: MessageReference(sent[0].number), emoji: String(emoji), on: true))
         }
         var (before, count): (String?, Int) = (nil, 0)
         repeat {
-            let page = try await ann.messages(conversation: group.id, before: before, limit: 200)
+            let page = try await ann.perform(
+                ReadMessages(conversation: group.id, before: before, limit: 200))
             #expect(try JSONEncoder().encode(page).count < 4 << 20)
             #expect(!page.messages.isEmpty)
             count += page.messages.count
             before = page.cursor
         } while before != nil
         #expect(count == 45)
-        let context = try await ann.context(message: MessageReference(sent[0].number), limit: 50)
+        let context = try await ann.perform(
+            GetContext(message: MessageReference(sent[0].number), limit: 50))
         #expect(try JSONEncoder().encode(context).count < 8 << 20)
         var (from, versions): (Int?, Int) = (0, 0)
         while let next = from {
-            let page = try await ann.history(message: MessageReference(sent[0].number), from: next)
+            let page = try await ann.perform(
+                GetMessageHistory(message: MessageReference(sent[0].number), from: next))
             #expect(try JSONEncoder().encode(page).count < 8 << 20 && page.count == 43)
             versions += page.versions.count
             from = page.next
@@ -197,21 +213,23 @@ struct StateTests {
         let folder = try TemporaryFolder()
         let settings = NodeSettings(home: folder.home("ann"))
         let (ann, _) = try await Node.create(settings, name: "ann")
-        _ = try await ann.newConversation(name: "notes", members: [])
+        try await ann.perform(CreateConversation(name: "notes", members: []))
         let key = String(repeating: "ab", count: 32)
         func part(_ node: Node, _ lines: ClosedRange<Int>) async throws -> [Int] {
-            let said = try await node.sendLines(
-                conversation: "notes", texts: lines.map { "line \($0)" }, key: key,
-                firstLine: lines.lowerBound)
+            let said = try await node.perform(
+                SendLines(
+                    conversation: "notes", texts: lines.map { "line \($0)" }, key: key,
+                    firstLine: lines.lowerBound))
             return [said.stored, said.known]
         }
         #expect(try await part(ann, 1...5) == [5, 0])
         #expect(try await part(ann, 1...5) == [0, 5])
         await ann.shutdown()
         let again = try await Node.open(settings)
-        #expect(try await again.importedLineCount(conversation: "notes", fileHash: key) == 5)
+        #expect(
+            try await again.perform(CountImportedLines(conversation: "notes", fileHash: key)) == 5)
         #expect(try await part(again, 4...8) == [3, 2])
-        let page = try await again.messages(conversation: "notes", before: nil, limit: 50)
+        let page = try await again.perform(ReadMessages(conversation: "notes", limit: 50))
         #expect(page.messages.map(\.text) == (1...8).map { "line \($0)" })
         #expect(page.messages.allSatisfy { !$0.isImported })
         await again.shutdown()

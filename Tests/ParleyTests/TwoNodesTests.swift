@@ -54,30 +54,31 @@ struct TwoNodesTests {
         #expect(code.count > 50)
         try await ann.start(listen: ["127.0.0.1:0"])
         try await ben.start(listen: ["127.0.0.1:0"])
-        let invite = try await ann.invite(hours: 1)
-        _ = try await ben.accept(link: invite.link, alias: nil)
+        let invite = try await ann.perform(CreateInvite(hours: 1))
+        try await ben.perform(AcceptInvite(link: invite.link))
         try await eventually("ben knows ann", on: ben) {
-            try await $0.conversations().contains { $0.name == "ann" }
+            try await $0.perform(ListConversations()).contains { $0.name == "ann" }
         }
         // The conversation is made by who took the invite.
         try await eventually("ann knows ben", on: ann) {
-            try await $0.conversations().contains { $0.name == "ben" }
+            try await $0.perform(ListConversations()).contains { $0.name == "ben" }
         }
-        _ = try await ann.send(conversation: "ben", texts: ["hello ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["hello ben"]))
         try await eventually("ben reads it", on: ben) {
-            let page = try await $0.messages(conversation: "ann", before: nil, limit: 10)
+            let page = try await $0.perform(ReadMessages(conversation: "ann", limit: 10))
             return page.messages.map(\.text) == ["hello ben"]
         }
         try await eventually("ann sees it delivered", on: ann) {
-            let page = try await $0.messages(conversation: "ben", before: nil, limit: 10)
+            let page = try await $0.perform(ReadMessages(conversation: "ben", limit: 10))
             return page.messages.first?.state == "delivered"
         }
         // Receipts still travel when the message has arrived.
         try await eventually("both see the same", on: ann) {
-            try await $0.digests().map(\.digest) == ben.digests().map(\.digest)
+            try await $0.perform(ListDigests()).map(\.digest)
+                == ben.perform(ListDigests()).map(\.digest)
         }
-        let number = try await ann.safetyNumber(person: "ben").number
-        #expect(try await ben.safetyNumber(person: "ann").number == number)
+        let number = try await ann.perform(GetSafetyNumber(person: "ben")).number
+        #expect(try await ben.perform(GetSafetyNumber(person: "ann")).number == number)
         await ann.shutdown()
         await ben.shutdown()
     }
@@ -91,24 +92,25 @@ struct TwoNodesTests {
             NodeSettings(home: folder.home("ben")), name: "ben")
         try await ann.start(listen: ["127.0.0.1:0"])
         try await ben.start(listen: ["127.0.0.1:0"])
-        _ = try await ben.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await ben.perform(
+            AcceptInvite(link: try await ann.perform(CreateInvite(hours: 1)).link))
         try await eventually("ann knows ben", on: ann) {
-            try await $0.conversations().contains { $0.name == "ben" }
+            try await $0.perform(ListConversations()).contains { $0.name == "ben" }
         }
-        let group = try await ann.newConversation(name: "trip", members: ["ben"])
-        _ = try await ann.send(conversation: group.id, texts: ["before"], replyTo: nil)
+        let group = try await ann.perform(CreateConversation(name: "trip", members: ["ben"]))
+        try await ann.perform(SendMessages(conversation: group.id, texts: ["before"]))
         let keystore = URL(filePath: folder.home("ann") + "/keystore")
         let before = try Data(contentsOf: keystore)
-        _ = try await ann.removeMember(conversation: group.id, person: "ben")
+        try await ann.perform(RemoveGroupMember(conversation: group.id, person: "ben"))
         try await eventually("the vault has another key", on: ann) { _ in
             try Data(contentsOf: keystore) != before
         }
         await ben.shutdown()
         await ann.shutdown()
         let again = try await Node.open(settings)
-        let page = try await again.messages(conversation: "trip", before: nil, limit: 10)
+        let page = try await again.perform(ReadMessages(conversation: "trip", limit: 10))
         #expect(page.messages.map(\.text) == ["before"])
-        #expect(try await again.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await again.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await again.shutdown()
     }
 
@@ -117,14 +119,14 @@ struct TwoNodesTests {
         let folder = try TemporaryFolder()
         let settings = NodeSettings(home: folder.home("ann"))
         let (ann, _) = try await Node.create(settings, name: "ann")
-        let group = try await ann.newConversation(name: "notes", members: [])
-        _ = try await ann.send(conversation: group.id, texts: ["one", "two"], replyTo: nil)
+        let group = try await ann.perform(CreateConversation(name: "notes", members: []))
+        try await ann.perform(SendMessages(conversation: group.id, texts: ["one", "two"]))
         await ann.shutdown()
         let again = try await Node.open(settings)
-        let page = try await again.messages(conversation: "notes", before: nil, limit: 10)
+        let page = try await again.perform(ReadMessages(conversation: "notes", limit: 10))
         #expect(page.messages.map(\.text) == ["one", "two"])
-        #expect(try await again.doctor().checks.allSatisfy(\.isFine))
-        #expect(try await again.status().readOnlyReason == nil)
+        #expect(try await again.perform(CheckStore()).checks.allSatisfy(\.isFine))
+        #expect(try await again.perform(GetStatus()).readOnlyReason == nil)
         await again.shutdown()
     }
 }

@@ -30,28 +30,30 @@ struct WaitingTests {
         let settings = NodeSettings(home: folder.home("ann"))
         var (ann, _) = try await Node.create(settings, name: "ann")
         for name in ["walks", "books"] {
-            _ = try await ann.newConversation(name: name, members: [])
+            try await ann.perform(CreateConversation(name: name, members: []))
         }
-        _ = try await ann.send(conversation: "walks", texts: ["before"], replyTo: nil)
-        _ = try await ann.send(conversation: "books", texts: ["before"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "walks", texts: ["before"]))
+        try await ann.perform(SendMessages(conversation: "books", texts: ["before"]))
         await ann.shutdown()
         try setBack(folder.home("ann"))
         ann = try await Node.open(settings)
         let waiting = "waiting for 5 earlier operations of this device"
-        let lists = try await ann.conversations()
+        let lists = try await ann.perform(ListConversations())
         let name = try #require(lists.first { $0.waitingFor != nil }?.name)
         #expect(lists.compactMap(\.waitingFor) == [waiting])
-        let sent = try await ann.send(conversation: name, texts: ["one", "two"], replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: name, texts: ["one", "two"]))
         #expect(sent.map(\.text) == ["one", "two"] && sent.allSatisfy { $0.state == waiting })
-        let outbox = try await ann.outbox()
+        let outbox = try await ann.perform(ListOutbox())
         #expect(outbox.map(\.name) == [name] && outbox.map(\.keptCount) == [2])
         let other = name == "walks" ? "books" : "walks"
-        let elsewhere = try await ann.send(conversation: other, texts: ["on"], replyTo: nil)
+        let elsewhere = try await ann.perform(SendMessages(conversation: other, texts: ["on"]))
         #expect(elsewhere.map(\.state) == ["saved"])
-        await #expect(throws: NodeError.self) { try await ann.leave(conversation: name) }
+        await #expect(throws: NodeError.self) {
+            try await ann.perform(LeaveGroup(conversation: name))
+        }
         await ann.shutdown()
         ann = try await Node.open(settings)
-        let page = try await ann.messages(conversation: name, before: nil, limit: 10)
+        let page = try await ann.perform(ReadMessages(conversation: name, limit: 10))
         #expect(page.messages.map(\.text) == ["before", "one", "two"])
         #expect(page.messages.map(\.state) == ["saved", waiting, waiting])
         await ann.shutdown()

@@ -26,10 +26,11 @@ private struct Households {
         async let third = Self.phone(of: people.cara, people)
         (annPhone, benPhone, caraPhone) = try await (first, second, third)
         let ann = try await people.client(people.ann)
-        _ = try await ann.newConversation(name: Self.group, members: ["ben", "cara"])
+        try await ann.perform(CreateConversation(name: Self.group, members: ["ben", "cara"]))
         try await eventually("two devices of each are in", on: everybody, within: Self.patience) {
             for node in everybody {
-                let group = try? await people.client(node).group(Self.group)
+                let group = try? await people.client(node).perform(
+                    GetGroup(conversation: Self.group))
                 guard group?.members.map(\.devices.count) == [2, 2, 2] else { return false }
             }
             return true
@@ -40,7 +41,7 @@ private struct Households {
     private static func phone(
         of node: NodeProcess, _ people: Neighbours
     ) async throws -> NodeProcess {
-        let text = try await people.client(node).openLink().text
+        let text = try await people.client(node).perform(StartPairing()).text
         let home = node.home + "-phone"
         let linked = try await Program.run(
             "device", "accept-link", text, "--home", home, "--name", "phone", "--wait", "0")
@@ -75,15 +76,15 @@ private struct Households {
         of node: NodeProcess, against expected: Set<String>
     ) async throws -> String {
         let (client, shown) = (try await people.client(node), try await texts(node))
-        let status = try await client.status()
-        let digest = try await client.digests().first { $0.name == Self.group }
+        let status = try await client.perform(GetStatus())
+        let digest = try await client.perform(ListDigests()).first { $0.name == Self.group }
         return """
             \(node.home): lacks \(expected.subtracting(shown).sorted()), has besides \
             \(shown.subtracting(expected).sorted()), \(digest?.operationCount ?? 0) operations, \
             digest \(digest?.digest.prefix(8) ?? ""), \
             links \(status.links.map { "\($0.name) \($0.device.prefix(4))" }), \
             refused \(status.refusals), catching up \(status.isCatchingUp), \
-            members \(try await client.group(Self.group).members.map { [$0.name: $0.devices.count] })
+            members \(try await client.perform(GetGroup(conversation: Self.group)).members.map { [$0.name: $0.devices.count] })
             """
     }
 
@@ -93,7 +94,7 @@ private struct Households {
         try await eventually(what, on: nodes, within: Self.patience) {
             var digests: Set<String> = []
             for node in nodes {
-                let all = try await people.client(node).digests()
+                let all = try await people.client(node).perform(ListDigests())
                 guard let own = all.first(where: { $0.name == Self.group }) else { return false }
                 digests.insert(own.digest)
             }
@@ -105,7 +106,8 @@ private struct Households {
     /// Waits until a device that is told of its end knows.
     func isRevoked(_ node: NodeProcess) async throws {
         try await eventually("\(node.home) knows", on: [node], within: Self.patience) {
-            try await people.client(node).status().readOnlyReason?.contains("revoked") == true
+            try await people.client(node).perform(GetStatus()).readOnlyReason?.contains("revoked")
+                == true
         }
     }
 
@@ -113,7 +115,7 @@ private struct Households {
     /// tell of the same: it is told once.
     func tells(_ node: NodeProcess, of changes: [String]) async throws {
         try await eventually("it is told", on: [node], within: Self.patience) {
-            try await people.client(node).events(conversation: Self.group)
+            try await people.client(node).perform(ListMembershipEvents(conversation: Self.group))
                 .filter { $0.holds && $0.change.hasPrefix("device") }
                 .map { "\($0.name) \($0.change)" }.sorted() == changes
         }
@@ -149,7 +151,8 @@ struct AcceptanceTests {
         var expected = Set(first.joined())
         try await world.agree(world.everybody, on: expected, "the first half is everywhere")
         let backup = people.folder.path + "/ben.backup"
-        let made = try await people.client(benLaptop).createBackup(file: backup, replacing: false)
+        let made = try await people.client(benLaptop).perform(
+            CreateBackup(file: backup, replacing: false))
         #expect(made.operationCount > expected.count)
 
         let others = [world.benPhone, people.cara, world.caraPhone]
@@ -157,7 +160,9 @@ struct AcceptanceTests {
         try await eventually(
             "ben's phone is linked with cara", on: others, within: Households.patience
         ) {
-            try await people.client(world.benPhone).status().links.contains { $0.name == "cara" }
+            try await people.client(world.benPhone).perform(GetStatus()).links.contains {
+                $0.name == "cara"
+            }
         }
         for node in others { #expect(try await node.stop() == 0) }
         let before = try await oneSide(world, log.part(0.5, 0.8), &expected)
@@ -179,13 +184,15 @@ struct AcceptanceTests {
         try await world.agree(honest, on: expected, "nothing of that changed anything")
         for node in honest {
             let client = try await people.client(node)
-            #expect(try await client.doctor().checks.allSatisfy(\.isFine))
+            #expect(try await client.perform(CheckStore()).checks.allSatisfy(\.isFine))
             try await world.tells(
                 node, of: ["ann device-revoked", "ben device-revoked", "ben devices-added"])
-            let status = try await client.status()
+            let status = try await client.perform(GetStatus())
             #expect(status.forkedDevices.isEmpty && status.readOnlyReason == nil)
             #expect(
-                try await client.group(Households.group).members.map { [$0.name: $0.devices.count] }
+                try await client.perform(GetGroup(conversation: Households.group)).members.map {
+                    [$0.name: $0.devices.count]
+                }
                     == [["ann": 1], ["ben": 2]])
         }
         for node in honest + [people.cara, world.caraPhone, world.annPhone, benLaptop] {
@@ -201,7 +208,8 @@ struct AcceptanceTests {
         let people = world.people
         let (annLaptop, benLaptop) = (people.ann, people.ben)
         let ann = try await people.client(annLaptop)
-        let group = try await ann.removeMember(conversation: Households.group, person: "cara")
+        let group = try await ann.perform(
+            RemoveGroupMember(conversation: Households.group, person: "cara"))
         #expect(group.members.map(\.name) == ["ann", "ben"])
         // Ben's laptop listens: what it wrote since his backup would hang on how much of it his new
         // device holds when it cuts the laptop off.
@@ -212,9 +220,9 @@ struct AcceptanceTests {
             [annLaptop, world.annPhone, benLaptop], on: expected, "one side agrees")
         let before = expected
         #expect(try await world.annPhone.stop() == 0)
-        try await ann.revoke(device: "phone", recoveryCode: nil)
-        _ = try await ann.send(
-            conversation: Households.group, texts: ["my phone was stolen"], replyTo: nil)
+        try await ann.perform(RevokeDevice(device: "phone"))
+        try await ann.perform(
+            SendMessages(conversation: Households.group, texts: ["my phone was stolen"]))
         expected.insert("my phone was stolen")
         try await world.agree([annLaptop, benLaptop], on: expected, "ben's laptop knows")
         for node in [annLaptop, benLaptop] { #expect(try await node.stop() == 0) }
@@ -226,7 +234,7 @@ struct AcceptanceTests {
         let people = world.people
         let code = people.folder.path + "/code"
         try Data(try #require(people.ben.recoveryCode).utf8).write(to: URL(filePath: code))
-        let phone = try await people.client(world.benPhone).status().device
+        let phone = try await people.client(world.benPhone).perform(GetStatus()).device
         let home = people.folder.home("ben-new")
         let restored = try await Program.run(
             "backup", "restore", backup, "--home", home, "--code-file", code, "--keep", phone,
@@ -245,8 +253,7 @@ struct AcceptanceTests {
         let news = ["nobody else reads this", "nor what ben's phone says", "nor the restored one"]
         for (node, text) in zip(honest, news) {
             let client = try await world.people.client(node)
-            _ = try await client.send(
-                conversation: Households.group, texts: [text], replyTo: nil)
+            try await client.perform(SendMessages(conversation: Households.group, texts: [text]))
         }
         expected.formUnion(news)
         try await world.agree(honest, on: expected, "the news are everywhere")
@@ -268,10 +275,12 @@ struct AcceptanceTests {
         for node in [world.annPhone, people.ben] { try await node.start() }
         for node in [world.annPhone, people.ben] { try await world.isRevoked(node) }
         // Cara is still a contact: what comes over the same links after the news is there.
-        _ = try await ann.send(conversation: "cara", texts: ["sorry"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "cara", texts: ["sorry"]))
         for node in removed {
             try await eventually("cara is spoken to", on: [node], within: Households.patience) {
-                let members = try await people.client(node).group(Households.group).members
+                let members = try await people.client(node).perform(
+                    GetGroup(conversation: Households.group)
+                ).members
                 return try await people.texts("ann", of: node).contains("sorry")
                     && members.count == 2
             }
@@ -283,8 +292,8 @@ struct AcceptanceTests {
             #expect(!shown.isEmpty)
             #expect(try !world.files(of: node, hold: secrets))
             await #expect(throws: NodeError.self, "\(node.home)") {
-                _ = try await people.client(node).send(
-                    conversation: Households.group, texts: ["let me in"], replyTo: nil)
+                try await people.client(node).perform(
+                    SendMessages(conversation: Households.group, texts: ["let me in"]))
             }
         }
         // Each shows what it had when it went, and no more.

@@ -19,22 +19,22 @@ struct AnsweredProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         let question = "Where do we meet on Friday evening?"
-        _ = try await ann.send(conversation: "ben", texts: [question], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: [question]))
         try await eventually("ben has it", on: [pair.ben]) {
-            try await ben.conversation("ann").unread == 1
+            try await ben.perform(GetConversation(conversation: "ann")).unread == 1
         }
-        let page = try await ben.messages(conversation: "ann", before: nil, limit: 1)
+        let page = try await ben.perform(ReadMessages(conversation: "ann", limit: 1))
         let number = try #require(page.messages.first?.number)
         let strange = try await run("read", "log", "--around", "\(number)", at: pair.ben)
         #expect(strange.status == 1 && !strange.output.contains("Friday"), "\(strange.output)")
         #expect(strange.output.contains("#\(number) is not in “log”: it is in “ann”."))
-        #expect(try await ben.conversation("ann").unread == 1)
+        #expect(try await ben.perform(GetConversation(conversation: "ann")).unread == 1)
         let kept = try await run(
             "read", "ann", "--around", "\(number)", "--keep-unread", at: pair.ben)
         #expect(kept.status == 0 && kept.output.contains(question))
-        #expect(try await ben.conversation("ann").unread == 1)
+        #expect(try await ben.perform(GetConversation(conversation: "ann")).unread == 1)
         #expect(try await run("read", "ann", "--around", "\(number)", at: pair.ben).status == 0)
-        #expect(try await ben.conversation("ann").unread == 0)
+        #expect(try await ben.perform(GetConversation(conversation: "ann")).unread == 0)
 
         // The question is no answer to itself; what was replied to it may be.
         let alone = try await run("ask", "Where do we meet on Friday?", at: pair.ben)
@@ -54,18 +54,18 @@ struct AnsweredProcessTests {
         let (ann, ben) = (
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
-        _ = try await ann.send(conversation: "log", texts: ["before"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["before"]))
         try await eventually("ben has it", on: [pair.ben]) {
-            try await ben.conversation("log").unread == 1
+            try await ben.perform(GetConversation(conversation: "log")).unread == 1
         }
-        _ = try await ben.setAdditionPolicy("nobody")
-        _ = try await ann.removeMember(conversation: "log", person: "ben")
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
+        try await ann.perform(RemoveGroupMember(conversation: "log", person: "ben"))
         try await eventually("ben is out", on: [pair.ben]) {
-            try await ben.group("log").members.map(\.name) == ["ann"]
+            try await ben.perform(GetGroup(conversation: "log")).members.map(\.name) == ["ann"]
         }
-        _ = try await ann.addMember(conversation: "log", person: "ben", role: "member")
+        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: .member))
         try await eventually("ben is invited", on: [pair.ben]) {
-            try await ben.invitations().waiting.map(\.name) == ["log"]
+            try await ben.perform(ListInvitations()).waiting.map(\.name) == ["log"]
         }
         let listed = try await run("conversations", at: pair.ben)
         #expect(listed.output.contains("invited again"), "\(listed.output)")
@@ -78,7 +78,7 @@ struct AnsweredProcessTests {
         try await eventually("ben writes", on: [pair.ben]) {
             try await run("send", "log", "back", at: pair.ben).status == 0
         }
-        #expect(try await !ben.conversation("log").isInvited)
+        #expect(try await !ben.perform(GetConversation(conversation: "log")).isInvited)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 
@@ -87,10 +87,10 @@ struct AnsweredProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let ben = try await all.client(all.ben)
-        _ = try await ben.setAdditionPolicy("nobody")
-        _ = try await all.client(all.ann).newConversation(name: "trip", members: ["ben"])
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
+        try await all.client(all.ann).perform(CreateConversation(name: "trip", members: ["ben"]))
         try await eventually("ben is invited", on: [all.ben]) {
-            try await ben.invitations().waiting.map(\.name) == ["trip"]
+            try await ben.perform(ListInvitations()).waiting.map(\.name) == ["trip"]
         }
         #expect(try await all.ben.run("offline", "on").status == 0)
         #expect(try await all.ben.run("invitations", "accept", "trip").status == 0)
@@ -102,7 +102,7 @@ struct AnsweredProcessTests {
         try await eventually("ann reads it", on: [all.ann]) {
             try await all.texts("trip", of: all.ann) == ["hi"]
         }
-        #expect(try await ben.conversation("trip").name == "trip")
+        #expect(try await ben.perform(GetConversation(conversation: "trip")).name == "trip")
         try await all.end()
     }
 }

@@ -8,16 +8,16 @@ struct BlockingProcessTests {
     private func states(of node: NodeProcess, in name: String, _ all: Hidden) async throws
         -> [String]
     {
-        try await all.client(node).messages(conversation: name, before: nil, limit: 100).messages
+        try await all.client(node).perform(ReadMessages(conversation: name, limit: 100)).messages
             .filter(\.isOwn).compactMap(\.state)
     }
 
     private func write(
         _ text: String, to name: String, from node: NodeProcess, _ all: Hidden
     ) async throws {
-        _ = try await all.client(node).send(conversation: name, texts: [text], replyTo: nil)
+        try await all.client(node).perform(SendMessages(conversation: name, texts: [text]))
         try await eventually("\(text) is on the relay", on: [node]) {
-            let waiting = try await all.client(node).outbox()
+            let waiting = try await all.client(node).perform(ListOutbox())
             return waiting.allSatisfy { $0.savedCount == 0 } && !waiting.isEmpty
         }
     }
@@ -27,24 +27,25 @@ struct BlockingProcessTests {
         let all = try await Hidden()
         try await all.meet()
         let ann = try await all.client(all.ann)
-        _ = try await all.client(all.ben).setAdditionPolicy("contacts")
-        _ = try await ann.newConversation(name: "club", members: ["ben"])
-        _ = try await all.client(all.ben).send(
-            conversation: "ann", texts: ["before"], replyTo: nil)
+        try await all.client(all.ben).perform(SetAdditionPolicy(policy: .contacts))
+        try await ann.perform(CreateConversation(name: "club", members: ["ben"]))
+        try await all.client(all.ben).perform(SendMessages(conversation: "ann", texts: ["before"]))
         try await eventually("both have both", on: [all.ann, all.ben]) {
-            let isIn = try await all.client(all.ben).conversations().contains { $0.name == "club" }
+            let isIn = try await all.client(all.ben).perform(ListConversations()).contains {
+                $0.name == "club"
+            }
             let texts = try await all.texts(of: all.ann, with: "ben")
             let isKnown = try await states(of: all.ben, in: "ann", all) == ["delivered"]
             return isIn && texts == ["before"] && isKnown
         }
-        _ = try await ann.decide(about: "ben", .block)
+        try await ann.perform(AnswerContact(person: "ben", decision: .block))
         // The link ends first: what is written after that goes through the relay.
         try await eventually("they are apart", on: [all.ben]) {
-            try await all.client(all.ben).status().links.isEmpty
+            try await all.client(all.ben).perform(GetStatus()).links.isEmpty
         }
         try await write("after the block", to: "ann", from: all.ben, all)
-        let shown = try await ann.messages(conversation: "ben", before: nil, limit: 10)
-        _ = try await ann.markRead(conversation: "ben", messages: [], last: shown.last)
+        let shown = try await ann.perform(ReadMessages(conversation: "ben", limit: 10))
+        try await ann.perform(MarkRead(conversation: "ben", messages: [], last: shown.last))
         try await write("to all", to: "club", from: all.ben, all)
         try await eventually("what is for the group comes", on: [all.ann]) {
             try await all.texts(of: all.ann, with: "club") == ["to all"]
@@ -62,7 +63,7 @@ struct BlockingProcessTests {
             try await states(of: all.ben, in: "club", all) == ["delivered", "delivered"]
         }
         #expect(try await states(of: all.ben, in: "ann", all) == ["delivered", "relayed"])
-        _ = try await all.client(all.ann).decide(about: "ben", .unblock)
+        try await all.client(all.ann).perform(AnswerContact(person: "ben", decision: .unblock))
         try await eventually("ann has what came meanwhile, and ben knows", on: [all.ann, all.ben]) {
             let texts = try await all.texts(of: all.ann, with: "ben")
             let isKnown = try await states(of: all.ben, in: "ann", all).last == "delivered"
@@ -79,32 +80,33 @@ struct BlockingProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         func texts(_ node: NodeClient, with name: String) async throws -> [String] {
-            try await node.messages(conversation: name, before: nil, limit: 50).messages
+            try await node.perform(ReadMessages(conversation: name, limit: 50)).messages
                 .compactMap(\.text)
         }
-        _ = try await ann.send(conversation: "ben", texts: ["of ann"], replyTo: nil)
-        _ = try await ben.send(conversation: "ann", texts: ["of ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["of ann"]))
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["of ben"]))
         try await eventually("both have both", on: [pair.ann, pair.ben]) {
             let (mine, theirs) = (
                 try await texts(ann, with: "ben"), try await texts(ben, with: "ann")
             )
             return mine.count == 2 && theirs.count == 2
         }
-        _ = try await ann.decide(about: "ben", .block)
-        try await ann.deleteConversation("ben")
-        #expect(try await !ann.conversations().contains { $0.name == "ben" })
+        try await ann.perform(AnswerContact(person: "ben", decision: .block))
+        try await ann.perform(DeleteConversation(conversation: "ben"))
+        #expect(try await !ann.perform(ListConversations()).contains { $0.name == "ben" })
         try await eventually("they are apart", on: [pair.ben]) {
-            try await ben.status().links.isEmpty
+            try await ben.perform(GetStatus()).links.isEmpty
         }
-        _ = try await ben.send(conversation: "ann", texts: ["meanwhile"], replyTo: nil)
-        _ = try await ann.decide(about: "ben", .unblock)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["meanwhile"]))
+        try await ann.perform(AnswerContact(person: "ben", decision: .unblock))
         try await eventually("what was written since comes", on: [pair.ann]) {
-            guard try await ann.conversations().contains(where: { $0.name == "ben" }) else {
+            guard try await ann.perform(ListConversations()).contains(where: { $0.name == "ben" })
+            else {
                 return false
             }
             return try await texts(ann, with: "ben").contains("meanwhile")
         }
-        _ = try await ann.send(conversation: "ben", texts: ["anew"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["anew"]))
         try await eventually("ben has it", on: [pair.ben]) {
             try await texts(ben, with: "ann") == ["of ann", "of ben", "meanwhile", "anew"]
         }

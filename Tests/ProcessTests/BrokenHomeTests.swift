@@ -14,18 +14,18 @@ struct BrokenHomeTests {
     private func made(_ home: String, passphrase: String? = nil) async throws -> NodeSettings {
         let settings = NodeSettings(home: home, passphrase: passphrase.map { Array($0.utf8) })
         let (node, _) = try await Node.create(settings, name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one", "two"], replyTo: nil)
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one", "two"]))
         await node.shutdown()
         return settings
     }
 
     private func examine(_ settings: NodeSettings) async throws {
         let node = try await Node.open(settings)
-        let page = try await node.messages(conversation: "notes", before: nil, limit: 10)
+        let page = try await node.perform(ReadMessages(conversation: "notes", limit: 10))
         #expect(page.messages.map(\.text) == ["one", "two"])
-        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
-        #expect(try await node.status().readOnlyReason == nil)
+        #expect(try await node.perform(CheckStore()).checks.allSatisfy(\.isFine))
+        #expect(try await node.perform(GetStatus()).readOnlyReason == nil)
         await node.shutdown()
     }
 
@@ -98,7 +98,7 @@ struct BrokenHomeTests {
         let second = try await Program.run("run", "--home", node.home)
         #expect(second.status == 1)
         #expect(second.output.contains("parley: error: "))
-        #expect(try await client.status().name == "ann")
+        #expect(try await client.perform(GetStatus()).name == "ann")
         #expect(try await node.stop() == 0)
         await (try await Node.open(NodeSettings(home: node.home))).shutdown()
     }
@@ -116,7 +116,7 @@ struct BrokenHomeTests {
         if !wasClosed {
             // As power that is lost, or a copy by hand, leaves it: the newest in the log of changes.
             let node = try await Node.open(settings)
-            _ = try await node.send(conversation: "notes", texts: ["three"], replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: ["three"]))
             home = folder.path + "/disk/b"
             try FileManager.default.copyItem(atPath: settings.home, toPath: home)
             await node.shutdown()
@@ -209,12 +209,12 @@ struct BrokenHomeTests {
         let rest = try Piped.run(words, input: input)
         #expect(rest.status == 0, "\(rest.output)")
         let node = try await Node.open(settings)
-        let page = try await node.messages(conversation: "notes", before: nil, limit: 1000)
+        let page = try await node.perform(ReadMessages(conversation: "notes", limit: 1000))
         var found = page.messages.compactMap(\.text)
         var cursor = page.cursor
         while let before = cursor {
-            let page = try await node.messages(
-                conversation: "notes", before: before, limit: 1000)
+            let page = try await node.perform(
+                ReadMessages(conversation: "notes", before: before, limit: 1000))
             found = page.messages.compactMap(\.text) + found
             cursor = page.cursor
         }
@@ -258,7 +258,7 @@ struct BrokenHomeTests {
         while failure == nil, saved.count < 1_000 {
             let text = "\(saved.count) " + String(repeating: "x", count: 20_000)
             do {
-                _ = try await node.send(conversation: "notes", texts: [text], replyTo: nil)
+                try await node.perform(SendMessages(conversation: "notes", texts: [text]))
                 saved.append(text)
             } catch let error as NodeError {
                 failure = error
@@ -267,19 +267,20 @@ struct BrokenHomeTests {
         #expect(failure?.code == "disk-full")
         let known = saved
         func newest(_ node: Node) async throws -> [String?] {
-            try await node.messages(conversation: "notes", before: nil, limit: 1000)
+            try await node.perform(ReadMessages(conversation: "notes", limit: 1000))
                 .messages.map(\.text)
         }
         #expect(try await newest(node) == known)
-        #expect(try await node.status().warnings.contains { $0.contains("store failed") })
+        #expect(
+            try await node.perform(GetStatus()).warnings.contains { $0.contains("store failed") })
         try disk.free()
-        _ = try await node.send(conversation: "notes", texts: ["there is room"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["there is room"]))
         #expect(try await newest(node) == known + ["there is room"])
-        #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await node.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await node.shutdown()
         let again = try await Node.open(settings)
         #expect(try await newest(again) == known + ["there is room"])
-        #expect(try await again.status().readOnlyReason == nil)
+        #expect(try await again.perform(GetStatus()).readOnlyReason == nil)
         await again.shutdown()
     }
 }

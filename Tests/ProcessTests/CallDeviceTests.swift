@@ -13,40 +13,42 @@ struct CallDeviceTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         for node in [ann, computer] {
-            _ = try await node.setMediaProgram(["/bin/sh", "-c", "cat >/dev/null"])
+            try await node.perform(SetMediaProgram(words: ["/bin/sh", "-c", "cat >/dev/null"]))
         }
         let home = try await pair.linkPhone(to: pair.ben)
         let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let phone = try await process.start()
         try await eventually("ann is linked with both", on: [pair.ann]) {
-            try await ann.status().links.count == 2
+            try await ann.perform(GetStatus()).links.count == 2
         }
 
         let call = try Program(["call", "ben", "--home", pair.ann.home])
         try await call.says("it rings at ben")
         try await eventually("the computer rings, and the telephone cannot", on: [process]) {
-            let (first, second) = (try await phone.calls(), try await computer.calls())
+            let (first, second) = (
+                try await phone.perform(ListCalls()), try await computer.perform(ListCalls())
+            )
             return first.map(\.state) == ["aside"] && second.map(\.state) == ["ringing"]
         }
         // Whom everybody refuses gives up after five seconds: they write for longer than that.
         let end = ContinuousClock.now + .seconds(8)
         while ContinuousClock.now < end {
             let text = "\(UUID())"
-            _ = try await ann.send(conversation: "ben", texts: [text], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: [text]))
             try await eventually("ben has it", on: [pair.ben]) {
-                try await computer.messages(conversation: "ann", before: nil, limit: 1)
+                try await computer.perform(ReadMessages(conversation: "ann", limit: 1))
                     .messages.last?.text == text
             }
         }
         #expect(call.status == nil, "\(call.output)")
-        #expect(try await computer.calls().map(\.state) == ["ringing"])
+        #expect(try await computer.perform(ListCalls()).map(\.state) == ["ringing"])
         #expect(!call.output.contains("no program"), "\(call.output)")
 
-        _ = try await computer.answer(call: "", media: [])
+        try await computer.perform(AnswerCall(call: "", media: []))
         try await eventually("ben is in, with the computer", on: [pair.ann]) {
-            try await ann.calls().first?.members.count == 2
+            try await ann.perform(ListCalls()).first?.members.count == 2
         }
-        try await computer.hangUp(call: "")
+        try await computer.perform(HangUpCall(call: ""))
         _ = try await call.ended()
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
     }

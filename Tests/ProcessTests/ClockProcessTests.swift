@@ -25,11 +25,13 @@ struct ClockProcessTests {
             try await nodes.meet(nodes.ann, nodes.ben, named: "ben")
             try await nodes.meet(nodes.ann, nodes.cara, named: "cara")
             try await nodes.meet(nodes.ben, nodes.cara, named: "cara")
-            _ = try await nodes.client(nodes.ann).newConversation(
-                name: "trip", members: ["ben", "cara"])
+            try await nodes.client(nodes.ann).perform(
+                CreateConversation(name: "trip", members: ["ben", "cara"]))
             try await eventually("all are in", on: all) {
                 for node in all {
-                    guard let group = try? await nodes.client(node).group("trip"),
+                    guard
+                        let group = try? await nodes.client(node).perform(
+                            GetGroup(conversation: "trip")),
                         group.members.count == 3, group.members.allSatisfy({ !$0.isInvited })
                     else { return false }
                 }
@@ -42,9 +44,10 @@ struct ClockProcessTests {
         func say(
             _ text: String, by node: NodeProcess, answering parent: MessageView? = nil
         ) async throws -> MessageView {
-            let sent = try await nodes.client(node).send(
-                conversation: "trip", texts: [text],
-                replyTo: parent.map { MessageReference($0.id) })
+            let sent = try await nodes.client(node).perform(
+                SendMessages(
+                    conversation: "trip", texts: [text],
+                    replyTo: parent.map { MessageReference($0.id) }))
             for other in all {
                 try await eventually("\(text) comes", on: [other]) {
                     try await texts(of: other).contains(text)
@@ -58,11 +61,13 @@ struct ClockProcessTests {
         }
 
         func unread(of node: NodeProcess) async throws -> Int {
-            try await nodes.client(node).conversation("trip").unread
+            try await nodes.client(node).perform(GetConversation(conversation: "trip")).unread
         }
 
         func warnings(of node: NodeProcess) async throws -> [String] {
-            try await nodes.client(node).status().warnings.filter { $0.contains("clock") }
+            try await nodes.client(node).perform(GetStatus()).warnings.filter {
+                $0.contains("clock")
+            }
         }
     }
 
@@ -104,7 +109,7 @@ struct ClockProcessTests {
         try await eventually("all show the same", on: trip.all) {
             var digests: Set<String> = []
             for node in trip.all {
-                let all = try await trip.nodes.client(node).digests()
+                let all = try await trip.nodes.client(node).perform(ListDigests())
                 digests.insert(all.first { $0.name == "trip" }?.digest ?? "")
             }
             return digests.count == 1
@@ -120,7 +125,7 @@ struct ClockProcessTests {
             home: folder.home("ann"), name: "Ann", port: try FreePort.some())
         let ben = try await NodeProcess(
             home: folder.home("ben"), name: "Ben", port: try FreePort.some())
-        let link = try await ann.start().invite(uses: 1, hours: 1).link
+        let link = try await ann.start().perform(CreateInvite(uses: 1, hours: 1)).link
         let clock = try SetClock()
         try clock.set(ahead: 400 * 86_400)
         func moment() -> String {
@@ -152,7 +157,7 @@ struct ClockProcessTests {
         let words = "warning: This device's clock seems wrong: it is behind those of 2 of 2 peers ("
         #expect(made.output.contains(words), "\(made.output)")
         #expect(made.output.contains("The link ends by this device's clock"), "\(made.output)")
-        let link = try await trip.nodes.client(ben).invite(hours: 1).link
+        let link = try await trip.nodes.client(ben).perform(CreateInvite(hours: 1)).link
         let dora = try await NodeProcess(
             home: trip.nodes.folder.home("dora"), name: "dora", port: try FreePort.some())
         let refused = try await Program.run("accept", link, "--home", dora.home)
@@ -171,13 +176,13 @@ struct ClockProcessTests {
         let phone = NodeProcess(
             home: home, address: "127.0.0.1:\(try FreePort.some())",
             environment: clock.environment)
-        let device = try await phone.start().status().device.prefix(8)
+        let device = try await phone.start().perform(GetStatus()).device.prefix(8)
         let ann = try #require(await pair.ann.client)
         let words =
             "The clock of your device \(device) is 365 days ahead of this device's: one of the two "
             + "is wrong."
         try await eventually("ann's computer compares clocks", on: [pair.ann]) {
-            try await ann.status().warnings.contains(words)
+            try await ann.perform(GetStatus()).warnings.contains(words)
         }
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }
     }
@@ -202,8 +207,8 @@ struct ClockProcessTests {
     /// A search for a time means the one that messages show, whatever their places are.
     private func finds(_ fault: Fault, _ trip: Trip) async throws {
         let shown = try #require(
-            try await trip.nodes.client(trip.nodes.ann).messages(
-                conversation: "trip", before: nil, limit: 100
+            try await trip.nodes.client(trip.nodes.ann).perform(
+                ReadMessages(conversation: "trip", limit: 100)
             ).messages.first { $0.text == "gladly I" })
         let format = Date.ISO8601FormatStyle().year().month().day()
         func day(_ days: Double) -> String {

@@ -8,16 +8,17 @@ struct ConditionSearchTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        let sent = try await node.send(
-            conversation: "notes", texts: ["the mill", "the lake", "the tower"], replyTo: nil
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        let sent = try await node.perform(
+            SendMessages(conversation: "notes", texts: ["the mill", "the lake", "the tower"])
         ).map { MessageReference($0.number) }
-        _ = try await node.edit(message: sent[0], text: "the old mill")
-        _ = try await node.react(message: sent[1], emoji: "👍", on: true)
-        _ = try await node.send(conversation: "notes", texts: ["an answer"], replyTo: sent[2])
+        try await node.perform(EditMessage(message: sent[0], text: "the old mill"))
+        try await node.perform(ReactToMessage(message: sent[1], emoji: "👍", on: true))
+        try await node.perform(
+            SendMessages(conversation: "notes", texts: ["an answer"], replyTo: sent[2]))
         for part in 0..<51 {
             let texts = (1...100).map { "line \(100 * part + $0)" }
-            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: texts))
         }
         await node.shutdown()
         func search(_ words: String) async throws -> String {

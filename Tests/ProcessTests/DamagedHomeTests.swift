@@ -31,7 +31,7 @@ struct DamagedHomeTests {
     }
 
     private func texts(_ node: any NodeService, _ conversation: String) async throws -> [String?] {
-        try await node.messages(conversation: conversation, before: nil, limit: 1000)
+        try await node.perform(ReadMessages(conversation: conversation, limit: 1000))
             .messages.map(\.text)
     }
 
@@ -42,8 +42,8 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let file = home + "/database"
         let whole = try bytes(file)
@@ -78,7 +78,7 @@ struct DamagedHomeTests {
         chmod(file, 0o600)
         let again = try await Node.open(NodeSettings(home: home))
         #expect(try await texts(again, "notes") == ["one"])
-        #expect(try await again.doctor().isFine)
+        #expect(try await again.perform(CheckStore()).isFine)
         await again.shutdown()
     }
 
@@ -137,10 +137,10 @@ struct DamagedHomeTests {
     @discardableResult
     private func made(_ home: String, texts: [String]) async throws -> String {
         let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         for start in stride(from: 0, to: texts.count, by: 100) {
             let some = Array(texts[start..<min(start + 100, texts.count)])
-            _ = try await node.send(conversation: "notes", texts: some, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: some))
         }
         await node.shutdown()
         return code
@@ -157,7 +157,7 @@ struct DamagedHomeTests {
         // As a crash leaves it: the newest stands in the log of changes alone.
         let home = folder.home("b")
         let node = try await Node.open(NodeSettings(home: closed))
-        _ = try await node.send(conversation: "notes", texts: ["the last"], replyTo: nil)
+        try await node.perform(SendMessages(conversation: "notes", texts: ["the last"]))
         try FileManager.default.copyItem(atPath: closed, toPath: home)
         await node.shutdown()
         let file = home + "/database"
@@ -201,7 +201,7 @@ struct DamagedHomeTests {
         #expect(!repair.output.contains("lost in"), "\(repair.output)")
         let node = try await Node.open(NodeSettings(home: home))
         #expect(try await self.texts(node, "notes") == texts)
-        #expect(try await node.status().readOnlyReason == nil)
+        #expect(try await node.perform(GetStatus()).readOnlyReason == nil)
         await node.shutdown()
     }
 
@@ -243,7 +243,7 @@ struct DamagedHomeTests {
         // Above a hole an operation stands by its clock alone: within a millisecond the order is open.
         #expect(left.count == texts.count - 2 && Set(left).isSubset(of: texts))
         #expect(left.contains("message 1") && left.contains("message 600"))
-        #expect(try await node.status().readOnlyReason != nil)
+        #expect(try await node.perform(GetStatus()).readOnlyReason != nil)
         await node.shutdown()
 
         // As it is told: the signature over what lies below the hole was over the lost one as well.
@@ -287,10 +287,10 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, code) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         let backup = folder.path + "/backup"
-        _ = try await node.createBackup(file: backup, replacing: false)
+        try await node.perform(CreateBackup(file: backup, replacing: false))
         await node.shutdown()
         let file = home + "/database"
         let pages = try SQLiteShell.run(file, "SELECT pageno FROM dbstat WHERE name = 'vault'")
@@ -330,10 +330,9 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(
-            conversation: "notes", texts: ["a tent", "a boat"], replyTo: nil)
-        _ = try await node.search(SearchRequest("tent"))
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["a tent", "a boat"]))
+        try await node.perform(SearchMessages("tent"))
         await node.shutdown()
         _ = try SQLiteShell.run(home + "/database", "DELETE FROM word_data WHERE id > 10")
         let doctor = try await Program.run("doctor", "--home", home)
@@ -350,8 +349,8 @@ struct DamagedHomeTests {
         let folder = try TemporaryFolder()
         let home = folder.home("a")
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
-        _ = try await node.send(conversation: "notes", texts: ["one"], replyTo: nil)
+        try await node.perform(CreateConversation(name: "notes", members: []))
+        try await node.perform(SendMessages(conversation: "notes", texts: ["one"]))
         await node.shutdown()
         let repair = try await Program.run("doctor", "--repair", "--home", home)
         #expect(repair.status == 0, "\(repair.output)")

@@ -8,7 +8,7 @@ import Testing
 struct DeviceProcessTests {
     /// The newest texts of ann's and ben's conversation.
     private func texts(_ node: NodeClient, _ conversation: String) async throws -> [String] {
-        try await node.messages(conversation: conversation, before: nil, limit: 200)
+        try await node.perform(ReadMessages(conversation: conversation, limit: 200))
             .messages.compactMap(\.text)
     }
 
@@ -19,56 +19,55 @@ struct DeviceProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         let history = (1...150).map { "line \($0)" }
-        _ = try await ben.send(conversation: "ann", texts: history, replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: history))
         try await eventually("the laptop has it", on: [pair.ann]) {
-            try await laptop.messages(conversation: "ben", before: nil, limit: 200)
+            try await laptop.perform(ReadMessages(conversation: "ben", limit: 200))
                 .messages.count == 150
         }
         let home = try await pair.linkPhone(to: pair.ann)
-        let phone = NodeProcess(
-            home: home, address: "127.0.0.1:\(try FreePort.some())")
+        let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await phone.start()
         // It knows what backups are sealed to, and nothing that opens them.
         let backup = pair.folder.path + "/backup"
-        #expect(try await client.createBackup(file: backup, replacing: false).name == "ann")
+        #expect(try await client.perform(CreateBackup(file: backup)).name == "ann")
         let code = pair.folder.path + "/code"
         try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
-        #expect(
-            try await Program.run("backup", "verify", backup, "--code-file", code).status == 0)
+        #expect(try await Program.run("backup", "verify", backup, "--code-file", code).status == 0)
         #expect(try await texts(client, "ben") == history)
-        _ = try await client.send(conversation: "ben", texts: ["from the phone"], replyTo: nil)
-        _ = try await laptop.send(conversation: "ben", texts: ["from the laptop"], replyTo: nil)
+        try await client.perform(SendMessages(conversation: "ben", texts: ["from the phone"]))
+        try await laptop.perform(SendMessages(conversation: "ben", texts: ["from the laptop"]))
         try await eventually("all three agree", on: [pair.ann, pair.ben, phone]) {
             let digests = [
-                try await laptop.digests(), try await ben.digests(), try await client.digests(),
+                try await laptop.perform(ListDigests()), try await ben.perform(ListDigests()),
+                try await client.perform(ListDigests()),
             ]
             let isAlike = Set(digests.map { Set($0.map(\.digest)) }).count == 1
             let count = try await texts(ben, "ann").count
             return isAlike && digests[0].count == 2 && count == 152
         }
         let machine = String(ProcessInfo.processInfo.hostName.prefix(60))
-        #expect(Set(try await laptop.devices().map(\.name)) == [machine, "phone"])
-        try await laptop.revoke(device: "phone", recoveryCode: nil)
+        #expect(Set(try await laptop.perform(ListDevices()).map(\.name)) == [machine, "phone"])
+        try await laptop.perform(RevokeDevice(device: "phone"))
         let old = try await pair.ann.run("device", "rename", "phone", "lost").output
         #expect(old.contains("was revoked"), "\(old)")
         try await eventually("the phone knows", on: [phone]) {
-            try await client.status().readOnlyReason?.contains("revoked") == true
+            try await client.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
         }
-        _ = try await ben.send(conversation: "ann", texts: ["not for thieves"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["not for thieves"]))
         try await eventually("the laptop has it", on: [pair.ann]) {
             try await texts(laptop, "ben").contains("not for thieves")
         }
         // It comes back as it was, and asks everybody again.
         #expect(try await phone.stop() == 0)
         let thief = try await phone.start()
-        _ = try await ben.send(conversation: "ann", texts: ["nor this"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["nor this"]))
         try await eventually("the laptop has it", on: [pair.ann]) {
             try await texts(laptop, "ben").contains("nor this")
         }
         #expect(try await !texts(thief, "ben").contains { $0.hasPrefix("no") })
-        #expect(try await laptop.devices().contains { $0.state == "revoked" })
+        #expect(try await laptop.perform(ListDevices()).contains { $0.state == "revoked" })
         let error = await #expect(throws: NodeError.self) {
-            _ = try await thief.send(conversation: "ben", texts: ["x"], replyTo: nil)
+            try await thief.perform(SendMessages(conversation: "ben", texts: ["x"]))
         }
         #expect(error?.code == "revoked")
         for node in [pair.ann, pair.ben, phone] { #expect(try await node.stop() == 0) }

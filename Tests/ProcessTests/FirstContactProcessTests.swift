@@ -10,9 +10,9 @@ struct FirstContactProcessTests {
     func apart() async throws {
         let all = try await Hidden()
         let ann = try await all.ann.start(isHidden: true)
-        _ = try await ann.addRelay(all.text)
+        try await ann.perform(AddRelay(text: all.text))
         try await eventually("ann reaches the relay", on: [all.ann]) {
-            try await ann.relays().first?.state == "connected"
+            try await ann.perform(ListRelays()).first?.state == "connected"
         }
         let invited = try await Program.run("invite", "--home", all.ann.home)
         #expect(invited.status == 0)
@@ -40,7 +40,7 @@ struct FirstContactProcessTests {
         try await eventually("the relay has what ben wrote", on: [all.ben]) {
             try await states(of: ben, with: "ann") == ["relayed", "relayed", "relayed"]
         }
-        #expect(try await ben.contacts().map(\.state) == ["invited"])
+        #expect(try await ben.perform(ListContacts()).map(\.state) == ["invited"])
         #expect(try await all.ben.stop() == 0)
 
         try await goOn(all)
@@ -52,12 +52,13 @@ struct FirstContactProcessTests {
     private func goOn(_ all: Hidden) async throws {
         let ann = try await all.ann.start(isHidden: true)
         try await eventually("ann has what ben wrote", on: [all.ann]) {
-            guard try await ann.conversations().contains(where: { $0.name == "ben" }) else {
+            guard try await ann.perform(ListConversations()).contains(where: { $0.name == "ben" })
+            else {
                 return false
             }
             return try await all.texts(of: all.ann, with: "ben") == ["one", "two", "three"]
         }
-        #expect(try await ann.contacts().map(\.state) == ["accepted"])
+        #expect(try await ann.perform(ListContacts()).map(\.state) == ["accepted"])
         let read = try await Program.run("read", "ben", "--home", all.ann.home)
         #expect(read.status == 0 && read.output.contains("three"))
         let answered = try await Program.run("send", "ben", "four", "--home", all.ann.home)
@@ -73,7 +74,7 @@ struct FirstContactProcessTests {
             return try await all.texts(of: all.ben, with: "ann").last == "four"
                 && states.allSatisfy { $0 == "delivered" || $0 == "read" }
         }
-        #expect(try await ben.contacts().map(\.state) == ["accepted"])
+        #expect(try await ben.perform(ListContacts()).map(\.state) == ["accepted"])
         #expect(try await all.ben.stop() == 0)
     }
 
@@ -81,10 +82,10 @@ struct FirstContactProcessTests {
     func waiting() async throws {
         let all = try await Hidden()
         let ann = try await all.ann.start(isHidden: true)
-        _ = try await ann.addRelay(all.text)
+        try await ann.perform(AddRelay(text: all.text))
         // Connected is not enough: an invite names a relay once a mailbox can be had there.
         try await eventually("ann's invites name the relay", on: [all.ann]) {
-            try await ann.invite(uses: 1, hours: 1).relay != nil
+            try await ann.perform(CreateInvite(uses: 1, hours: 1)).relay != nil
         }
         #expect(try await all.ann.stop() == 0)
         // A command calls the relay as well, and may bring the card there before it ends: while the relay
@@ -99,7 +100,7 @@ struct FirstContactProcessTests {
         all.relay.signal(SIGCONT)
         let again = try await all.ann.start(isHidden: true)
         try await eventually("the card is there", on: [all.ann]) {
-            try await again.invites().allSatisfy { !$0.isWaitingForRelay }
+            try await again.perform(ListInvites()).allSatisfy { !$0.isWaitingForRelay }
         }
         #expect(try await all.ann.stop() == 0)
         all.relay.signal(SIGTERM)
@@ -107,7 +108,7 @@ struct FirstContactProcessTests {
     }
 
     private func states(of node: NodeClient, with name: String) async throws -> [String] {
-        try await node.messages(conversation: name, before: nil, limit: 100).messages
+        try await node.perform(ReadMessages(conversation: name, limit: 100)).messages
             .filter(\.isOwn).compactMap(\.state)
     }
 }

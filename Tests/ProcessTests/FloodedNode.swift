@@ -30,7 +30,7 @@ struct FloodedNode {
         port = try FreePort.some()
         ann = try await NodeProcess(home: folder.home("a"), name: "ann", port: port)
         client = try await ann.start()
-        let invite = try await client.invite(hours: 1)
+        let invite = try await client.perform(CreateInvite(hours: 1))
         guard case .device(_, let key, _) = try Invite(link: invite.link).place else {
             throw Late(description: "the invite names no device")
         }
@@ -38,17 +38,21 @@ struct FloodedNode {
         let (ben, _) = try await Node.create(NodeSettings(home: folder.home("b")), name: "ben")
         self.ben = ben
         try await ben.start(listen: [])
-        _ = try await ben.accept(link: invite.link, alias: nil)
+        try await ben.perform(AcceptInvite(link: invite.link))
         let (mal, _) = try await Node.create(NodeSettings(home: folder.home("m")), name: "mal")
         try await mal.start(listen: [])
-        _ = try await mal.accept(link: try await client.invite(hours: 1).link, alias: nil)
+        try await mal.perform(
+            AcceptInvite(link: try await client.perform(CreateInvite(hours: 1)).link))
         try await eventually("they meet", on: [ben, mal]) {
-            [try await ben.conversations().count, try await mal.conversations().count] == [1, 1]
+            [
+                try await ben.perform(ListConversations()).count,
+                try await mal.perform(ListConversations()).count,
+            ] == [1, 1]
         }
         let texts = (0..<200).map { "\($0) " + String(repeating: "long ago ", count: 40) }
-        _ = try await mal.send(conversation: "ann", texts: texts, replyTo: nil)
+        try await mal.perform(SendMessages(conversation: "ann", texts: texts))
         try await eventually("ann has what mal wrote", on: [mal]) {
-            try await mal.status().pendingCount == 0
+            try await mal.perform(GetStatus()).pendingCount == 0
         }
         member = mal.network.credentials
         (space, card, tag) = try await mal.running.read { views in
@@ -93,13 +97,13 @@ struct FloodedNode {
 
     /// Parts the two who know each other, and waits until they have a link again.
     func meetAgain() async throws {
-        ben.setOffline(true)
+        try await ben.perform(SetOffline(on: true))
         try await eventually("they parted", on: [ann]) {
-            try await client.status().links.isEmpty
+            try await client.perform(GetStatus()).links.isEmpty
         }
-        ben.setOffline(false)
+        try await ben.perform(SetOffline(on: false))
         try await eventually("they meet again", on: [ann], within: 40) {
-            try await client.status().links.contains { $0.name == "ben" }
+            try await client.perform(GetStatus()).links.contains { $0.name == "ben" }
         }
     }
 
@@ -149,17 +153,17 @@ struct Endurance: CustomStringConvertible {
             number += 1
             let text = "still here \(number)"
             let written = clock.now
-            _ = try await node.ben.send(conversation: "ann", texts: [text], replyTo: nil)
+            try await node.ben.perform(SendMessages(conversation: "ann", texts: [text]))
             try await eventually("ann hears ben", on: [node.ann], within: 60) {
                 let asked = clock.now
-                let page = try await node.client.messages(
-                    conversation: "ben", before: nil, limit: 5)
+                let page = try await node.client.perform(
+                    ReadMessages(conversation: "ben", limit: 5))
                 result.answer = max(result.answer, clock.now - asked)
                 return page.messages.contains { $0.text == text }
             }
             result.delivery = max(result.delivery, clock.now - written)
             let asked = clock.now
-            _ = try await node.client.status()
+            try await node.client.perform(GetStatus())
             result.answer = max(result.answer, clock.now - asked)
             result.residentByteCount = max(
                 result.residentByteCount, try await node.residentByteCount())

@@ -45,7 +45,7 @@ struct FollowProcessTests {
         for program in [here, there] { try await program.says(#""kind":"start""#) }
         let texts = (1...1_000).map { "line \($0)." }
         let ann = try #require(await pair.ann.client)
-        _ = try await ann.send(conversation: "log", texts: texts, replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: texts))
         for program in [here, there] {
             try await program.says("line 1000.")
             #expect(try Followed(program).texts == texts)
@@ -62,23 +62,23 @@ struct FollowProcessTests {
         let ann = try #require(await pair.ann.client)
         let first = try follow(pair.ben)
         try await first.says(#""kind":"start""#)
-        _ = try await ann.send(conversation: "log", texts: Array(texts[..<700]), replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[..<700])))
         try await first.says("line 150.")
         first.signal(SIGKILL)
         try await first.ended()
         try await pair.ben.kill()
         let told = try Followed(first)
         // What comes while neither of them is there is told as well.
-        _ = try await ann.send(conversation: "log", texts: Array(texts[700..<900]), replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[700..<900])))
         try await pair.ben.start()
         let second = try follow(pair.ben, after: told.cursor)
-        _ = try await ann.send(conversation: "log", texts: Array(texts[900..<1_499]), replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[900..<1_499])))
         try await second.says("line 1000.")
         try await pair.ben.kill()
         try await second.ended()
         let more = try Followed(second)
         // On a quick machine all that came before was told by now: something is left in any case.
-        _ = try await ann.send(conversation: "log", texts: Array(texts[1_499...]), replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: Array(texts[1_499...])))
         try await pair.ben.start()
         let third = try follow(pair.ben, after: more.cursor)
         try await third.says("line 1500.")
@@ -94,11 +94,11 @@ struct FollowProcessTests {
         let pair = try await ProcessPair()
         let ann = try #require(await pair.ann.client)
         let ben = try #require(await pair.ben.client)
-        let cursor = try await ann.changes(after: nil, limit: 1).cursor
-        let page = try await ben.changes(after: cursor, limit: 10)
+        let cursor = try await ann.perform(ReadChanges(limit: 1)).cursor
+        let page = try await ben.perform(ReadChanges(after: cursor, limit: 10))
         #expect(page.changes.first?.missed == "foreign")
         #expect(page.changes.count > 1)
-        let again = try await ben.changes(after: page.changes.first?.cursor, limit: 10)
+        let again = try await ben.perform(ReadChanges(after: page.changes.first?.cursor, limit: 10))
         #expect(again.changes.first == page.changes[1])
         let refused = try await Program.run(
             "follow", "--json", "--after", "nonsense", "--home", pair.ben.home)

@@ -43,9 +43,10 @@ struct ForgedCallTests {
         let (mallory, _) = try await Node.create(
             NodeSettings(home: folder.home("m")), name: "mallory")
         try await mallory.start(listen: [])
-        _ = try await mallory.accept(link: try await client.invite(hours: 1).link, alias: nil)
+        try await mallory.perform(
+            AcceptInvite(link: try await client.perform(CreateInvite(hours: 1)).link))
         try await eventually("they meet", on: [mallory]) {
-            try await mallory.conversations().count == 1
+            try await mallory.perform(ListConversations()).count == 1
         }
         let persons = try await mallory.running.read { views in
             let space = try #require(try views.store.spaces().first { $0.kind == .direct })
@@ -60,9 +61,9 @@ struct ForgedCallTests {
                 summary: CallSummary(outcome: .talked, duration: 3_600_000, persons: persons))
         }
         try await write([record(1, by: other), record(2, by: own)], as: mallory)
-        _ = try await mallory.send(conversation: "zoe", texts: ["so long ago"], replyTo: nil)
+        try await mallory.perform(SendMessages(conversation: "zoe", texts: ["so long ago"]))
         try await eventually("zoe has it", on: [zoe]) {
-            let page = try await client.messages(conversation: "mallory", before: nil, limit: 9)
+            let page = try await client.perform(ReadMessages(conversation: "mallory", limit: 9))
             return page.messages.last?.text == "so long ago"
         }
         for command in [["read", "mallory"], ["calls"]] {
@@ -73,7 +74,7 @@ struct ForgedCallTests {
             #expect(output.contains("mallory called zoe, 60:00"), "\(output)")
             #expect(!output.contains("you called"), "\(output)")
         }
-        #expect(try await client.callRecords(conversation: nil).map(\.isOwn) == [false])
+        #expect(try await client.perform(ListCallRecords()).map(\.isOwn) == [false])
         await mallory.shutdown()
         await client.close()
     }

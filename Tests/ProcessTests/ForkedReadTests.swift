@@ -11,10 +11,10 @@ struct ForkedReadTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "welcome")
         try await all.meet(all.ann, all.cara, named: "cara")
-        _ = try await all.client(all.ann).addMember(
-            conversation: "club", person: "cara", role: "member")
+        try await all.client(all.ann).perform(
+            AddGroupMember(conversation: "club", person: "cara", role: .member))
         try await eventually("ben and cara are linked", on: [all.ben, all.cara]) {
-            let links = try await all.client(all.ben).status().links
+            let links = try await all.client(all.ben).perform(GetStatus()).links
             return links.contains { $0.name == "cara" }
         }
         for node in [all.ben, all.cara] { #expect(try await node.stop() == 0) }
@@ -33,13 +33,15 @@ struct ForkedReadTests {
         let client = try #require(await copy.client)
         try await eventually("the fork is proven", on: [copy, all.ann, all.cara]) {
             for node in [copy, all.ann, all.cara] {
-                guard try await node.client?.status().forkedDevices.count == 1 else { return false }
+                guard try await node.client?.perform(GetStatus()).forkedDevices.count == 1 else {
+                    return false
+                }
             }
             return true
         }
         // Each log by itself: that of receipts may be proven before that of messages.
         try await eventually("nothing of it is read any more", on: [copy, all.ann, all.cara]) {
-            try await client.messages(conversation: "club", before: nil, limit: 1).messages
+            try await client.perform(ReadMessages(conversation: "club", limit: 1)).messages
                 .map(\.state) == ["saved"]
         }
         let shown = try await copy.run("read", "club", "--newest").output
@@ -83,7 +85,7 @@ struct ForkedReadTests {
         #expect(try await reader.run("read", "club").output.contains(text))
         let client = try await all.client(author)
         try await eventually("“\(text)” is read", on: [author]) {
-            try await client.messages(conversation: "club", before: nil, limit: 1).messages
+            try await client.perform(ReadMessages(conversation: "club", limit: 1)).messages
                 .map(\.state) == ["read"]
         }
         #expect(try await author.run("read", "club", "--newest").output.contains("✓✓ read"))

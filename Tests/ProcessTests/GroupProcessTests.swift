@@ -30,28 +30,28 @@ struct Neighbours {
     }
 
     func state(of name: String, for node: NodeProcess) async throws -> String? {
-        try await client(node).contacts().first { $0.name == name }?.state
+        try await client(node).perform(ListContacts()).first { $0.name == name }?.state
     }
 
     func texts(_ conversation: String, of node: NodeProcess) async throws -> [String] {
-        let page = try await client(node).messages(
-            conversation: conversation, before: nil, limit: 100)
+        let page = try await client(node).perform(
+            ReadMessages(conversation: conversation, limit: 100))
         return page.messages.compactMap(\.text)
     }
 
     func members(of group: String, on node: NodeProcess) async throws -> [String] {
-        try await client(node).group(group).members.map(\.name).sorted()
+        try await client(node).perform(GetGroup(conversation: group)).members.map(\.name).sorted()
     }
 
     /// Makes two of them contacts.
     func meet(_ host: NodeProcess, _ guest: NodeProcess, named name: String) async throws {
-        let link = try await client(host).invite(hours: 1).link
-        _ = try await client(guest).accept(link: link, alias: nil)
+        let link = try await client(host).perform(CreateInvite(hours: 1)).link
+        try await client(guest).perform(AcceptInvite(link: link))
         for node in [host, guest] {
-            _ = try await client(node).setAdditionPolicy("contacts")
+            try await client(node).perform(SetAdditionPolicy(policy: .contacts))
         }
         try await eventually("\(name) is met", on: [host, guest]) {
-            try await client(host).conversations().contains { $0.name == name }
+            try await client(host).perform(ListConversations()).contains { $0.name == name }
         }
     }
 
@@ -59,10 +59,12 @@ struct Neighbours {
     func gather(in group: String, saying text: String) async throws {
         try await meet(ann, ben, named: "ben")
         let (first, second) = (try await client(ann), try await client(ben))
-        _ = try await first.newConversation(name: group, members: ["ben"])
-        _ = try await first.send(conversation: group, texts: [text], replyTo: nil)
+        try await first.perform(CreateConversation(name: group, members: ["ben"]))
+        try await first.perform(SendMessages(conversation: group, texts: [text]))
         try await eventually("ben has it", on: [ben]) {
-            guard try await second.conversations().contains(where: { $0.name == group }) else {
+            guard
+                try await second.perform(ListConversations()).contains(where: { $0.name == group })
+            else {
                 return false
             }
             return try await texts(group, of: ben) == [text]
@@ -82,35 +84,43 @@ struct GroupProcessTests {
     func requests() async throws {
         let all = try await Neighbours()
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        let card = try await ann.card().text
-        #expect(try await ben.requestContact(card: card, alias: nil).state == "requested")
+        let card = try await ann.perform(GetCard()).text
+        #expect(try await ben.perform(RequestContact(card: card)).state == "requested")
         try await eventually("ann is asked", on: [all.ann]) {
             try await all.state(of: "ben", for: all.ann) == "pending"
         }
-        #expect(try await ann.conversations().isEmpty)
-        #expect(try await ann.decide(about: "ben", .decline).state == "declined")
+        #expect(try await ann.perform(ListConversations()).isEmpty)
+        #expect(
+            try await ann.perform(AnswerContact(person: "ben", decision: .decline)).state
+                == "declined")
         #expect(try await all.state(of: "ann", for: all.ben) == "requested")
-        #expect(try await ann.decide(about: "ben", .accept).state == "accepted")
+        #expect(
+            try await ann.perform(AnswerContact(person: "ben", decision: .accept)).state
+                == "accepted")
         try await eventually("ben is accepted", on: [all.ben]) {
             try await all.state(of: "ann", for: all.ben) == "accepted"
         }
         try await eventually("ben has the conversation", on: [all.ben]) {
-            try await ben.conversations().contains { $0.name == "ann" }
+            try await ben.perform(ListConversations()).contains { $0.name == "ann" }
         }
-        _ = try await ben.send(conversation: "ann", texts: ["hello"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["hello"]))
         try await eventually("ann reads it", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["hello"]
         }
-        #expect(try await ann.decide(about: "ben", .block).state == "blocked")
+        #expect(
+            try await ann.perform(AnswerContact(person: "ben", decision: .block)).state == "blocked"
+        )
         try await eventually("the link is gone", on: [all.ann]) {
-            try await ann.status().links.isEmpty
+            try await ann.perform(GetStatus()).links.isEmpty
         }
         await #expect(throws: NodeError.self) {
-            _ = try await ann.send(conversation: "ben", texts: ["no"], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: ["no"]))
         }
         #expect(try await all.texts("ben", of: all.ann) == ["hello"])
-        _ = try await ben.send(conversation: "ann", texts: ["well?"], replyTo: nil)
-        #expect(try await ann.decide(about: "ben", .unblock).state == "accepted")
+        try await ben.perform(SendMessages(conversation: "ann", texts: ["well?"]))
+        #expect(
+            try await ann.perform(AnswerContact(person: "ben", decision: .unblock)).state
+                == "accepted")
         try await eventually("what was written meanwhile comes", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["hello", "well?"]
         }
@@ -123,21 +133,22 @@ struct GroupProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         try await all.meet(all.ann, all.cara, named: "cara")
         let ann = try await all.client(all.ann)
-        let shown = try await all.client(all.ben).safetyNumber(person: "ann").code
+        let shown = try await all.client(all.ben).perform(GetSafetyNumber(person: "ann")).code
         let error = await #expect(throws: NodeError.self) {
-            _ = try await ann.verify(person: "cara", code: shown)
+            try await ann.perform(VerifyContact(person: "cara", code: shown))
         }
         #expect(error?.code == "mismatch")
         #expect(error?.message.contains("DO NOT MATCH") == true)
-        let own = try await ann.safetyNumber(person: "ben").code
+        let own = try await ann.perform(GetSafetyNumber(person: "ben")).code
         await #expect(throws: NodeError.self) {
-            _ = try await ann.verify(person: "ben", code: own)
+            try await ann.perform(VerifyContact(person: "ben", code: own))
         }
-        #expect(try await ann.contacts().allSatisfy { !$0.isVerified })
-        #expect(try await ann.verify(person: "ben", code: shown).isVerified)
-        #expect(try await ann.contacts().map(\.isVerified) == [true, false])
-        let number = try await ann.safetyNumber(person: "ben").number
-        #expect(try await all.client(all.ben).safetyNumber(person: "ann").number == number)
+        #expect(try await ann.perform(ListContacts()).allSatisfy { !$0.isVerified })
+        #expect(try await ann.perform(VerifyContact(person: "ben", code: shown)).isVerified)
+        #expect(try await ann.perform(ListContacts()).map(\.isVerified) == [true, false])
+        let number = try await ann.perform(GetSafetyNumber(person: "ben")).number
+        #expect(
+            try await all.client(all.ben).perform(GetSafetyNumber(person: "ann")).number == number)
         try await all.end()
     }
 
@@ -147,16 +158,18 @@ struct GroupProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         try await all.meet(all.ann, all.cara, named: "cara")
         let ann = try await all.client(all.ann)
-        _ = try await ann.newConversation(name: "trip", members: ["ben"])
+        try await ann.perform(CreateConversation(name: "trip", members: ["ben"]))
         #expect(
-            try await ann.addMember(conversation: "trip", person: "cara", role: "member")
-                .members.count == 3)
+            try await ann.perform(
+                AddGroupMember(conversation: "trip", person: "cara", role: .member)
+            )
+            .members.count == 3)
         let full = ["ann", "ben", "cara"]
         try await eventually("cara is in", on: [all.cara]) {
             (try? await all.members(of: "trip", on: all.cara)) == full
         }
         let cara = try await all.client(all.cara)
-        _ = try await cara.send(conversation: "trip", texts: ["I am in"], replyTo: nil)
+        try await cara.perform(SendMessages(conversation: "trip", texts: ["I am in"]))
         try await eventually("all have it", on: [all.ann, all.ben]) {
             let (first, second) = (
                 try await all.texts("trip", of: all.ann), try await all.texts("trip", of: all.ben)
@@ -164,8 +177,8 @@ struct GroupProcessTests {
             return first == ["I am in"] && second == first
         }
         #expect(try await all.cara.stop() == 0)
-        _ = try await ann.removeMember(conversation: "trip", person: "cara")
-        _ = try await ann.send(conversation: "trip", texts: ["without cara"], replyTo: nil)
+        try await ann.perform(RemoveGroupMember(conversation: "trip", person: "cara"))
+        try await ann.perform(SendMessages(conversation: "trip", texts: ["without cara"]))
         try await eventually("ben knows", on: [all.ben]) {
             let texts = try await all.texts("trip", of: all.ben)
             return try await all.members(of: "trip", on: all.ben) == ["ann", "ben"]
@@ -173,27 +186,26 @@ struct GroupProcessTests {
         }
         let back = try await all.cara.start()
         try await eventually("cara learns that she is out", on: [all.cara]) {
-            try await back.group("trip").members.count == 2
+            try await back.perform(GetGroup(conversation: "trip")).members.count == 2
         }
         #expect(try await all.texts("trip", of: all.cara) == ["I am in"])
         await #expect(throws: NodeError.self) {
-            _ = try await back.send(conversation: "trip", texts: ["still here"], replyTo: nil)
+            try await back.perform(SendMessages(conversation: "trip", texts: ["still here"]))
         }
-        let events = try await ann.events(conversation: "trip").map(\.change)
+        let events = try await ann.perform(ListMembershipEvents(conversation: "trip")).map(\.change)
         #expect(events.contains("added") && events.contains("removed"))
-        _ = try await ann.changeSettings(
-            conversation: "trip", history: "all", rotationHours: nil)
-        let link = try await ann.inviteToGroup(
-            conversation: "trip", role: "member", uses: 1, hours: 1)
-        _ = try await back.joinGroup(link: link.link)
+        try await ann.perform(ChangeGroupSettings(conversation: "trip", history: "all"))
+        let link = try await ann.perform(
+            CreateGroupInvite(conversation: "trip", role: .member, uses: 1, hours: 1))
+        try await back.perform(JoinGroup(link: link.link))
         try await eventually("cara is back", on: [all.cara, all.ann]) {
             (try? await all.members(of: "trip", on: all.cara)) == full
         }
         try await eventually("cara has what was written meanwhile", on: [all.cara]) {
             try await all.texts("trip", of: all.cara) == ["I am in", "without cara"]
         }
-        #expect(try await ann.group("trip").invites.isEmpty)
-        #expect(try await back.joins().isEmpty)
+        #expect(try await ann.perform(GetGroup(conversation: "trip")).invites.isEmpty)
+        #expect(try await back.perform(ListJoins()).isEmpty)
         try await all.end()
     }
 
@@ -201,23 +213,23 @@ struct GroupProcessTests {
     func links() async throws {
         let all = try await Neighbours()
         let ann = try await all.client(all.ann)
-        _ = try await ann.newConversation(name: "open", members: [])
-        let link = try await ann.inviteToGroup(
-            conversation: "open", role: "member", uses: 2, hours: 1)
+        try await ann.perform(CreateConversation(name: "open", members: []))
+        let link = try await ann.perform(
+            CreateGroupInvite(conversation: "open", role: .member, uses: 2, hours: 1))
         for (node, name) in [(all.ben, "ben"), (all.cara, "cara")] {
-            _ = try await all.client(node).joinGroup(link: link.link)
+            try await all.client(node).perform(JoinGroup(link: link.link))
             try await eventually("\(name) is in", on: [all.ann]) {
                 try await all.members(of: "open", on: all.ann).contains(name)
             }
         }
         try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 120) {
-            try await all.client(all.ben).status().links.contains { $0.name == "cara" }
+            try await all.client(all.ben).perform(GetStatus()).links.contains { $0.name == "cara" }
         }
-        #expect(try await ann.contacts().isEmpty)
-        #expect(try await ann.group("open").invites.isEmpty)
+        #expect(try await ann.perform(ListContacts()).isEmpty)
+        #expect(try await ann.perform(GetGroup(conversation: "open")).invites.isEmpty)
         #expect(try await all.ann.stop() == 0)
         let ben = try await all.client(all.ben)
-        _ = try await ben.send(conversation: "open", texts: ["without ann"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "open", texts: ["without ann"]))
         try await eventually("cara has it from ben", on: [all.cara]) {
             try await all.texts("open", of: all.cara) == ["without ann"]
         }
@@ -230,19 +242,19 @@ struct GroupProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         try await all.meet(all.ann, all.cara, named: "cara")
         let ann = try await all.client(all.ann)
-        _ = try await ann.newConversation(name: "trip", members: ["ben", "cara"])
+        try await ann.perform(CreateConversation(name: "trip", members: ["ben", "cara"]))
         try await eventually("ben and cara are linked", on: [all.ben, all.cara]) {
-            try await all.client(all.ben).status().links.contains { $0.name == "cara" }
+            try await all.client(all.ben).perform(GetStatus()).links.contains { $0.name == "cara" }
         }
         #expect(try await all.ann.stop() == 0)
         for node in [all.ben, all.cara] { #expect(try await node.stop() == 0) }
         let ben = try await all.ben.start()
-        _ = try await ben.send(conversation: "trip", texts: ["without ann"], replyTo: nil)
+        try await ben.perform(SendMessages(conversation: "trip", texts: ["without ann"]))
         let cara = try await all.cara.start()
         try await eventually("cara has it from ben", on: [all.cara]) {
             try await all.texts("trip", of: all.cara) == ["without ann"]
         }
-        #expect(try await cara.contacts().map(\.name) == ["ann"])
+        #expect(try await cara.perform(ListContacts()).map(\.name) == ["ann"])
         try await all.end()
     }
 
@@ -254,7 +266,7 @@ struct GroupProcessTests {
         let ann = try await all.client(all.ann)
         // Ben hears of cara only from who is there when he comes back.
         #expect(try await all.ben.stop() == 0)
-        _ = try await ann.addMember(conversation: "trip", person: "cara", role: "member")
+        try await ann.perform(AddGroupMember(conversation: "trip", person: "cara", role: .member))
         try await eventually("cara is in", on: [all.cara]) {
             (try? await all.members(of: "trip", on: all.cara)) == ["ann", "ben", "cara"]
         }
@@ -267,7 +279,7 @@ struct GroupProcessTests {
         _ = try await all.ben.start()
         _ = try await all.ann.start()
         try await eventually("ben and cara are linked", on: [all.ben, all.cara], within: 120) {
-            try await all.client(all.cara).status().links.contains { $0.name == "ben" }
+            try await all.client(all.cara).perform(GetStatus()).links.contains { $0.name == "ben" }
         }
         let after = try await all.cara.run("group", "show", "trip")
         #expect(!after.output.contains("no address known"), "\(after.output)")
@@ -279,9 +291,9 @@ struct GroupProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "trip", saying: "who brings the tent?")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.send(conversation: "trip", texts: ["and the stove?"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "trip", texts: ["and the stove?"]))
         try await eventually("ben has two new ones", on: [all.ben]) {
-            try await ben.conversation("trip").unread == 2
+            try await ben.perform(GetConversation(conversation: "trip")).unread == 2
         }
         #expect(try await all.ben.run("group", "leave", "trip").status == 0)
         #expect(try await all.ben.run("conversations").output.contains("2 new"))
@@ -291,7 +303,7 @@ struct GroupProcessTests {
         #expect(!list.output.contains("new") && list.output.contains("trip"), "\(list.output)")
 
         let number = try #require(
-            try await ben.messages(conversation: "trip", before: nil, limit: 1).messages.first
+            try await ben.perform(ReadMessages(conversation: "trip", limit: 1)).messages.first
         ).number
         let lost = try await all.ben.run("why", "\(number)", "--in", "ann")
         #expect(lost.status == 1, "\(lost.output)")

@@ -51,7 +51,9 @@ struct HandshakeFloodTests {
         #expect(proven >= 1 && Double(proven) <= 48 + 12 * seconds)
         // Who is known is let in, though strangers have nothing left.
         try await node.meetAgain()
-        #expect(try await node.client.status().refusals["link-over-allowance", default: 0] > 0)
+        #expect(
+            try await node.client.perform(GetStatus()).refusals["link-over-allowance", default: 0]
+                > 0)
         #expect(try await node.ann.stop() == 0)
         await node.end()
     }

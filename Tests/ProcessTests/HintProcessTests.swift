@@ -10,12 +10,12 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "for all")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.send(conversation: "ben", texts: ["for ben"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["for ben"]))
         try await eventually("ben has both", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == ["for ben"]
         }
         for name in ["ann", "club"] {
-            let page = try await ben.messages(conversation: name, before: nil, limit: 1)
+            let page = try await ben.perform(ReadMessages(conversation: name, limit: 1))
             let number = try #require(page.messages.first?.number)
             let refused = try await all.ben.run("delete", "\(number)")
             #expect(refused.status == 1 && refused.output.contains("Only who wrote a message"))
@@ -24,7 +24,7 @@ struct HintProcessTests {
         let own = try await all.ann.run("group", "remove", "club", "ann")
         #expect(own.status == 1 && own.output.contains("That is yourself"), "\(own.output)")
         // A request by card waits for an answer, and for nothing else.
-        let card = try await all.client(all.cara).card().text
+        let card = try await all.client(all.cara).perform(GetCard()).text
         #expect(try await all.ann.run("contact", "request", card).status == 0)
         let sent = try await all.ann.run("send", "cara", "hello")
         #expect(sent.output.contains("has not answered your request"), "\(sent.output)")
@@ -37,11 +37,11 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        try await ben.rename(to: "ann (you)")
+        try await ben.perform(RenameSelf(name: "ann (you)"))
         try await eventually("ann sees the name", on: [all.ann]) {
-            try await ann.contacts().map(\.name) == ["ann (you)"]
+            try await ann.perform(ListContacts()).map(\.name) == ["ann (you)"]
         }
-        let alike = try #require(await ann.contacts().first?.resembles.first)
+        let alike = try #require(await ann.perform(ListContacts()).first?.resembles.first)
         #expect(alike.hasPrefix("you, ann"), "\(alike)")
         try await all.end()
     }
@@ -51,11 +51,12 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "for all")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.setRole(conversation: "club", person: "ben", role: "reader")
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .reader))
         try await eventually("ben is a reader", on: [all.ben]) {
-            try await ben.group("club").members.first { $0.isSelf }?.role == "reader"
+            try await ben.perform(GetGroup(conversation: "club")).members.first { $0.isSelf }?.role
+                == "reader"
         }
-        let page = try await ben.messages(conversation: "club", before: nil, limit: 1)
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 1))
         let number = "\(try #require(page.messages.first?.number))"
         for words in [["send", "club", "hm"], ["react", number, "👍"]] {
             let program = try Program(words + ["--home", all.ben.home])

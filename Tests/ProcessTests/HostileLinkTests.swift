@@ -71,11 +71,12 @@ struct BesiegedNode {
         let address = try #require(try await ann.start(listen: ["127.0.0.1:0"]).first)
         endpoint = try Endpoint(address)
         key = try await ann.running.read { $0.core.node.noiseKey }
-        let invite = try await ann.invite(hours: 1)
-        _ = try await ben.accept(link: invite.link, alias: nil)
+        let invite = try await ann.perform(CreateInvite(hours: 1))
+        try await ben.perform(AcceptInvite(link: invite.link))
         let (first, second) = (ann, ben)
         try await eventually("they meet", on: [ann, ben]) {
-            let conversations = try await first.conversations() + second.conversations()
+            let conversations =
+                try await first.perform(ListConversations()) + second.perform(ListConversations())
             return Set(conversations.map(\.name)) == ["ann", "ben"]
         }
     }
@@ -87,19 +88,19 @@ struct BesiegedNode {
     }
 
     func refusals(_ code: String) async throws -> Int {
-        try await ann.status().refusals[code] ?? 0
+        try await ann.perform(GetStatus()).refusals[code] ?? 0
     }
 
     /// Whoever knocked meanwhile: what ben writes arrives, and all that was there still is.
     func stillTalks(_ text: String) async throws {
-        let before = try await ann.messages(conversation: "ben", before: nil, limit: 500)
-        _ = try await ben.send(conversation: "ann", texts: [text], replyTo: nil)
+        let before = try await ann.perform(ReadMessages(conversation: "ben", limit: 500))
+        try await ben.perform(SendMessages(conversation: "ann", texts: [text]))
         let node = ann
         try await eventually("ann hears ben", on: [node]) {
-            let now = try await node.messages(conversation: "ben", before: nil, limit: 500)
+            let now = try await node.perform(ReadMessages(conversation: "ben", limit: 500))
             return now.messages.map(\.text) == before.messages.map(\.text) + [text]
         }
-        #expect(try await ann.doctor().checks.allSatisfy(\.isFine))
+        #expect(try await ann.perform(CheckStore()).checks.allSatisfy(\.isFine))
     }
 
     func end() async {
@@ -216,22 +217,22 @@ struct HostileLinkTests {
         let folder = try TemporaryFolder()
         let (eve, _) = try await Node.create(NodeSettings(home: folder.home("e")), name: "eve")
         // Eve has an invite that ann never gave: it names ann, with a secret of eve's own.
-        let invite = try await node.ann.invite(hours: 1)
+        let invite = try await node.ann.perform(CreateInvite(hours: 1))
         var random = SystemRandom()
         var forged = try Invite(link: invite.link)
         forged.secret = random.bytes(Invite.secretByteCount)
-        _ = try await eve.accept(link: forged.link, alias: "ann")
+        try await eve.perform(AcceptInvite(link: forged.link, alias: "ann"))
         let ann = node.ann
         try await eventually("ann refuses eve", on: [ann]) {
-            try await ann.status().refusals["invite"] ?? 0 > 0
+            try await ann.perform(GetStatus()).refusals["invite"] ?? 0 > 0
         }
-        #expect(try await ann.contacts().map(\.name) == ["ben"])
-        #expect(try await eve.conversations().isEmpty)
+        #expect(try await ann.perform(ListContacts()).map(\.name) == ["ben"])
+        #expect(try await eve.perform(ListConversations()).isEmpty)
         // Eve's node was told that the invite is no good, and says so.
         try await eventually("eve's invite is refused", on: [eve]) {
-            try await eve.contacts().map(\.state) == ["refused"]
+            try await eve.perform(ListContacts()).map(\.state) == ["refused"]
         }
-        #expect(try await eve.status().refusals["invite-refused-by-peer"] == 1)
+        #expect(try await eve.perform(GetStatus()).refusals["invite-refused-by-peer"] == 1)
         try await node.stillTalks("nobody heard this")
         await eve.shutdown()
         await node.end()

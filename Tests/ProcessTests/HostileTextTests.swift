@@ -12,19 +12,20 @@ struct HostileTextTests {
         let pair = try await ProcessPair()
         let (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
         let text = String(repeating: "\u{1}", count: 32 << 10)
-        let begin = try await ben.changes(after: nil, limit: 1).cursor
+        let begin = try await ben.perform(ReadChanges(limit: 1)).cursor
         let first = try #require(
-            try await ann.send(conversation: "log", texts: ["first"], replyTo: nil).first)
+            try await ann.perform(SendMessages(conversation: "log", texts: ["first"])).first)
         for count in 0..<42 {
-            _ = try await ann.edit(
-                message: MessageReference(first.number), text: "\(count)" + text.dropLast(4))
+            try await ann.perform(
+                EditMessage(
+                    message: MessageReference(first.number), text: "\(count)" + text.dropLast(4)))
         }
         for _ in 0..<43 {
-            _ = try await ann.send(conversation: "log", texts: [text], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "log", texts: [text]))
         }
-        _ = try await ann.send(conversation: "log", texts: ["last"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["last"]))
         try await eventually("ben has all", on: [pair.ben]) {
-            let page = try await ben.messages(conversation: "log", before: nil, limit: 1)
+            let page = try await ben.perform(ReadMessages(conversation: "log", limit: 1))
             return page.messages.last?.text == "last"
         }
         let all = try await everyMessage(of: ben, in: "log")
@@ -32,8 +33,9 @@ struct HostileTextTests {
         #expect(all.last?.text?.hasPrefix("41") == true)
         var (versions, from): (Int, Int?) = (0, 0)
         while let next = from {
-            let page = try await ben.history(
-                message: MessageReference(try #require(all.last).number), from: next)
+            let page = try await ben.perform(
+                GetMessageHistory(
+                    message: MessageReference(try #require(all.last).number), from: next))
             versions += page.versions.count
             from = page.next
         }
@@ -44,7 +46,7 @@ struct HostileTextTests {
         }
         var (told, cursor, isEnd) = (0, begin, false)
         while !isEnd {
-            let page = try await ben.changes(after: cursor, limit: 200)
+            let page = try await ben.perform(ReadChanges(after: cursor, limit: 200))
             told += page.changes.count { $0.isNew == true }
             (cursor, isEnd) = (page.cursor, page.isEnd)
         }
@@ -71,7 +73,7 @@ struct HostileTextTests {
     func reactions() async throws {
         let pair = try await ProcessPair()
         let ann = try #require(await pair.ann.client)
-        let sent = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        let sent = try await ann.perform(SendMessages(conversation: "log", texts: ["hello"]))
         let number = "\(try #require(sent.first).number)"
         for text in ["abc", "\u{202E}", "👍👍", "a sentence is no reaction"] {
             let refused = try await pair.ann.run("react", number, text)

@@ -21,7 +21,7 @@ private struct CallPair {
             (ben, Self.program("exec 3<>\(pipe)")),
         ]
         for (node, program) in programs {
-            _ = try await node.client?.setMediaProgram(["/bin/sh", "-c", program])
+            try await node.client?.perform(SetMediaProgram(words: ["/bin/sh", "-c", program]))
         }
     }
 
@@ -45,7 +45,7 @@ private struct CallPair {
 
     /// Ann calls, and Ben rings.
     func ring() async throws {
-        _ = try await ann.client?.call(conversation: "ben", media: ["microphone"])
+        try await ann.client?.perform(StartCall(conversation: "ben", media: ["microphone"]))
         try await eventually("ben rings", on: [ben]) {
             try await state(of: ben) == ["ringing"]
         }
@@ -53,7 +53,7 @@ private struct CallPair {
 
     /// Ben answers, and they are heard.
     func answer() async throws {
-        _ = try await ben.client?.answer(call: "", media: ["microphone"])
+        try await ben.client?.perform(AnswerCall(call: "", media: ["microphone"]))
         try await eventually("they talk", on: [ann, ben]) {
             let both = try await (connection(of: ann), connection(of: ben))
             return both == ("connected", "connected")
@@ -61,16 +61,16 @@ private struct CallPair {
     }
 
     func state(of node: NodeProcess) async throws -> [String] {
-        try await node.client?.calls().map(\.state) ?? []
+        try await node.client?.perform(ListCalls()).map(\.state) ?? []
     }
 
     private func connection(of node: NodeProcess) async throws -> String? {
-        try await node.client?.calls().first?.members.compactMap(\.connection).first
+        try await node.client?.perform(ListCalls()).first?.members.compactMap(\.connection).first
     }
 
     /// What a node shows of calls that are over; who looks at it makes no difference.
     private func records(of node: NodeProcess) async throws -> [CallRecordView] {
-        let records = try await node.client?.callRecords(conversation: nil) ?? []
+        let records = try await node.client?.perform(ListCallRecords()) ?? []
         return records.map { record in
             var record = record
             (record.name, record.isOwn, record.isMissed) = ("", false, false)
@@ -85,14 +85,14 @@ private struct CallPair {
             let isSilent = try await state(of: ann) + state(of: ben) == []
             return isSilent && all.0 == all.1 && all.0.count == 1
         }
-        return try #require(try await ben.client?.callRecords(conversation: nil).first)
+        return try #require(try await ben.client?.perform(ListCallRecords()).first)
     }
 
     /// One can be called again, and answers.
     func callAgain() async throws {
         try await ring()
         try await answer()
-        try await ben.client?.hangUp(call: "")
+        try await ben.client?.perform(HangUpCall(call: ""))
         try await eventually("it is over", on: [ann, ben]) {
             try await state(of: ann) + state(of: ben) == []
         }
@@ -155,7 +155,7 @@ struct KilledCallTests {
         #expect(answer.output.contains("\nyou hung up, after 0:"), "\(answer.output)")
         let end = try #require(talk.output.firstMatch(of: /\nben hung up, after (\d+:\d\d)\n/))
         try await eventually("it is on record", on: [calls.ann]) {
-            try await calls.ann.client?.callRecords(conversation: nil).count == 2
+            try await calls.ann.client?.perform(ListCallRecords()).count == 2
         }
         let records = try await calls.ann.run("calls").output
         #expect(records.contains("you called ben, \(end.1)"), "\(records), \(talk.output)")

@@ -17,16 +17,17 @@ struct ProcessPair {
         ben = try await NodeProcess(
             home: folder.home("ben"), name: "ben", port: try FreePort.some())
         let (first, second) = (try await ann.start(), try await ben.start())
-        let invite = try await first.invite(hours: 1)
-        _ = try await second.accept(link: invite.link, alias: nil)
-        _ = try await second.setAdditionPolicy("contacts")
+        let invite = try await first.perform(CreateInvite(hours: 1))
+        try await second.perform(AcceptInvite(link: invite.link))
+        try await second.perform(SetAdditionPolicy(policy: .contacts))
         try await eventually("they meet", on: [ann, ben]) {
-            let conversations = try await first.conversations() + second.conversations()
+            let conversations =
+                try await first.perform(ListConversations()) + second.perform(ListConversations())
             return Set(conversations.map(\.name)) == ["ann", "ben"]
         }
-        _ = try await first.newConversation(name: "log", members: ["ben"])
+        try await first.perform(CreateConversation(name: "log", members: ["ben"]))
         try await eventually("ben has the group", on: [ben]) {
-            try await second.conversations().contains { $0.name == "log" }
+            try await second.perform(ListConversations()).contains { $0.name == "log" }
         }
     }
 
@@ -49,10 +50,12 @@ struct ProcessPair {
         var count = 0
         try await eventually("equal digests", on: [ann, ben], within: seconds) {
             // The short answer first: a digest reads all messages.
-            guard try await first.status().pendingCount == 0,
-                try await second.status().pendingCount == 0
+            guard try await first.perform(GetStatus()).pendingCount == 0,
+                try await second.perform(GetStatus()).pendingCount == 0
             else { return false }
-            let (mine, theirs) = (try await first.digests(), try await second.digests())
+            let (mine, theirs) = (
+                try await first.perform(ListDigests()), try await second.perform(ListDigests())
+            )
             count = mine.reduce(0) { $0 + $1.operationCount }
             // A direct conversation is called after the other: only the hashes are the same.
             return mine.map(\.digest).sorted() == theirs.map(\.digest).sorted()
@@ -67,7 +70,7 @@ struct ProcessPair {
             let doctor = try await Program.run("doctor", "--home", node.home)
             #expect(doctor.status == 0, "\(doctor.output)")
             let client = try await node.start()
-            let status = try await client.status()
+            let status = try await client.perform(GetStatus())
             #expect(status.readOnlyReason == nil)
             #expect(status.forkedDevices.isEmpty)
         }
@@ -79,8 +82,9 @@ func everyMessage(of node: any NodeService, in conversation: String) async throw
     var messages: [MessageView] = []
     var before: String?
     repeat {
-        let page = try await node.messages(
-            conversation: conversation, before: before, limit: LocalAPI.pageMessageCountMax)
+        let page = try await node.perform(
+            ReadMessages(
+                conversation: conversation, before: before, limit: LocalAPI.pageMessageCountMax))
         messages += page.messages.reversed()
         before = page.cursor
     } while before != nil
@@ -105,8 +109,8 @@ struct KilledNodeTests {
             let texts = (0..<5).map { "\(name) \(batch).\($0)" }
             // A node that was killed says nothing, and then nothing is claimed.
             guard
-                let sent = try? await client?.send(
-                    conversation: "log", texts: texts, replyTo: nil)
+                let sent = try? await client?.perform(
+                    SendMessages(conversation: "log", texts: texts))
             else { return }
             saved.add(sent.compactMap(\.text))
         }
@@ -186,7 +190,7 @@ struct KilledNodeTests {
             #expect(try await pair.ann.stop() == 0)
             try await pair.ann.start()
             await writing
-            #expect(try await pair.ann.client?.status().readOnlyReason == nil)
+            #expect(try await pair.ann.client?.perform(GetStatus()).readOnlyReason == nil)
         }
         try await pair.agree(within: 120)
         try await pair.stopAndCheck()
@@ -223,7 +227,7 @@ struct KilledNodeTests {
         var held: [Int] = []
         for _ in 0..<50 {
             try await pair.killOne(using: &random, within: 40)
-            held.append(try await pair.ben.client?.status().operationCount ?? 0)
+            held.append(try await pair.ben.client?.perform(GetStatus()).operationCount ?? 0)
         }
         let count = try await pair.agree(within: 240)
         let interrupted = held.count { $0 < count * 9 / 10 }

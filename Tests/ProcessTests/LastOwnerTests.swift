@@ -18,28 +18,34 @@ struct LastOwnerTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         try await all.meet(all.ann, all.cara, named: "cara")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.newConversation(name: "club", members: ["ben", "cara"])
+        try await ann.perform(CreateConversation(name: "club", members: ["ben", "cara"]))
         let cara = try await all.client(all.cara)
         try await eventually("both have accepted", on: [all.ann]) {
-            try await ann.group("club").members.allSatisfy { !$0.isInvited }
+            try await ann.perform(GetGroup(conversation: "club")).members.allSatisfy {
+                !$0.isInvited
+            }
         }
-        _ = try await ann.setRole(conversation: "club", person: "cara", role: "admin")
-        _ = try await ann.setRole(conversation: "club", person: "ben", role: "owner")
+        try await ann.perform(SetMemberRole(conversation: "club", person: "cara", role: .admin))
+        try await ann.perform(SetMemberRole(conversation: "club", person: "ben", role: .owner))
         try await eventually("ben is an owner", on: [all.ben]) {
-            (try? await ben.group("club").members.filter { $0.role == "owner" }.count) == 2
+            (try? await ben.perform(GetGroup(conversation: "club")).members.filter {
+                $0.role == "owner"
+            }.count) == 2
         }
         // Her card may come later: until then she answers to her identifier alone.
-        let hers = String(try await cara.status().person.prefix(12))
+        let hers = String(try await cara.perform(GetStatus()).person.prefix(12))
         let early = try await all.ben.run("group", "remove", "club", hers)
         #expect(early.output.contains("made admin by ann, who stands above you"), "\(early.output)")
         #expect(early.output.contains("ann can change that"), "\(early.output)")
         // With her goes who made them known to each other.
         try await eventually("ben and cara have met", on: [all.ben, all.cara]) {
-            let theirs = try await cara.group("club").members
-            return try await ben.group("club").members.allSatisfy { $0.isSelf || $0.isLinked }
+            let theirs = try await cara.perform(GetGroup(conversation: "club")).members
+            return try await ben.perform(GetGroup(conversation: "club")).members.allSatisfy {
+                $0.isSelf || $0.isLinked
+            }
                 && theirs.allSatisfy { $0.isSelf || $0.isLinked }
         }
-        try await ann.leave(conversation: "club")
+        try await ann.perform(LeaveGroup(conversation: "club"))
         try await eventually("ann is out", on: [all.ben]) {
             try await all.members(of: "club", on: all.ben) == ["ben", "cara"]
         }
@@ -57,7 +63,7 @@ struct LastOwnerTests {
         let gone = try Program(way)
         #expect(try await gone.ended() == 0, "\(way): \(gone.output)")
         try await eventually("cara is there alone", on: [all.cara]) {
-            try await cara.group("club").members.map(\.name) == ["cara"]
+            try await cara.perform(GetGroup(conversation: "club")).members.map(\.name) == ["cara"]
         }
         #expect(try await all.ben.run("conversations", "delete", "club").status == 0)
         try await all.end()
@@ -68,20 +74,22 @@ struct LastOwnerTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ben.setAdditionPolicy("nobody")
-        _ = try await ann.newConversation(name: "club", members: [])
-        _ = try await ann.addMember(conversation: "club", person: "ben", role: "owner")
+        try await ben.perform(SetAdditionPolicy(policy: .nobody))
+        try await ann.perform(CreateConversation(name: "club", members: []))
+        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: .owner))
         let refused = try await all.ann.run("group", "leave", "club")
         #expect(refused.status == 1, "\(refused.output)")
         #expect(
             refused.output.contains("ben was invited as an owner and has not accepted"),
             "\(refused.output)")
         try await eventually("ben is asked", on: [all.ben]) {
-            try await !ben.invitations().waiting.isEmpty
+            try await !ben.perform(ListInvitations()).waiting.isEmpty
         }
-        _ = try await ben.answerInvitation(conversation: "club", accepting: true)
+        try await ben.perform(AnswerInvitation(conversation: "club", accepting: true))
         try await eventually("ben is in", on: [all.ann]) {
-            try await ann.group("club").members.allSatisfy { !$0.isInvited }
+            try await ann.perform(GetGroup(conversation: "club")).members.allSatisfy {
+                !$0.isInvited
+            }
         }
         let gone = try await all.ann.run("group", "leave", "club")
         #expect(gone.status == 0, "\(gone.output)")

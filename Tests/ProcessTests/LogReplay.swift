@@ -53,7 +53,7 @@ struct LogReplay {
             let block = rest.prefix { $0.speaker % nodes.count == device }.map(\.text)
             rest = rest.dropFirst(block.count)
             let client = try #require(await nodes[device].client)
-            _ = try await client.send(conversation: conversation, texts: block, replyTo: nil)
+            try await client.perform(SendMessages(conversation: conversation, texts: block))
             said[device] += block
         }
         return said

@@ -8,8 +8,7 @@ import Testing
 struct LostNotesTests {
     private func pair() async throws -> ProcessPair {
         let pair = try await ProcessPair()
-        _ = try await pair.ann.client?.send(
-            conversation: "ben", texts: ["before"], replyTo: nil)
+        try await pair.ann.client?.perform(SendMessages(conversation: "ben", texts: ["before"]))
         try await pair.agree(within: 60)
         #expect(try await pair.ann.stop() == 0)
         return pair
@@ -40,10 +39,10 @@ struct LostNotesTests {
         #expect(repair.status == 0, "\(repair.output)")
         #expect(repair.output.contains("✓  The guard and the database fit."))
         let ann = try await pair.ann.start()
-        #expect(try await ann.status().readOnlyReason == nil)
-        #expect(try await ann.status().name == "ann")
-        #expect(try await ann.contacts().map(\.state) == ["accepted"])
-        _ = try await ann.send(conversation: "ben", texts: ["after"], replyTo: nil)
+        #expect(try await ann.perform(GetStatus()).readOnlyReason == nil)
+        #expect(try await ann.perform(GetStatus()).name == "ann")
+        #expect(try await ann.perform(ListContacts()).map(\.state) == ["accepted"])
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["after"]))
         try await pair.agree(within: 60)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
@@ -69,7 +68,7 @@ struct LostNotesTests {
         let code = pair.folder.path + "/code"
         try Data(try #require(pair.ann.recoveryCode).utf8).write(to: URL(filePath: code))
         #expect(try await pair.ann.run("backup", "create", backup).status == 0)
-        let ben = try #require(try await pair.ben.client?.status().person.prefix(8))
+        let ben = try #require(try await pair.ben.client?.perform(GetStatus()).person.prefix(8))
         #expect(try await pair.ben.stop() == 0)
         let again = NodeProcess(
             home: pair.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
@@ -86,8 +85,8 @@ struct LostNotesTests {
         _ again: NodeProcess, _ ben: NodeProcess, _ person: String
     ) async throws {
         let ann = try await again.start()
-        #expect(try await ann.status().readOnlyReason == nil)
-        #expect(try await ann.contacts().map(\.state) == ["known"])
+        #expect(try await ann.perform(GetStatus()).readOnlyReason == nil)
+        #expect(try await ann.perform(ListContacts()).map(\.state) == ["known"])
         for command in ["status", "contacts"] {
             let output = try await again.run(command).output
             #expect(
@@ -96,11 +95,11 @@ struct LostNotesTests {
         }
         let asked = try await again.run("contact", "request", person)
         #expect(asked.status == 0, "\(asked.output)")
-        #expect(try await ann.contacts().map(\.state) == ["requested"])
+        #expect(try await ann.perform(ListContacts()).map(\.state) == ["requested"])
         #expect(try await !again.run("status").output.contains("contact request"))
         try await ben.start()
         try await eventually("ben is a contact again", on: [again, ben]) {
-            try await ann.contacts().map(\.state) == ["accepted"]
+            try await ann.perform(ListContacts()).map(\.state) == ["accepted"]
         }
         try await eventually("she writes to him", on: [again, ben]) {
             try await again.run("send", "ben", "after").status == 0

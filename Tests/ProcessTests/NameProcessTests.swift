@@ -71,25 +71,26 @@ struct NameProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let ann = try await all.client(all.ann)
-        let victim = try #require(await ann.contacts().first).person
+        let victim = try #require(await ann.perform(ListContacts()).first).person
         let short = String(victim.prefix(8))
-        let direct = try #require(await ann.conversations().first).id
+        let direct = try #require(await ann.perform(ListConversations()).first).id
         let (eve, _) = try await Node.create(
             NodeSettings(home: all.folder.home("eve")), name: "eve")
         try await eve.start(listen: [])
         try await eve.running.callItself(short)
-        _ = try await eve.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await eve.perform(
+            AcceptInvite(link: try await ann.perform(CreateInvite(hours: 1)).link))
         try await eventually("eve is met", on: [all.ann]) {
-            try await ann.conversations().contains { $0.name == "“\(short)”" }
+            try await ann.perform(ListConversations()).contains { $0.name == "“\(short)”" }
         }
-        let group = try await eve.newConversation(name: "tea", members: ["ann"])
+        let group = try await eve.perform(CreateConversation(name: "tea", members: ["ann"]))
         try await eventually("ann is in", on: [all.ann]) {
-            try await ann.conversations().contains { $0.name == "tea" }
+            try await ann.perform(ListConversations()).contains { $0.name == "tea" }
         }
         try await eve.running.call(group.id, direct)
-        _ = try await eve.send(conversation: group.id, texts: ["come in"], replyTo: nil)
+        try await eve.perform(SendMessages(conversation: group.id, texts: ["come in"]))
         try await eventually("the group is called so", on: [all.ann]) {
-            try await ann.conversations().contains { $0.name == "“\(direct)”" }
+            try await ann.perform(ListConversations()).contains { $0.name == "“\(direct)”" }
         }
 
         for word in [short, victim, direct] {
@@ -102,12 +103,14 @@ struct NameProcessTests {
             #expect(try await done.ended() == 0, "\(words): \(done.output)")
         }
         #expect(try await all.members(of: "secret", on: all.ann) == ["ann", "ben"])
-        #expect(try await ann.contacts().filter(\.isVerified).map(\.name) == ["ben"])
+        #expect(try await ann.perform(ListContacts()).filter(\.isVerified).map(\.name) == ["ben"])
         #expect(try await all.ann.run("contact", "block", short).status == 0)
-        let states = try await ann.contacts().filter { $0.state == "blocked" }
+        let states = try await ann.perform(ListContacts()).filter { $0.state == "blocked" }
         #expect(states.map(\.person) == [victim])
         #expect(try await all.texts("ben", of: all.ann).count == 3)
-        let place = try await ann.conversations().first { $0.kind == "direct" && $0.name != "ben" }
+        let place = try await ann.perform(ListConversations()).first {
+            $0.kind == "direct" && $0.name != "ben"
+        }
         #expect(try await all.texts(#require(place).id, of: all.ann) == [])
         #expect(try await all.texts(group.id, of: all.ann) == ["come in"])
         await eve.shutdown()
@@ -127,17 +130,18 @@ struct NameProcessTests {
         let (mal, _) = try await Node.create(
             NodeSettings(home: all.folder.home("mal")), name: "mal")
         try await mal.start(listen: [])
-        _ = try await mal.accept(link: try await ann.invite(hours: 1).link, alias: nil)
+        try await mal.perform(
+            AcceptInvite(link: try await ann.perform(CreateInvite(hours: 1)).link))
         try await eventually("mal is met", on: [all.ann]) {
-            try await ann.conversations().contains { $0.name == "mal" }
+            try await ann.perform(ListConversations()).contains { $0.name == "mal" }
         }
-        let direct = try #require(try await mal.conversations().first).id
+        let direct = try #require(try await mal.perform(ListConversations()).first).id
         try await mal.running.call(direct, "ben")
-        _ = try await mal.send(conversation: direct, texts: ["hello"], replyTo: nil)
+        try await mal.perform(SendMessages(conversation: direct, texts: ["hello"]))
         try await eventually("it comes", on: [all.ann]) {
             try await all.texts(direct, of: all.ann) == ["hello"]
         }
-        #expect(try await ann.conversations().map(\.name).sorted() == ["ben", "mal"])
+        #expect(try await ann.perform(ListConversations()).map(\.name).sorted() == ["ben", "mal"])
         #expect(try await all.ann.run("send", "ben", "for ben").status == 0)
         #expect(try await all.ann.run("send", "mal", "for mal").status == 0)
         #expect(try await all.texts("ben", of: all.ann) == ["for ben"])
@@ -151,7 +155,7 @@ struct NameProcessTests {
         let nodes = try await Neighbours()
         try await nodes.meet(nodes.ann, nodes.ben, named: "ben")
         let (ann, ben) = (nodes.ann.home, nodes.ben.home)
-        let person = try await nodes.client(nodes.ann).contacts()[0].person
+        let person = try await nodes.client(nodes.ann).perform(ListContacts())[0].person
         // The person as `contacts` shows them.
         let sent = try await Program.run(
             "send", String(person.prefix(8)), "over here", "--home", ann, "--json")
@@ -162,8 +166,8 @@ struct NameProcessTests {
         try await eventually("it comes", on: [nodes.ann, nodes.ben]) {
             try await nodes.texts("ann", of: nodes.ben) == ["over here"]
         }
-        let page = try await nodes.client(nodes.ben).messages(
-            conversation: "ann", before: nil, limit: 1)
+        let page = try await nodes.client(nodes.ben).perform(
+            ReadMessages(conversation: "ann", limit: 1))
         #expect(page.messages.first?.id == id)
         for words in [
             ["why", id], ["why", id.uppercased()], ["reply", "ann", id, "so I see"],
@@ -190,9 +194,9 @@ struct NameProcessTests {
         let nodes = try await Neighbours()
         try await nodes.meet(nodes.ann, nodes.ben, named: "ben")
         func names() async throws -> [String] {
-            try await nodes.client(nodes.ann).contacts().map(\.name)
+            try await nodes.client(nodes.ann).perform(ListContacts()).map(\.name)
         }
-        let link = try await nodes.client(nodes.ben).invite(hours: 1).link
+        let link = try await nodes.client(nodes.ben).perform(CreateInvite(hours: 1)).link
         #expect(try await nodes.ann.run("accept", link, "--alias", "Benny").status == 0)
         #expect(try await names() == ["Benny"])
         let other = try await nodes.ann.run("contact", "alias", "Benny", "Ben of the mill")

@@ -21,18 +21,18 @@ struct NamesakeProcessTests {
             try await all.client(all.ann), try await all.client(all.ben),
             try await all.client(all.cara)
         )
-        let persons = try await [ann.status().person, cara.status().person]
-        try await cara.rename(to: "Ann")
+        let persons = try await [ann.perform(GetStatus()).person, cara.perform(GetStatus()).person]
+        try await cara.perform(RenameSelf(name: "Ann"))
         let shown = ["ann (\(persons[0].prefix(8)))", "Ann (\(persons[1].prefix(8)))"]
         try await eventually("ben sees the name", on: [all.ben]) {
-            try await Set(ben.conversations().map(\.name)) == Set(shown)
+            try await Set(ben.perform(ListConversations()).map(\.name)) == Set(shown)
         }
-        _ = try await ben.newConversation(name: "mix", members: persons)
+        try await ben.perform(CreateConversation(name: "mix", members: persons))
         for (client, text) in [(ann, "the right key"), (cara, "which key")] {
             try await eventually("they are in", on: [all.ann, all.cara]) {
-                try await client.conversations().contains { $0.name == "mix" }
+                try await client.perform(ListConversations()).contains { $0.name == "mix" }
             }
-            _ = try await client.send(conversation: "mix", texts: [text], replyTo: nil)
+            try await client.perform(SendMessages(conversation: "mix", texts: [text]))
         }
         try await eventually("ben has both", on: [all.ben]) {
             try await all.texts("mix", of: all.ben).count == 2
@@ -55,17 +55,17 @@ struct NamesakeProcessTests {
         _ = try await run("send", shown[1], "to you", at: all.ben)
         _ = try await run("send", "ben", "alone", at: all.cara)
 
-        try await cara.rename(to: "Ben")
+        try await cara.perform(RenameSelf(name: "Ben"))
         let posing = "Ben (\(persons[1].prefix(8)))"
         try await eventually("ben sees his name", on: [all.ben]) {
-            try await ben.conversations().contains { $0.name == posing }
+            try await ben.perform(ListConversations()).contains { $0.name == posing }
         }
         let own = try await run("read", posing, "--newest", at: all.ben)
-        let person = try await ben.status().person
+        let person = try await ben.perform(GetStatus()).person
         #expect(own.contains("\(posing)  alone"), "\(own)")
         #expect(own.contains("ben (\(person.prefix(8)))  to you"), "\(own)")
         // Now that nobody else is called so, ann is ann.
-        #expect(try await ben.conversations().contains { $0.name == "ann" })
+        #expect(try await ben.perform(ListConversations()).contains { $0.name == "ann" })
         try await all.end()
     }
 
@@ -77,9 +77,9 @@ struct NamesakeProcessTests {
         #expect(try await !run("conversations", at: all.ann).contains("looks the same"))
         // The last letter of the second one is Cyrillic.
         for name in ["trip", "tri\u{440}", "Ben", "trip (2025)"] {
-            _ = try await ann.newConversation(name: name, members: [])
+            try await ann.perform(CreateConversation(name: name, members: []))
         }
-        let listed = try await ann.conversations()
+        let listed = try await ann.perform(ListConversations())
         func shown(_ name: String) throws -> String {
             let one = try #require(listed.first { $0.name == name })
             return "\(name) (\(one.id.prefix(8)))"

@@ -7,7 +7,7 @@ import Testing
 @Suite("Neighbours on a local network", .serialized, .timeLimit(.minutes(5)))
 struct NeighbourTests {
     private func address(of name: String, seenBy node: NodeProcess) async throws -> String? {
-        let status = try await node.client?.status()
+        let status = try await node.client?.perform(GetStatus())
         return status?.links.first { $0.name == name }?.address
     }
 
@@ -15,8 +15,8 @@ struct NeighbourTests {
         var texts: [String] = []
         var cursor: String?
         repeat {
-            let page = try await node.client?.messages(
-                conversation: name, before: cursor, limit: 100)
+            let page = try await node.client?.perform(
+                ReadMessages(conversation: name, before: cursor, limit: 100))
             texts = (page?.messages.compactMap(\.text) ?? []) + texts
             cursor = page?.cursor
         } while cursor != nil
@@ -32,8 +32,8 @@ struct NeighbourTests {
         try networks.join("ann", at: "10.92.1.1", "ben", at: "10.92.1.2")
         let ann = try await Apart.person("ann", folder, networks)
         let ben = try await Apart.person("ben", folder, networks)
-        let link = try await ann.start(options: ["--no-lan"]).invite(hours: 1).link
-        _ = try await ben.start(options: ["--no-lan"]).accept(link: link, alias: nil)
+        let link = try await ann.start(options: ["--no-lan"]).perform(CreateInvite(hours: 1)).link
+        try await ben.start(options: ["--no-lan"]).perform(AcceptInvite(link: link))
         try await eventually("they have met", on: [ann, ben]) {
             try await address(of: "ben", seenBy: ann) != nil
         }
@@ -71,7 +71,7 @@ struct NeighbourTests {
         let all = try await Apart()
         let text = try await all.text()
         for node in [all.ann, all.ben] {
-            _ = try await node.start().addRelay(text)
+            try await node.start().perform(AddRelay(text: text))
             try await all.reached(by: node)
         }
         try await all.meet()
@@ -83,8 +83,8 @@ struct NeighbourTests {
         let sender = Task {
             var count = 0
             while !isDone.isSet {
-                _ = try await client.send(
-                    conversation: "ben", texts: ["message \(count)"], replyTo: nil)
+                try await client.perform(
+                    SendMessages(conversation: "ben", texts: ["message \(count)"]))
                 count += 1
             }
             return count
@@ -96,7 +96,10 @@ struct NeighbourTests {
             }
         } catch {
             isDone.set()
-            let ends = [try await all.ann.client?.status(), try await all.ben.client?.status()]
+            let ends = [
+                try await all.ann.client?.perform(GetStatus()),
+                try await all.ben.client?.perform(GetStatus()),
+            ]
             Issue.record("\(error): \(ends.map { $0?.links.map(\.address) ?? [] })")
             throw error
         }

@@ -7,7 +7,7 @@ import Testing
 @Suite("What own devices know", .serialized, .timeLimit(.minutes(3)))
 struct OwnDeviceProcessTests {
     private func told(_ node: NodeClient) async throws -> [String?] {
-        let report = try await node.presences()
+        let report = try await node.perform(ListPresences())
         return [report.told] + report.people.map(\.told)
     }
 
@@ -16,18 +16,22 @@ struct OwnDeviceProcessTests {
         let (ann, computer) = (
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
-        _ = try await ann.newConversation(name: "choir", members: ["ben"])
+        try await ann.perform(CreateConversation(name: "choir", members: ["ben"]))
         try await eventually("ben is in both", on: [pair.ann, pair.ben]) {
-            try await computer.conversations().map(\.name).sorted() == ["ann", "choir", "log"]
+            try await computer.perform(ListConversations()).map(\.name).sorted() == [
+                "ann", "choir", "log",
+            ]
         }
-        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["hello"]))
         try await eventually("ben has it", on: [pair.ben]) {
-            try await computer.conversations().contains { $0.name == "log" && $0.newest != nil }
+            try await computer.perform(ListConversations()).contains {
+                $0.name == "log" && $0.newest != nil
+            }
         }
-        try await computer.leave(conversation: "log")
-        _ = try await ann.removeMember(conversation: "choir", person: "ben")
+        try await computer.perform(LeaveGroup(conversation: "log"))
+        try await ann.perform(RemoveGroupMember(conversation: "choir", person: "ben"))
         try await eventually("ben is out of both", on: [pair.ann, pair.ben]) {
-            let members = try await computer.conversations()
+            let members = try await computer.perform(ListConversations())
                 .filter { $0.kind == "group" }.map(\.members)
             return members == [["ann"], ["ann"]]
         }
@@ -40,27 +44,29 @@ struct OwnDeviceProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         try await partWays(pair)
-        _ = try await computer.setPrivacy("now", person: nil)
+        try await computer.perform(SetPrivacy(told: "now"))
 
         // What was there before there was a second device.
         let (home, said) = try await pair.linkedPhone(to: pair.ben)
-        let name = try #require(try await computer.devices().first { $0.isThis }?.name)
+        let name = try #require(try await computer.perform(ListDevices()).first { $0.isThis }?.name)
         let notice = "notice: what was said in log is only on \(name)"
         #expect(said.contains("everything is here that can be given"), "\(said)")
         #expect(said.contains(notice), "\(said)")
         let process = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let phone = try await process.start()
         try await eventually("the new one lists the same", on: [pair.ben, process]) {
-            let (all, old) = (try await phone.conversations(), try await computer.conversations())
+            let (all, old) = (
+                try await phone.perform(ListConversations()),
+                try await computer.perform(ListConversations())
+            )
             return Set(all.map(\.id)) == Set(old.map(\.id))
                 && Set(all.map(\.name)) == Set(old.map(\.name))
                 && Set(all.map(\.members)) == Set(old.map(\.members))
         }
         #expect(try await told(phone) == ["now", nil])
-        #expect(try await phone.invitations().waiting.isEmpty)
-        #expect(
-            try await phone.messages(conversation: "log", before: nil, limit: 9)
-                .messages.isEmpty)
+        #expect(try await phone.perform(ListInvitations()).waiting.isEmpty)
+        let unseen = try await phone.perform(ReadMessages(conversation: "log", limit: 9)).messages
+        #expect(unseen.isEmpty)
         for words in [["read", "log"], ["conversations"]] {
             let command = try Program(words + ["--home", home])
             #expect(try await command.ended() == 0)
@@ -69,28 +75,27 @@ struct OwnDeviceProcessTests {
         }
         #expect(try await !pair.ben.run("conversations").output.contains("notice"))
         let error = await #expect(throws: NodeError.self) {
-            try await phone.send(conversation: "log", texts: ["x"], replyTo: nil)
+            try await phone.perform(SendMessages(conversation: "log", texts: ["x"]))
         }
         #expect(error?.code == "not-a-member")
 
         // What is set from then on, on either.
-        _ = try await phone.setPrivacy("nothing", person: "ann")
-        _ = try await computer.addTurnServer(
-            "turn:t.example:3478", name: "ben", password: "magic", secret: nil)
+        try await phone.perform(SetPrivacy(told: "nothing", person: "ann"))
+        try await computer.perform(
+            AddTurnServer(address: "turn:t.example:3478", name: "ben", password: "magic"))
         try await eventually("each knows what the other set", on: [pair.ben, process]) {
-            let servers = try await phone.callSettings().servers
-            let others = try await computer.callSettings().servers
-            let told = try await told(computer)
-            return told == ["now", "nothing"] && servers == others
-                && servers.first?.name == "ben"
+            let servers = try await phone.perform(GetCallSettings()).servers
+            let others = try await computer.perform(GetCallSettings()).servers
+            let isTold = try await told(computer) == ["now", "nothing"]
+            return isTold && servers == others && servers.first?.name == "ben"
         }
-        try await computer.setPresence("online")
-        try await phone.setPresence("online")
+        try await computer.perform(SetPresence(presence: "online"))
+        try await phone.perform(SetPresence(presence: "online"))
         #expect(try await process.stop() == 0)
         let again = try await process.start()
         #expect(try await told(again) == ["now", "nothing"])
-        #expect(try await again.conversations().count == 3)
-        #expect(try await ann.presences().people.map(\.presence) == ["offline"])
+        #expect(try await again.perform(ListConversations()).count == 3)
+        #expect(try await ann.perform(ListPresences()).people.map(\.presence) == ["offline"])
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
     }
 
@@ -101,24 +106,27 @@ struct OwnDeviceProcessTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         func texts(_ node: NodeClient) async throws -> [String] {
-            try await node.messages(conversation: "log", before: nil, limit: 50).messages
+            try await node.perform(ReadMessages(conversation: "log", limit: 50)).messages
                 .compactMap(\.text)
         }
         func write(_ text: String, by node: NodeClient) async throws {
-            _ = try await node.send(conversation: "log", texts: [text], replyTo: nil)
+            try await node.perform(SendMessages(conversation: "log", texts: [text]))
             try await eventually("both have \(text)", on: [pair.ann, pair.ben]) {
                 let (mine, theirs) = (try await texts(computer), try await texts(ann))
                 return mine.contains(text) && theirs.contains(text)
             }
         }
         try await write("before, of ann", by: ann)
-        try await computer.leave(conversation: "log")
+        try await computer.perform(LeaveGroup(conversation: "log"))
         try await eventually("ben is out", on: [pair.ann]) {
-            try await ann.conversations().first { $0.name == "log" }?.members == ["ann"]
+            try await ann.perform(ListConversations()).first { $0.name == "log" }?.members == [
+                "ann"
+            ]
         }
-        _ = try await ann.addMember(conversation: "log", person: "ben", role: "member")
+        try await ann.perform(AddGroupMember(conversation: "log", person: "ben", role: .member))
         try await eventually("ben is in again", on: [pair.ben]) {
-            try await computer.conversations().first { $0.name == "log" }?.members.count == 2
+            try await computer.perform(ListConversations()).first { $0.name == "log" }?.members
+                .count == 2
         }
         try await write("after", by: ann)
 
@@ -134,7 +142,7 @@ struct OwnDeviceProcessTests {
         #expect(listed.contains(notice), "\(listed)")
         let held = try await pair.ben.run("conversations").output
         #expect(!held.contains("notice"), "it has what was said: \(held)")
-        #expect(try await ann.conversations().allSatisfy { !$0.lacksEarlier })
+        #expect(try await ann.perform(ListConversations()).allSatisfy { !$0.lacksEarlier })
         for node in [pair.ann, pair.ben, process] { #expect(try await node.stop() == 0) }
     }
 
@@ -143,12 +151,12 @@ struct OwnDeviceProcessTests {
     func once() async throws {
         let pair = try await ProcessPair()
         let ann = try #require(await pair.ann.client)
-        try await ann.markVerified(person: "ben")
+        try await ann.perform(MarkVerified(person: "ben"))
         let home = try await pair.linkPhone(to: pair.ben)
         let phone = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let own = try await phone.start()
         try await eventually("ann hears of it", on: [pair.ann]) {
-            try await !ann.status().notices.isEmpty
+            try await !ann.perform(GetStatus()).notices.isEmpty
         }
         let verify = "parley contact verify --home \(pair.ann.home) "
         for words in [["contacts"], ["why", "ben"]] {
@@ -164,24 +172,27 @@ struct OwnDeviceProcessTests {
         #expect(
             try await pair.ben.run("recovery", "check", "--code-file", file).status == 0)
         try await eventually("the other one knows", on: [phone]) {
-            try await own.status().recoveryCheckTime != nil
+            try await own.perform(GetStatus()).recoveryCheckTime != nil
         }
         for node in [phone, pair.ben] {
             #expect(try await !node.run("status").output.contains(reminder))
         }
 
         let ben = try #require(await pair.ben.client)
-        _ = try await ben.newConversation(name: "open", members: [])
+        try await ben.perform(CreateConversation(name: "open", members: []))
         try await eventually("both devices are in", on: [phone]) {
-            try await own.conversations().contains { $0.name == "open" }
+            try await own.perform(ListConversations()).contains { $0.name == "open" }
         }
-        let link = try await ben.inviteToGroup(
-            conversation: "open", role: "member", uses: 5, hours: 1)
-        _ = try await ann.joinGroup(link: link.link)
+        let link = try await ben.perform(
+            CreateGroupInvite(conversation: "open", role: .member, uses: 5, hours: 1))
+        try await ann.perform(JoinGroup(link: link.link))
         try await eventually("ann is in, for all", on: [pair.ann, pair.ben, phone]) {
             for node in [ann, ben, own] {
-                guard try await node.conversations().contains(where: { $0.name == "open" }),
-                    try await node.group("open").members.count == 2
+                guard
+                    try await node.perform(ListConversations()).contains(where: {
+                        $0.name == "open"
+                    }),
+                    try await node.perform(GetGroup(conversation: "open")).members.count == 2
                 else { return false }
             }
             return true

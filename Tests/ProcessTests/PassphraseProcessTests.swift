@@ -11,12 +11,12 @@ struct PassphraseProcessTests {
     /// A home with many messages, all of them in the index.
     private func made(_ home: String) async throws {
         let (node, _) = try await Node.create(NodeSettings(home: home), name: "ann")
-        _ = try await node.newConversation(name: "notes", members: [])
+        try await node.perform(CreateConversation(name: "notes", members: []))
         for start in stride(from: 0, to: Self.count, by: 100) {
             let texts = (start..<start + 100).map { "zucchini number\($0) of the garden" }
-            _ = try await node.send(conversation: "notes", texts: texts, replyTo: nil)
+            try await node.perform(SendMessages(conversation: "notes", texts: texts))
         }
-        #expect(try await node.search(SearchRequest("number7")).hits.count == 1)
+        #expect(try await node.perform(SearchMessages("number7")).hits.count == 1)
         await node.shutdown()
     }
 

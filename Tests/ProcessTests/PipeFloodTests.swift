@@ -75,9 +75,9 @@ struct PipeFloodTests {
         let all = try await Hidden()
         for node in [all.ann, all.ben] {
             let client = try await node.start(isHidden: true)
-            _ = try await client.addRelay(all.text)
+            try await client.perform(AddRelay(text: all.text))
             try await eventually("the relay is reached", on: [node]) {
-                try await client.relays().first?.state == "connected"
+                try await client.perform(ListRelays()).first?.state == "connected"
             }
         }
         let ann = try await all.client(all.ann)
@@ -86,14 +86,14 @@ struct PipeFloodTests {
         let (fates, told) = AsyncStream.makeStream(of: Fate.self)
         flood.begin { Self.callsInSilence(mailbox, from: 0x7F00_0009, $0, told) }
         for await _ in fates.prefix(Limits.pipeCountMax) {}
-        let link = try await ann.invite(hours: 1).link
-        _ = try await all.client(all.ben).accept(link: link, alias: nil)
+        let link = try await ann.perform(CreateInvite(hours: 1)).link
+        try await all.client(all.ben).perform(AcceptInvite(link: link))
         try await eventually("they are linked", on: [all.ann, all.ben], within: 60) {
-            try await ann.status().links.contains { $0.address.hasPrefix("through ") }
+            try await ann.perform(GetStatus()).links.contains { $0.address.hasPrefix("through ") }
         }
         // Nobody who says nothing stays, wanted place or not.
         for await fate in fates where fate == .ended { break }
-        let refused = try await ann.status().refusals
+        let refused = try await ann.perform(GetStatus()).refusals
         #expect(
             refused["pipe-handshake-timeout", default: 0] + refused["pipe-displaced", default: 0]
                 > 0)
@@ -108,7 +108,7 @@ struct PipeFloodTests {
     private func mailbox(of client: NodeClient, on node: NodeProcess) async throws -> CardMailbox {
         var found: CardMailbox?
         try await eventually("the card shows the inbox", on: [node]) {
-            let card = try #require(CardText(try await client.card().text)?.card)
+            let card = try #require(CardText(try await client.perform(GetCard()).text)?.card)
             found = try Card(bytes: card).parts.first?.mailboxes.first
             return found != nil
         }

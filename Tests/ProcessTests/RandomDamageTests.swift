@@ -88,11 +88,11 @@ struct RandomDamageTests {
         let pair = try await SetBackPair(written: ["the last"], after: ["the first"])
         await pair.ben.shutdown()
         let ann = try await Node.open(pair.settings)
-        _ = try await ann.newConversation(name: "notes", members: [])
+        try await ann.perform(CreateConversation(name: "notes", members: []))
         for start in stride(from: 0, to: texts.count, by: Self.batchCount) {
-            _ = try await ann.send(
-                conversation: "notes", texts: Array(texts[start..<start + Self.batchCount]),
-                replyTo: nil)
+            try await ann.perform(
+                SendMessages(
+                    conversation: "notes", texts: Array(texts[start..<start + Self.batchCount])))
         }
         await ann.shutdown()
         return Made(folder: pair.folder, home: pair.home, texts: Set(texts))
@@ -148,13 +148,13 @@ struct RandomDamageTests {
             return
         }
         let node = try await Node.open(NodeSettings(home: home))
-        let status = try await node.status()
+        let status = try await node.perform(GetStatus())
         #expect(status.readOnlyReason?.contains("damaged") != true, "\(what): \(repair.output)")
-        #expect(try await node.doctor().isDamaged == false, "\(what)")
+        #expect(try await node.perform(CheckStore()).isDamaged == false, "\(what)")
         var left: Set<String> = []
-        for conversation in try await node.conversations() {
-            let page = try await node.messages(
-                conversation: conversation.id, before: nil, limit: 1000)
+        for conversation in try await node.perform(ListConversations()) {
+            let page = try await node.perform(
+                ReadMessages(conversation: conversation.id, limit: 1000))
             left.formUnion(page.messages.compactMap(\.text))
         }
         if let most = plan.lossMax(pages) {

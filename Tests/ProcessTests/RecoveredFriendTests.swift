@@ -19,12 +19,13 @@ struct RecoveredFriendTests {
         }
         var before: [(NodeProcess, String)] = []
         for node in [all.ben, all.cara] {
-            before.append((node, try await all.client(node).conversation("ann").id))
+            before.append(
+                (node, try await all.client(node).perform(GetConversation(conversation: "ann")).id))
         }
         #expect(try await all.ann.stop() == 0)
         let code = all.folder.path + "/code"
         try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
-        let invite = try await all.client(all.ben).invite(hours: 1).link
+        let invite = try await all.client(all.ben).perform(CreateInvite(hours: 1)).link
         let again = NodeProcess(
             home: all.folder.home("again"), address: "127.0.0.1:\(try FreePort.some())")
         let recovered = try await again.run(
@@ -41,29 +42,34 @@ struct RecoveredFriendTests {
         let ann = try await all.client(again)
         #expect(try await all.cara.run("send", "ann", "are you there").status == 0)
         if isInvite {
-            let invite = try await ann.invite(hours: 1).link
+            let invite = try await ann.perform(CreateInvite(hours: 1)).link
             #expect(try await all.cara.run("accept", invite).status == 0)
         } else {
-            let card = try await ann.card().text
+            let card = try await ann.perform(GetCard()).text
             #expect(try await all.cara.run("contact", "request", card).status == 0)
             try await eventually("ann is asked", on: [again]) {
-                try await ann.contacts().contains { $0.name == "cara" && $0.state == "pending" }
+                try await ann.perform(ListContacts()).contains {
+                    $0.name == "cara" && $0.state == "pending"
+                }
             }
             #expect(try await again.run("contact", "accept", "cara").status == 0)
         }
         try await eventually("what waited is there", on: [again, all.cara]) {
             guard
-                try await ann.contacts().contains(where: {
+                try await ann.perform(ListContacts()).contains(where: {
                     $0.name == "cara" && $0.state == "accepted"
-                }), try await ann.conversations().contains(where: { $0.name == "cara" })
+                }),
+                try await ann.perform(ListConversations()).contains(where: { $0.name == "cara" })
             else { return false }
             return try await all.texts("cara", of: again).contains("are you there")
         }
-        #expect(try await all.client(all.cara).contacts().map(\.state) == ["accepted"])
+        #expect(try await all.client(all.cara).perform(ListContacts()).map(\.state) == ["accepted"])
         // One with each, on either side: the one that there was before.
-        #expect(try await ann.conversations().map(\.name).sorted() == ["ben", "cara"])
+        #expect(try await ann.perform(ListConversations()).map(\.name).sorted() == ["ben", "cara"])
         for (node, id) in before {
-            let shown = try await all.client(node).conversations().filter { $0.name == "ann" }
+            let shown = try await all.client(node).perform(ListConversations()).filter {
+                $0.name == "ann"
+            }
             #expect(shown.map(\.id) == [id] && shown.allSatisfy { $0.supersededBy == nil })
         }
         for node in [again, all.ben, all.cara] { #expect(try await node.stop() == 0) }

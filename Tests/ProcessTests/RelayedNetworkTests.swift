@@ -65,7 +65,7 @@ final class Apart {
         try await meanwhile()
         for node in nodes {
             try await eventually("the relay is missed", on: [node]) {
-                try await client(node).relays().first?.state != "connected"
+                try await client(node).perform(ListRelays()).first?.state != "connected"
             }
         }
         if isWiped {
@@ -82,27 +82,31 @@ final class Apart {
     }
 
     func meet() async throws {
-        let link = try await client(ann).invite(hours: 1).link
-        _ = try await client(ben).accept(link: link, alias: nil)
+        let link = try await client(ann).perform(CreateInvite(hours: 1)).link
+        try await client(ben).perform(AcceptInvite(link: link))
         try await eventually("they have met", on: [ann, ben]) {
-            let isSeen = try await client(ann).conversations().contains { $0.name == "ben" }
-            let isBack = try await client(ben).conversations().contains { $0.name == "ann" }
+            let isSeen = try await client(ann).perform(ListConversations()).contains {
+                $0.name == "ben"
+            }
+            let isBack = try await client(ben).perform(ListConversations()).contains {
+                $0.name == "ann"
+            }
             return isSeen && isBack
         }
     }
 
     func reached(by node: NodeProcess) async throws {
         try await eventually("the relay is reached", on: [node]) {
-            try await client(node).relays().first?.state == "connected"
+            try await client(node).perform(ListRelays()).first?.state == "connected"
         }
     }
 
     func say(_ texts: [String], by node: NodeProcess, to name: String) async throws {
-        _ = try await client(node).send(conversation: name, texts: texts, replyTo: nil)
+        try await client(node).perform(SendMessages(conversation: name, texts: texts))
     }
 
     func texts(of node: NodeProcess, with name: String) async throws -> [String] {
-        try await client(node).messages(conversation: name, before: nil, limit: 100).messages
+        try await client(node).perform(ReadMessages(conversation: name, limit: 100)).messages
             .compactMap(\.text)
     }
 
@@ -115,14 +119,14 @@ final class Apart {
     /// Every message of this node is on a device of the other, and it knows that.
     func eventuallyDelivered(by node: NodeProcess, to name: String) async throws {
         try await eventually("all was delivered to \(name)", on: [node]) {
-            try await client(node).messages(conversation: name, before: nil, limit: 50)
+            try await client(node).perform(ReadMessages(conversation: name, limit: 50))
                 .messages.filter(\.isOwn).allSatisfy { $0.state == "delivered" }
         }
     }
 
     func eventuallyRelayed(_ count: Int, by node: NodeProcess) async throws {
         try await eventually("the relay has \(count)", on: [node]) {
-            try await client(node).outbox().first?.relayedCount == count
+            try await client(node).perform(ListOutbox()).first?.relayedCount == count
         }
     }
 }
@@ -140,7 +144,7 @@ struct RelayedNetworkTests {
         let text = try await all.text()
         #expect(all.networks.run(["ip", "route", "get", "10.91.1.1"], by: "ann").status == 0)
         for node in [all.ann, all.ben] {
-            _ = try await node.start().addRelay(text)
+            try await node.start().perform(AddRelay(text: text))
             try await all.reached(by: node)
         }
         try await all.meet()
@@ -178,7 +182,7 @@ struct RelayedNetworkTests {
     private func stopped(_ all: Apart) async throws {
         try await all.restart(by: SIGTERM, noticedBy: [all.ann, all.ben]) {
             try await all.say(["message 6", "message 7"], by: all.ann, to: "ben")
-            let waiting = try await all.client(all.ann).outbox().first
+            let waiting = try await all.client(all.ann).perform(ListOutbox()).first
             #expect(waiting?.savedCount == 2 && waiting?.relayedCount == 0)
         }
         try await all.eventuallyHas(all.ben, with: "ann", count: 9)

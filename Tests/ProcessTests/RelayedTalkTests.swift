@@ -32,22 +32,26 @@ struct Hidden {
     func meet() async throws {
         for node in [ann, ben] {
             let client = try await node.start(isHidden: true)
-            _ = try await client.addRelay(text)
+            try await client.perform(AddRelay(text: text))
             try await eventually("the relay is reached", on: [node]) {
-                try await client.relays().first?.state == "connected"
+                try await client.perform(ListRelays()).first?.state == "connected"
             }
         }
-        let link = try await client(ann).invite(hours: 1).link
-        _ = try await client(ben).accept(link: link, alias: nil)
+        let link = try await client(ann).perform(CreateInvite(hours: 1)).link
+        try await client(ben).perform(AcceptInvite(link: link))
         try await eventually("they have met", on: [ann, ben]) {
-            let isSeen = try await client(ann).conversations().contains { $0.name == "ben" }
-            let isSeenBack = try await client(ben).conversations().contains { $0.name == "ann" }
+            let isSeen = try await client(ann).perform(ListConversations()).contains {
+                $0.name == "ben"
+            }
+            let isSeenBack = try await client(ben).perform(ListConversations()).contains {
+                $0.name == "ann"
+            }
             return isSeen && isSeenBack
         }
     }
 
     func texts(of node: NodeProcess, with name: String) async throws -> [String] {
-        try await client(node).messages(conversation: name, before: nil, limit: 100).messages
+        try await client(node).perform(ReadMessages(conversation: name, limit: 100)).messages
             .compactMap(\.text)
     }
 }
@@ -59,35 +63,35 @@ struct RelayedTalkTests {
         let all = try await Hidden()
         try await all.meet()
         // Both are there: an ordinary link runs through a pipe.
-        let status = try await all.client(all.ann).status()
+        let status = try await all.client(all.ann).perform(GetStatus())
         #expect(status.links.contains { $0.address.hasPrefix("through ") })
-        _ = try await all.client(all.ann).send(
-            conversation: "ben", texts: ["are you there?"], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(conversation: "ben", texts: ["are you there?"]))
         try await eventually("ben has it", on: [all.ben]) {
             try await all.texts(of: all.ben, with: "ann") == ["are you there?"]
         }
         // One is away: what is written waits on the relay, and says so.
         #expect(try await all.ben.stop() == 0)
-        _ = try await all.client(all.ann).send(
-            conversation: "ben", texts: ["good night", "see you"], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(conversation: "ben", texts: ["good night", "see you"]))
         try await eventually("the relay has it", on: [all.ann]) {
-            try await all.client(all.ann).outbox().first?.relayedCount == 2
+            try await all.client(all.ann).perform(ListOutbox()).first?.relayedCount == 2
         }
         #expect(try await all.ann.stop() == 0)
         try await all.ben.start(isHidden: true)
         try await eventually("ben has what ann wrote, who is away now", on: [all.ben]) {
             try await all.texts(of: all.ben, with: "ann").count == 3
         }
-        _ = try await all.client(all.ben).send(
-            conversation: "ann", texts: ["good morning"], replyTo: nil)
+        try await all.client(all.ben).perform(
+            SendMessages(conversation: "ann", texts: ["good morning"]))
         try await eventually("the relay has the answer", on: [all.ben]) {
-            try await all.client(all.ben).outbox().first?.relayedCount == 1
+            try await all.client(all.ben).perform(ListOutbox()).first?.relayedCount == 1
         }
         #expect(try await all.ben.stop() == 0)
         try await all.ann.start(isHidden: true)
         try await eventually("ann has the answer, and knows what arrived", on: [all.ann]) {
-            let page = try await all.client(all.ann).messages(
-                conversation: "ben", before: nil, limit: 10)
+            let page = try await all.client(all.ann).perform(
+                ReadMessages(conversation: "ben", limit: 10))
             return page.messages.map(\.text).last == "good morning"
                 && page.messages.filter(\.isOwn).allSatisfy { $0.state == "delivered" }
         }
@@ -102,7 +106,7 @@ struct RelayedTalkTests {
         var secrets = ["are you there?", "good night", "see you", "good morning", "ann", "ben"]
             .map { Array($0.utf8) }.filter { $0.count >= 5 }
         for node in [all.ann, all.ben] {
-            let status = try await node.start(isHidden: true).status()
+            let status = try await node.start(isHidden: true).perform(GetStatus())
             for name in [status.person, status.device] {
                 secrets.append(Array(name.utf8))
                 secrets.append(Self.bytes(ofHex: name))

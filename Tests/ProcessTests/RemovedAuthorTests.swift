@@ -10,16 +10,18 @@ struct RemovedAuthorTests {
         try await all.gather(in: "club", saying: "welcome")
         let ann = try await all.client(all.ann)
         #expect(try await all.ben.stop() == 0)
-        _ = try await ann.removeMember(conversation: "club", person: "ben")
+        try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
         let read = try await all.ben.run("read", "club", "--keep-unread", "--json").output
         let asked = try #require(read.firstMatch(of: /"number":([0-9]+)/)).1
         let sent = try await all.ben.run("reply", "club", String(asked), "an hour of work")
         #expect(sent.status == 0, "\(sent.output)")
         let ben = try await all.ben.start()
         try await eventually("ben hears of it", on: [all.ben]) {
-            try await ben.events(conversation: "club").contains { $0.change == "removed" }
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "removed"
+            }
         }
-        let page = try await ben.messages(conversation: "club", before: nil, limit: 10)
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 10))
         #expect(page.messages.compactMap(\.text) == ["welcome", "an hour of work"])
         let shown = try await all.ben.run("read", "club").output
         #expect(
@@ -39,15 +41,16 @@ struct RemovedAuthorTests {
         let all = try await Neighbours()
         try await all.gather(in: "club", saying: "welcome")
         let ben = try await all.client(all.ben)
-        _ = try await ben.send(
-            conversation: "club", texts: ["my number is 5", "see you at six"], replyTo: nil)
+        try await ben.perform(
+            SendMessages(conversation: "club", texts: ["my number is 5", "see you at six"]))
         try await eventually("ann has it", on: [all.ann]) {
             try await all.texts("club", of: all.ann).count == 3
         }
-        let page = try await ben.messages(conversation: "club", before: nil, limit: 10)
+        let page = try await ben.perform(ReadMessages(conversation: "club", limit: 10))
         let numbers = page.messages.map { "\($0.number)" }
         #expect(try await all.ben.run("offline", "on").status == 0)
-        _ = try await all.client(all.ann).removeMember(conversation: "club", person: "ben")
+        try await all.client(all.ann).perform(
+            RemoveGroupMember(conversation: "club", person: "ben"))
         for words in [
             ["delete", numbers[1]], ["edit", numbers[2], "see you at seven"],
             ["react", numbers[0], "👍"],
@@ -60,7 +63,9 @@ struct RemovedAuthorTests {
 
         #expect(try await all.ben.run("offline", "off").status == 0)
         try await eventually("ben hears of it", on: [all.ben]) {
-            try await ben.events(conversation: "club").contains { $0.change == "removed" }
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "removed"
+            }
         }
         let shown = try await all.ben.run("read", "club").output
         let why = "not delivered: you were removed before it arrived)"
@@ -75,10 +80,12 @@ struct RemovedAuthorTests {
         #expect(erased.contains("(deleted here)"), "\(erased)")
 
         // What nobody has is not given to who comes back either.
-        _ = try await all.client(all.ann).addMember(
-            conversation: "club", person: "ben", role: "member")
+        try await all.client(all.ann).perform(
+            AddGroupMember(conversation: "club", person: "ben", role: .member))
         try await eventually("ben is in again", on: [all.ben]) {
-            try await ben.conversations().contains { $0.name == "club" && $0.members.count == 2 }
+            try await ben.perform(ListConversations()).contains {
+                $0.name == "club" && $0.members.count == 2
+            }
         }
         let later = try await all.ben.run("read", "club").output
         #expect(later.contains("(deleted here)") && !later.contains("not here yet"), "\(later)")

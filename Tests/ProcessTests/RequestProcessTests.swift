@@ -14,16 +14,16 @@ struct RequestProcessTests {
             let program = try Program(words + ["--home", home])
             return (try await program.ended(), program.output)
         }
-        let before = try await all.client(all.ann).changes(after: nil, limit: 1).cursor
-        let card = try await all.client(all.ann).card().text
+        let before = try await all.client(all.ann).perform(ReadChanges(limit: 1)).cursor
+        let card = try await all.client(all.ann).perform(GetCard()).text
         for asker in [all.ben, all.cara] {
-            _ = try await all.client(asker).requestContact(card: card, alias: nil)
+            try await all.client(asker).perform(RequestContact(card: card))
         }
         try await eventually("ann is asked", on: [all.ann]) {
-            try await all.client(all.ann).status().requests.count == 2
+            try await all.client(all.ann).perform(GetStatus()).requests.count == 2
         }
-        let ben = String(try await all.client(all.ben).status().person.prefix(8))
-        let cara = String(try await all.client(all.cara).status().person.prefix(8))
+        let ben = String(try await all.client(all.ben).perform(GetStatus()).person.prefix(8))
+        let cara = String(try await all.client(all.cara).perform(GetStatus()).person.prefix(8))
         let accept = "parley contact accept --home \(home) \(ben)"
         let decline = "parley contact decline --home \(home) \(ben)"
         for words in ["contacts", "conversations"] {
@@ -47,11 +47,11 @@ struct RequestProcessTests {
         #expect(try await accepted.ended() == 0, "\(accepted.output)")
         #expect(try await run("contact", "decline", cara).status == 0)
         try await eventually("ben has the conversation", on: [all.ben]) {
-            try await all.client(all.ben).conversations().map(\.name) == ["ann"]
+            try await all.client(all.ben).perform(ListConversations()).map(\.name) == ["ann"]
         }
         let left = try await run("conversations").output
         #expect(left.hasPrefix("ben ") && !left.contains("asks"), "\(left)")
-        #expect(try await all.client(all.cara).conversations().isEmpty)
+        #expect(try await all.client(all.cara).perform(ListConversations()).isEmpty)
         // A command that another test runs in this very process may ignore SIGTERM from then on, and
         // what is started inherits that.
         follow.signal(SIGKILL)
@@ -65,11 +65,11 @@ struct RequestProcessTests {
         var cards: [String] = []
         for node in [all.ann, all.ben] {
             let client = try await node.start(isHidden: true)
-            _ = try await client.addRelay(all.text)
+            try await client.perform(AddRelay(text: all.text))
             try await eventually("the relay is reached", on: [node]) {
-                try await client.relays().first?.state == "connected"
+                try await client.perform(ListRelays()).first?.state == "connected"
             }
-            cards.append(try await client.card().text)
+            cards.append(try await client.perform(GetCard()).text)
             #expect(try await node.stop() == 0)
         }
         // Said while no node runs: it goes once one does.
@@ -77,7 +77,7 @@ struct RequestProcessTests {
         #expect(asked.status == 0, "\(asked.output)")
         let ben = try await all.ben.start(isHidden: true)
         try await eventually("the relay has it", on: [all.ben]) {
-            try await ben.contacts().first?.notices.isEmpty == false
+            try await ben.perform(ListContacts()).first?.notices.isEmpty == false
         }
         let waiting = try await Program.run("contacts", "--home", all.ben.home)
         #expect(
@@ -88,23 +88,25 @@ struct RequestProcessTests {
 
         let ann = try await all.ann.start(isHidden: true)
         try await eventually("ann is asked", on: [all.ann]) {
-            try await ann.status().requests == ["ben"]
+            try await ann.perform(GetStatus()).requests == ["ben"]
         }
-        _ = try await ann.decide(about: "ben", .accept)
-        _ = try await ann.send(conversation: "ben", texts: ["welcome"], replyTo: nil)
+        try await ann.perform(AnswerContact(person: "ben", decision: .accept))
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["welcome"]))
         try await eventually("the relay has the answer", on: [all.ann]) {
-            try await ann.messages(conversation: "ben", before: nil, limit: 9).messages
+            try await ann.perform(ReadMessages(conversation: "ben", limit: 9)).messages
                 .map(\.state) == ["relayed"]
         }
         #expect(try await all.ann.stop() == 0)
 
         try await all.ben.start(isHidden: true)
         try await eventually("ben has the answer", on: [all.ben]) {
-            let isHere = try await all.client(all.ben).conversations().contains { $0.name == "ann" }
+            let isHere = try await all.client(all.ben).perform(ListConversations()).contains {
+                $0.name == "ann"
+            }
             guard isHere else { return false }
             return try await all.texts(of: all.ben, with: "ann") == ["welcome"]
         }
-        #expect(try await all.client(all.ben).contacts().map(\.state) == ["accepted"])
+        #expect(try await all.client(all.ben).perform(ListContacts()).map(\.state) == ["accepted"])
         #expect(try await all.ben.stop() == 0)
         all.relay.signal(SIGTERM)
         #expect(try await all.relay.ended() == 0)

@@ -11,23 +11,25 @@ struct ReturnProcessTests {
         try await all.gather(in: "club", saying: "my PIN is 1234")
         let ann = try await all.client(all.ann)
         #expect(try await all.ben.stop() == 0)
-        let page = try await ann.messages(conversation: "club", before: nil, limit: 10)
+        let page = try await ann.perform(ReadMessages(conversation: "club", limit: 10))
         let number = try #require(page.messages.first?.number)
         #expect(try await all.ann.run("delete", "\(number)").status == 0)
-        _ = try await ann.removeMember(conversation: "club", person: "ben")
+        try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
         let ben = try await all.ben.start()
         try await eventually("ben hears of it", on: [all.ben]) {
-            try await ben.events(conversation: "club").contains { $0.change == "removed" }
+            try await ben.perform(ListMembershipEvents(conversation: "club")).contains {
+                $0.change == "removed"
+            }
         }
         #expect(try await all.texts("club", of: all.ben) == ["my PIN is 1234"])
-        _ = try await ann.addMember(conversation: "club", person: "ben", role: "member")
-        _ = try await ann.send(conversation: "club", texts: ["again"], replyTo: nil)
+        try await ann.perform(AddGroupMember(conversation: "club", person: "ben", role: .member))
+        try await ann.perform(SendMessages(conversation: "club", texts: ["again"]))
         try await eventually("it is gone", on: [all.ben]) {
             try await all.texts("club", of: all.ben) == ["again"]
         }
         #expect(try await !all.ben.run("search", "PIN").output.contains("1234"))
         try await eventually("nothing waits", on: [all.ann]) {
-            try await ann.status().pendingCount == 0
+            try await ann.perform(GetStatus()).pendingCount == 0
         }
         let shown = try await all.ann.run("read", "club", "--newest").output
         #expect(shown.contains("(deleted)  ✓✓"), "\(shown)")

@@ -185,9 +185,9 @@ struct ScreenProcessTests {
     func fullDevice() async throws {
         let pair = try await ProcessPair()
         let (ann, ben) = (try #require(await pair.ann.client), try #require(await pair.ben.client))
-        _ = try await ann.send(conversation: "log", texts: ["hello"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "log", texts: ["hello"]))
         try await eventually("ben has it", on: [pair.ben]) {
-            try await ben.conversation("log").unread == 1
+            try await ben.perform(GetConversation(conversation: "log")).unread == 1
         }
         let shell = ["sh", "-c", "exec \"$0\" \"$@\" > /dev/full", Program.path]
         for words in [["read", "log"], ["contacts"], ["conversations", "--json"], ["--help"]] {
@@ -195,7 +195,7 @@ struct ScreenProcessTests {
             let full = try Program(words + place, by: shell)
             #expect(try await full.ended() == 1, "\(words): \(full.output)")
         }
-        #expect(try await ben.conversation("log").unread == 1)
+        #expect(try await ben.perform(GetConversation(conversation: "log")).unread == 1)
         for node in [pair.ann, pair.ben] { #expect(try await node.stop() == 0) }
     }
 }

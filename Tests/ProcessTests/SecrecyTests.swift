@@ -236,10 +236,10 @@ struct SecrecyTests {
         // Ann's card names the proxy, and ben listens nowhere: all they say passes through it.
         let between = try await proxy.listen()
         _ = try await ann.running.perform(.setProfile(name: nil, addresses: [between]))
-        let invite = try await ann.invite(hours: 1)
-        _ = try await ben.accept(link: invite.link, alias: Canary.alias.rawValue)
+        let invite = try await ann.perform(CreateInvite(hours: 1))
+        try await ben.perform(AcceptInvite(link: invite.link, alias: Canary.alias.rawValue))
         try await eventually("they meet", on: [ann, ben]) {
-            try await ben.conversations().contains { $0.name == Canary.alias.rawValue }
+            try await ben.perform(ListConversations()).contains { $0.name == Canary.alias.rawValue }
         }
         try await Self.talk(ann, ben)
         // Looking finds what is there.
@@ -248,9 +248,9 @@ struct SecrecyTests {
         #expect(Self.found(in: proxy.recorded) == [])
         // Both have indexed what they know, also what is gone again.
         for node in [ann, ben] {
-            let hits = try await node.search(SearchRequest(Canary.imported.rawValue)).hits
+            let hits = try await node.perform(SearchMessages(Canary.imported.rawValue)).hits
             #expect(hits.count == 20)
-            let gone = try await node.search(SearchRequest(Canary.deleted.rawValue))
+            let gone = try await node.perform(SearchMessages(Canary.deleted.rawValue))
             #expect(gone.hits.allSatisfy { $0.reason != "word" })
         }
         for home in [annSettings.home, benSettings.home] {
@@ -273,46 +273,53 @@ struct SecrecyTests {
 
     /// Says every canary, and sees to it that the other has them all.
     private static func talk(_ ann: Node, _ ben: Node) async throws {
-        _ = try await ben.setAdditionPolicy("contacts")
-        let group = try await ann.newConversation(
-            name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue]
+        try await ben.perform(SetAdditionPolicy(policy: .contacts))
+        let group = try await ann.perform(
+            CreateConversation(
+                name: Canary.conversation.rawValue, members: [Canary.peerName.rawValue])
         ).id
-        let sent = try await ann.send(
-            conversation: group,
-            texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" },
-            replyTo: nil)
-        _ = try await ann.edit(
-            message: MessageReference(sent[0].number), text: Canary.edited.rawValue)
-        _ = try await ann.delete(message: MessageReference(sent[1].number))
-        _ = try await ann.react(
-            message: MessageReference(sent[2].number), emoji: Canary.emoji.rawValue, on: true)
-        try await ann.rename(conversation: group, to: Canary.renamed.rawValue)
-        _ = try await ann.importMessages(
-            ImportBatch(
+        let sent = try await ann.perform(
+            SendMessages(
+                conversation: group,
+                texts: [Canary.text, .deleted, .text].map { "\($0.rawValue) is what I say" }))
+        try await ann.perform(
+            EditMessage(message: MessageReference(sent[0].number), text: Canary.edited.rawValue))
+        try await ann.perform(DeleteMessage(message: MessageReference(sent[1].number)))
+        try await ann.perform(
+            ReactToMessage(
+                message: MessageReference(sent[2].number), emoji: Canary.emoji.rawValue, on: true))
+        try await ann.perform(
+            RenameConversation(conversation: group, name: Canary.renamed.rawValue))
+        try await ann.perform(
+            ImportMessages(
                 conversation: group, fileHash: String(repeating: "ab", count: 32),
                 throughLine: 200,
                 rows: (1...200).map { line in
-                    ImportBatch.Row(
+                    ImportMessages.Row(
                         line: line, author: Canary.author.rawValue,
                         time: 1_200_000_000_000 + UInt64(line) * 1000,
                         text: "\(Canary.imported.rawValue) \(line)", isAction: false)
                 }))
         try await eventually("ben has it all", on: [ann, ben]) {
-            let (mine, theirs) = (try await ann.digests(), try await ben.digests())
+            let (mine, theirs) = (
+                try await ann.perform(ListDigests()), try await ben.perform(ListDigests())
+            )
             let digest = mine.first { $0.conversation == group }?.digest
             return digest != nil && theirs.contains { $0.digest == digest }
         }
-        let page = try await ben.messages(conversation: group, before: nil, limit: 300)
+        let page = try await ben.perform(ReadMessages(conversation: group, limit: 300))
         let heard = try #require(page.messages.first { $0.text == Canary.edited.rawValue })
         #expect(page.messages.contains { $0.author == Canary.author.rawValue })
-        _ = try await ben.send(
-            conversation: group, texts: [Canary.reply.rawValue],
-            replyTo: MessageReference(heard.number))
-        _ = try await ben.markRead(
-            conversation: group, messages: page.messages.map { MessageReference($0.number) },
-            last: page.last)
+        try await ben.perform(
+            SendMessages(
+                conversation: group, texts: [Canary.reply.rawValue],
+                replyTo: MessageReference(heard.number)))
+        try await ben.perform(
+            MarkRead(
+                conversation: group, messages: page.messages.map { MessageReference($0.number) },
+                last: page.last))
         try await eventually("ann has the reply", on: [ann]) {
-            try await ann.messages(conversation: group, before: nil, limit: 300).messages
+            try await ann.perform(ReadMessages(conversation: group, limit: 300)).messages
                 .contains { $0.text == Canary.reply.rawValue }
         }
     }

@@ -28,7 +28,7 @@ struct SetBackBranchTests {
         for node in [all.ben, all.ann] { try await node.start() }
         let ann = try await all.client(all.ann)
         try await eventually("ann has the answer, and knows", on: [all.ann, all.ben]) {
-            guard try await ann.status().forkedDevices.count == 1 else { return false }
+            guard try await ann.perform(GetStatus()).forkedDevices.count == 1 else { return false }
             return try await page(of: "ben", on: all.ann).contains { $0.text == "No!" }
         }
     }
@@ -43,7 +43,7 @@ struct SetBackBranchTests {
     }
 
     private func page(of name: String, on node: NodeProcess) async throws -> [MessageView] {
-        try await all.client(node).messages(conversation: name, before: nil, limit: 50).messages
+        try await all.client(node).perform(ReadMessages(conversation: name, limit: 50)).messages
     }
 
     @Test("shows what was about the other branch as about nothing that is here")
@@ -121,7 +121,7 @@ struct SetBackBranchTests {
         try await anew.start()
         let ben = try await all.client(all.ben)
         try await eventually("ben knows that the device is out", on: [anew, all.ben]) {
-            try await ben.events(conversation: "ann").contains {
+            try await ben.perform(ListMembershipEvents(conversation: "ann")).contains {
                 $0.change == "device-revoked" && $0.hiddenCount == nil
             }
         }

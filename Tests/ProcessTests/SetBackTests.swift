@@ -18,10 +18,11 @@ struct SetBackPair {
         (ben, _) = try await Node.create(NodeSettings(home: folder.home("b")), name: "ben")
         try await ben.start(listen: ["127.0.0.1:0"])
         var (ann, _) = try await Node.create(settings, name: "ann")
-        _ = try await ann.accept(link: try await ben.invite(hours: 1).link, alias: nil)
+        try await ann.perform(
+            AcceptInvite(link: try await ben.perform(CreateInvite(hours: 1)).link))
         let first = ann
         try await eventually("they meet", on: [ann, ben]) {
-            try await first.conversations().contains { $0.name == "ben" }
+            try await first.perform(ListConversations()).contains { $0.name == "ben" }
         }
         try await says(earlier, ann)
         await ann.shutdown()
@@ -34,10 +35,10 @@ struct SetBackPair {
     /// Ann writes, and ben has it.
     private func says(_ texts: [String], _ ann: Node) async throws {
         guard !texts.isEmpty else { return }
-        _ = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("ben has it", on: [ben, ann]) {
-            let page = try await ben.messages(conversation: "ann", before: nil, limit: 1000)
-            let pending = try await ann.status().pendingCount
+            let page = try await ben.perform(ReadMessages(conversation: "ann", limit: 1000))
+            let pending = try await ann.perform(GetStatus()).pendingCount
             return page.messages.last?.text == texts.last && pending == 0
         }
     }
@@ -56,49 +57,51 @@ struct SetBackPair {
     /// Ann has it all back, writes on, and there is one history.
     func isWhole(_ ann: Node, _ texts: [String]) async throws {
         try await eventually("ann has her past back", on: [ann, ben]) {
-            let page = try await ann.messages(conversation: "ben", before: nil, limit: 1000)
-            let reason = try await ann.status().readOnlyReason
+            let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 1000))
+            let reason = try await ann.perform(GetStatus()).readOnlyReason
             return page.messages.map(\.text) == texts && reason == nil
         }
-        _ = try await ann.send(conversation: "ben", texts: ["and on"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: ["and on"]))
         try await eventually("both agree", on: [ann, ben]) {
-            let (mine, theirs) = (try await ann.digests(), try await ben.digests())
+            let (mine, theirs) = (
+                try await ann.perform(ListDigests()), try await ben.perform(ListDigests())
+            )
             return mine.map(\.digest) == theirs.map(\.digest)
         }
         for node in [ann, ben] {
-            #expect(try await node.status().forkedDevices.isEmpty)
-            #expect(try await node.status().refusals["forked-log"] == nil)
-            #expect(try await node.doctor().checks.allSatisfy(\.isFine))
+            #expect(try await node.perform(GetStatus()).forkedDevices.isEmpty)
+            #expect(try await node.perform(GetStatus()).refusals["forked-log"] == nil)
+            #expect(try await node.perform(CheckStore()).checks.allSatisfy(\.isFine))
         }
         await ann.shutdown()
         let again = try await Node.open(settings)
-        #expect(try await again.status().readOnlyReason == nil)
+        #expect(try await again.perform(GetStatus()).readOnlyReason == nil)
         await again.shutdown()
         await ben.shutdown()
     }
 
     /// Ann may read, and is told why she may not write.
     func isReadOnly(_ ann: Node, because reason: String) async throws {
-        let status = try await ann.status()
+        let status = try await ann.perform(GetStatus())
         #expect(status.readOnlyReason?.contains(reason) == true)
         #expect(status.warnings.contains { $0.contains(reason) })
         let error = await #expect(throws: NodeError.self) {
-            _ = try await ann.send(conversation: "ben", texts: ["a fork"], replyTo: nil)
+            try await ann.perform(SendMessages(conversation: "ben", texts: ["a fork"]))
         }
         #expect(error?.code == "rejoining")
         #expect(error?.hint != nil)
-        _ = try await ann.messages(conversation: "ben", before: nil, limit: 10)
+        try await ann.perform(ReadMessages(conversation: "ben", limit: 10))
     }
 
     /// Opens ann while ben cannot be reached, looks, and lets them meet.
     func open(_ look: (Node) async throws -> Void) async throws -> Node {
-        ben.setOffline(true)
+        try await ben.perform(SetOffline(on: true))
         let ann = try await Node.open(settings)
         try await look(ann)
-        ben.setOffline(false)
+        try await ben.perform(SetOffline(on: false))
         // Ann tries again in a second or two; taking back being offline means: try now.
-        ann.setOffline(true)
-        ann.setOffline(false)
+        try await ann.perform(SetOffline(on: true))
+        try await ann.perform(SetOffline(on: false))
         return ann
     }
 }
@@ -126,7 +129,7 @@ struct SetBackTests {
         try pair.setBack { _ in true }
         let ann = try await pair.open { ann in
             // Nothing on this machine knows of it.
-            let reason = try await ann.status().readOnlyReason
+            let reason = try await ann.perform(GetStatus()).readOnlyReason
             #expect(reason == nil)
         }
         try await pair.isWhole(ann, ["before the copy"] + Self.texts)
@@ -154,7 +157,7 @@ struct SetBackTests {
         let pair = try await SetBackPair(written: Self.texts, after: ["one"])
         try pair.setBack { !$0.hasPrefix("guard") }
         try FileManager.default.removeItem(atPath: pair.home + "/guard")
-        pair.ben.setOffline(true)
+        try await pair.ben.perform(SetOffline(on: true))
         for _ in 1...3 {
             let sent = try await Program.run("send", "ben", "a fork", "--home", pair.home)
             #expect(sent.status == 1 && sent.output.contains("fell behind"), "\(sent.output)")

@@ -22,7 +22,7 @@ struct SettingsProcessTests {
     func former() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        let ben = try await #require(bytes(hex: all.client(all.ben).status().person))
+        let ben = try await #require(bytes(hex: all.client(all.ben).perform(GetStatus()).person))
         #expect(try await all.ann.stop() == 0)
         let home = all.ann.home
         let presence = Array("presence".utf8)
@@ -87,12 +87,14 @@ struct SettingsProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         let ben = try await all.client(all.ben)
         try await eventually("ben has her card", on: [all.ben]) {
-            try await ben.contacts().contains { $0.name == "ann" && $0.state == "accepted" }
+            try await ben.perform(ListContacts()).contains {
+                $0.name == "ann" && $0.state == "accepted"
+            }
         }
         try await all.ann.kill()
         let code = all.folder.home("code")
         try #require(all.ann.recoveryCode).write(toFile: code, atomically: true, encoding: .utf8)
-        let link = try await ben.invite(hours: 1).link
+        let link = try await ben.perform(CreateInvite(hours: 1)).link
         let home = all.folder.home("again")
         let made = try await run(
             "recover", "--from", link, "--code-file", code, "--yes", at: home)
@@ -102,25 +104,25 @@ struct SettingsProcessTests {
         let again = NodeProcess(home: home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await again.start()
         try await eventually("they have met again", on: [again]) {
-            try await client.contacts().contains { $0.name == "ben" && $0.isLinked }
+            try await client.perform(ListContacts()).contains { $0.name == "ben" && $0.isLinked }
         }
         #expect(try await run("presence", "set", "online", at: home).status == 0)
-        #expect(try await client.presences().told == "nothing")
+        #expect(try await client.perform(ListPresences()).told == "nothing")
         #expect(try await run("presence", at: home).output.contains("told nothing"))
-        #expect(try await ben.presences().people.map(\.presence) == ["offline"])
+        #expect(try await ben.perform(ListPresences()).people.map(\.presence) == ["offline"])
         let said = try await run("presence", "tell", "everything", at: home)
         #expect(said.status == 0)
         try await eventually("ben sees that she is there", on: [again, all.ben]) {
-            try await ben.presences().people.map(\.presence) == ["online"]
+            try await ben.perform(ListPresences()).people.map(\.presence) == ["online"]
         }
         // The device that was lost is found: it hears that it is revoked, and whose it was.
         let old = try await all.ann.start()
         try await eventually("it knows", on: [all.ann, all.ben]) {
-            try await old.status().readOnlyReason?.contains("revoked") == true
+            try await old.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
         }
-        #expect(try await old.status().name == "ann")
+        #expect(try await old.perform(GetStatus()).name == "ann")
         #expect(try await all.ann.stop() == 0)
-        #expect(try await all.ann.start().status().name == "ann")
+        #expect(try await all.ann.start().perform(GetStatus()).name == "ann")
         #expect(try await again.stop() == 0)
         try await all.end()
     }

@@ -23,7 +23,7 @@ struct TrueWordsProcessTests {
 
         let ann = try await all.ann.start(isHidden: true)
         try await eventually("the relay is reached", on: [all.ann]) {
-            try await ann.relays().first?.state == "connected"
+            try await ann.perform(ListRelays()).first?.state == "connected"
         }
         #expect(try await all.ann.run("offline", "on").status == 0)
         let cut = try await all.ann.run("relays").output
@@ -31,7 +31,7 @@ struct TrueWordsProcessTests {
         #expect(cut.contains("  not connected\n") && cut.contains(end), "\(cut)")
         #expect(try await all.ann.run("offline", "off").status == 0)
         try await eventually("the relay is reached again", on: [all.ann]) {
-            try await ann.relays().first?.state == "connected"
+            try await ann.perform(ListRelays()).first?.state == "connected"
         }
         #expect(try await !all.ann.run("relays").output.contains("cut off"))
         #expect(try await all.ann.stop() == 0)
@@ -43,11 +43,11 @@ struct TrueWordsProcessTests {
     func declined() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        _ = try await all.client(all.ben).setAdditionPolicy("nobody")
-        _ = try await all.client(all.ann).newConversation(name: "trip", members: ["ben"])
+        try await all.client(all.ben).perform(SetAdditionPolicy(policy: .nobody))
+        try await all.client(all.ann).perform(CreateConversation(name: "trip", members: ["ben"]))
         func asked() async throws {
             try await eventually("ben is asked", on: [all.ben]) {
-                try await all.client(all.ben).invitations().waiting.count == 1
+                try await all.client(all.ben).perform(ListInvitations()).waiting.count == 1
             }
         }
         func isOut() async throws {
@@ -67,7 +67,8 @@ struct TrueWordsProcessTests {
         try await asked()
         #expect(try await all.ben.run("invitations", "accept", "trip").status == 0)
         try await eventually("ann sees that ben takes part", on: [all.ann]) {
-            try await all.client(all.ann).group("trip").members.allSatisfy { !$0.isInvited }
+            try await all.client(all.ann).perform(GetGroup(conversation: "trip")).members.allSatisfy
+            { !$0.isInvited }
         }
         #expect(try await all.ben.run("group", "leave", "trip").status == 0)
         try await isOut()
@@ -83,13 +84,13 @@ struct TrueWordsProcessTests {
     func recovered() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        let lost = String(try await all.client(all.ann).status().device.prefix(12))
+        let lost = String(try await all.client(all.ann).perform(GetStatus()).device.prefix(12))
         let backup = all.folder.path + "/backup"
         #expect(try await all.ann.run("backup", "create", backup).status == 0)
         #expect(try await all.ann.stop() == 0)
         let code = all.folder.path + "/code"
         try Data(try #require(all.ann.recoveryCode).utf8).write(to: URL(filePath: code))
-        let invite = try await all.client(all.ben).invite(hours: 1).link
+        let invite = try await all.client(all.ben).perform(CreateInvite(hours: 1)).link
         let again = all.folder.home("again")
         let recovered = try await Program.run(
             "recover", "--code-file", code, "--from", invite, "--yes", "--home", again)
@@ -161,11 +162,11 @@ struct TrueWordsProcessTests {
             address: "127.0.0.1:\(try FreePort.some())")
         let client = try await phone.start()
         try await eventually("the phone has the conversation", on: [phone]) {
-            try await client.conversations().contains { $0.name == "ben" }
+            try await client.perform(ListConversations()).contains { $0.name == "ben" }
         }
         #expect(try await phone.run("send", "ben", "this arrives").status == 0)
         try await eventually("it arrives", on: [phone]) {
-            let page = try await client.messages(conversation: "ben", before: nil, limit: 9)
+            let page = try await client.perform(ReadMessages(conversation: "ben", limit: 9))
             return page.messages.last?.state == "delivered"
         }
         #expect(try await phone.run("group", "create", "notes").status == 0)
@@ -176,7 +177,7 @@ struct TrueWordsProcessTests {
         #expect(try await phone.run("outbox").output.contains("1 saved here"))
         #expect(try await pair.ann.run("device", "revoke", "phone").status == 0)
         try await eventually("the phone knows", on: [phone]) {
-            try await client.status().readOnlyReason?.contains("revoked") == true
+            try await client.perform(GetStatus()).readOnlyReason?.contains("revoked") == true
         }
         let reason = "another device of yours has revoked this one, and it is told no more"
         let read = try await phone.run("read", "ben", "--newest").output
@@ -197,7 +198,7 @@ struct TrueWordsProcessTests {
         let refused = try await phone.run("send", "ben", "and this?")
         #expect(refused.status == 1 && refused.output.contains(advice), "\(refused.output)")
         #expect(try await phone.run("relays").output == "no relay\n")
-        let page = try await client.messages(conversation: "ben", before: nil, limit: 1)
+        let page = try await client.perform(ReadMessages(conversation: "ben", limit: 1))
         #expect(page.messages.map(\.state) == ["unknown"])
         let number = try #require(page.messages.first?.number)
         let why = try await phone.run("why", "\(number)").output
@@ -221,15 +222,15 @@ struct TrueWordsProcessTests {
         let ann = NodeProcess(home: all.ann.home, address: "127.0.0.1:\(try FreePort.some())")
         let client = try await ann.start()
         #expect(try await ann.run("outbox").output == waits)
-        #expect(try await client.outbox().map(\.wish) == ["request"])
+        #expect(try await client.perform(ListOutbox()).map(\.wish) == ["request"])
 
         // Her card leads ben to her: then it is said, and nothing waits any more.
         let ben = try await all.ben.start(isHidden: true)
-        _ = try await ben.requestContact(card: try await client.card().text, alias: nil)
+        try await ben.perform(RequestContact(card: try await client.perform(GetCard()).text))
         try await eventually("they have met", on: [ann, all.ben]) {
-            try await client.contacts().map(\.state) == ["accepted"]
+            try await client.perform(ListContacts()).map(\.state) == ["accepted"]
         }
-        #expect(try await client.outbox().isEmpty)
+        #expect(try await client.perform(ListOutbox()).isEmpty)
         #expect(try await ann.run("outbox").output == "nothing waits\n")
         #expect(try await ann.stop() == 0)
         #expect(try await all.ben.stop() == 0)
@@ -237,7 +238,7 @@ struct TrueWordsProcessTests {
         // An invite that was taken while nobody ran waits as well.
         let cara = try await NodeProcess(home: all.folder.home("cara"), name: "cara", port: 1)
         let host = NodeProcess(home: all.ann.home, address: "127.0.0.1:\(try FreePort.some())")
-        let invite = try await host.start().invite(hours: 1).link
+        let invite = try await host.start().perform(CreateInvite(hours: 1)).link
         #expect(try await host.stop() == 0)
         #expect(try await cara.run("accept", invite).status == 0)
         let taken = try await cara.run("outbox").output

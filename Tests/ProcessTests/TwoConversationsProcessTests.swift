@@ -28,13 +28,15 @@ struct TwoConversationsProcessTests {
     /// An invite whose card lies on a relay that the node uses.
     private func invite(by node: NodeProcess, on relay: String) async throws -> String {
         let client = try await node.start(isHidden: true)
-        _ = try await client.addRelay(relay)
+        try await client.perform(AddRelay(text: relay))
         try await eventually("the relay is reached", on: [node]) {
-            try await client.relays().first?.state == "connected"
+            try await client.perform(ListRelays()).first?.state == "connected"
         }
-        let link = try await client.invite(hours: 1).link
+        let link = try await client.perform(CreateInvite(hours: 1)).link
         try await eventually("the card is there", on: [node]) {
-            try await client.invites().allSatisfy { $0.relay != nil && !$0.isWaitingForRelay }
+            try await client.perform(ListInvites()).allSatisfy {
+                $0.relay != nil && !$0.isWaitingForRelay
+            }
         }
         return link
     }
@@ -44,11 +46,11 @@ struct TwoConversationsProcessTests {
         -> String
     {
         let client = try await client(of: node)
-        _ = try await client.accept(link: link, alias: nil)
+        try await client.perform(AcceptInvite(link: link))
         try await eventually("the conversation begins", on: [node]) {
-            try await client.conversations().contains { $0.name == name }
+            try await client.perform(ListConversations()).contains { $0.name == name }
         }
-        return try await client.conversation(name).id
+        return try await client.perform(GetConversation(conversation: name)).id
     }
 
     private func client(of node: NodeProcess) async throws -> NodeClient {
@@ -88,7 +90,7 @@ struct TwoConversationsProcessTests {
         #expect(all.count == 2)
         for node in [ann, ben] {
             try await eventually("each has both", on: [ann, ben]) {
-                let digests = try await client(of: node).digests()
+                let digests = try await client(of: node).perform(ListDigests())
                 return all.isSubset(of: digests.map(\.conversation))
             }
         }
@@ -111,32 +113,31 @@ struct TwoConversationsProcessTests {
         for (node, other) in [(ann, "ben"), (ben, "ann")] {
             let client = try await client(of: node)
             try await eventually("both lines are there", on: [ann, ben]) {
-                try await client.conversations().filter { $0.newest != nil }.count == 2
+                try await client.perform(ListConversations()).filter { $0.newest != nil }.count == 2
             }
-            let list = try await client.conversations().sorted { $0.id < $1.id }
+            let list = try await client.perform(ListConversations()).sorted { $0.id < $1.id }
             #expect(list.map(\.id) == [first, second])
             #expect(list.map(\.name) == [other, "\(other) (\(start))"])
             #expect(list.map(\.supersededBy) == [nil, first])
             let shown = try await run("conversations", at: node)
             #expect(shown.contains("goes on in \(first.prefix(8))"), "\(shown)")
-            #expect(try await client.conversation(other).id == first)
+            #expect(try await client.perform(GetConversation(conversation: other)).id == first)
             // What means the other one is written into the first, too.
             for (name, text) in [(other, "by name"), (start, "by identifier")] {
-                let sent = try await client.send(
-                    conversation: name, texts: [text], replyTo: nil)
+                let sent = try await client.perform(SendMessages(conversation: name, texts: [text]))
                 #expect(sent.map(\.conversation) == [first])
             }
             let old = try await run("read", start, "--newest", at: node)
             #expect(old.contains("was here") && !old.contains("by name"), "\(old)")
             let id = try #require(
-                try await client.messages(conversation: second, before: nil, limit: 1).messages
+                try await client.perform(ReadMessages(conversation: second, limit: 1)).messages
                     .first?
                     .id)
             #expect(try await run("reply", other, id, "indeed", at: node).contains("indeed"))
         }
         for (node, other) in [(ann, "ben"), (ben, "ann")] {
             try await eventually("both have all of it", on: [ann, ben]) {
-                try await client(of: node).messages(conversation: other, before: nil, limit: 9)
+                try await client(of: node).perform(ReadMessages(conversation: other, limit: 9))
                     .messages.count == 5
             }
         }
@@ -147,7 +148,7 @@ struct TwoConversationsProcessTests {
     func unsaid() async throws {
         let (relays, began) = try await cross(isSaid: false)
         for (node, other) in [(ann, "ben"), (ben, "ann")] {
-            let list = try await client(of: node).conversations()
+            let list = try await client(of: node).perform(ListConversations())
             #expect(list.map(\.name) == [other] && list.map(\.id) == [began.values.min()])
         }
         try await end(relays)

@@ -10,13 +10,15 @@ struct TypedSearchTests {
         let home = folder.home("ann")
         let (node, _) = try await Node.create(
             NodeSettings(home: home, models: folder.home("none")), name: "ann")
-        let group = try await node.newConversation(name: "hut", members: [])
-        let sent = try await node.send(
-            conversation: group.id,
-            texts: ["the databases are full", "what about 京都?", "nothing"], replyTo: nil)
-        _ = try await node.send(
-            conversation: group.id, texts: ["then we empty them"],
-            replyTo: MessageReference(sent[0].number))
+        let group = try await node.perform(CreateConversation(name: "hut", members: []))
+        let sent = try await node.perform(
+            SendMessages(
+                conversation: group.id,
+                texts: ["the databases are full", "what about 京都?", "nothing"]))
+        try await node.perform(
+            SendMessages(
+                conversation: group.id, texts: ["then we empty them"],
+                replyTo: MessageReference(sent[0].number)))
         await node.shutdown()
 
         let program = try TerminalProgram(["search", "--home", home])

@@ -18,7 +18,7 @@ struct UseProcessTests {
             home: folder.home("ann"), name: "Ann", port: try FreePort.some())
         let ben = try await NodeProcess(
             home: folder.home("ben"), name: "Ben", port: try FreePort.some())
-        let links = try await ann.start().invite(uses: 2, hours: 1).link
+        let links = try await ann.start().perform(CreateInvite(uses: 2, hours: 1)).link
         #expect(try await ann.stop() == 0)
         let apart = try await run(["accept", links, "--alias", "my Ann"], at: ben.home)
         #expect(apart.0 == 0 && apart.1.contains("my Ann") && apart.1.contains("invited"))
@@ -43,14 +43,14 @@ struct UseProcessTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         let client = try await all.client(all.ann)
         let home = all.ann.home
-        let sent = try await client.send(conversation: "ben", texts: ["at eight"], replyTo: nil)
+        let sent = try await client.perform(SendMessages(conversation: "ben", texts: ["at eight"]))
         let id = try #require(sent.first?.id)
         try await eventually("it comes", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == ["at eight"]
         }
         #expect(try await run(["read", "ann"], at: all.ben.home).0 == 0)
         try await eventually("it is read", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .state == "read"
         }
         try await all.ben.kill()
@@ -64,7 +64,7 @@ struct UseProcessTests {
         #expect(deleted.1.contains("(deleted, not yet delivered) ✓\n"))
         try await all.ben.start()
         try await eventually("ben hears of it", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .waiting == []
         }
         #expect(try await run(["outbox"], at: home).1.contains("nothing waits"))
@@ -78,15 +78,15 @@ struct UseProcessTests {
         let ann = try await all.client(all.ann)
         let ben = try await all.client(all.ben)
         let texts = (1...8).map { "line \($0)" }
-        _ = try await ann.send(conversation: "ben", texts: texts, replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "ben", texts: texts))
         try await eventually("they come", on: [all.ben]) {
             try await all.texts("ann", of: all.ben) == texts
         }
         let one = try await run(["read", "ann", "--limit", "1"], at: all.ben.home)
         #expect(one.1.contains("line 1") && !one.1.contains("line 2"))
-        #expect(try await ben.conversation("ann").unread == 7)
+        #expect(try await ben.perform(GetConversation(conversation: "ann")).unread == 7)
         try await eventually("ann hears of one", on: [all.ann]) {
-            let page = try await ann.messages(conversation: "ben", before: nil, limit: 8)
+            let page = try await ann.perform(ReadMessages(conversation: "ben", limit: 8))
             return page.messages.map(\.state) == ["read"]
                 + texts.dropFirst().map { _ in "delivered" }
         }
@@ -112,7 +112,7 @@ struct UseProcessTests {
     func newGroup() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        _ = try await all.client(all.ann).send(conversation: "ben", texts: ["hello"], replyTo: nil)
+        try await all.client(all.ann).perform(SendMessages(conversation: "ben", texts: ["hello"]))
         #expect(try await run(["group", "create", "trip", "ben"], at: all.ann.home).0 == 0)
         let list = try await run(["conversations"], at: all.ann.home).1.split(separator: "\n")
         #expect(list.map { $0.prefix { $0 != " " } } == ["trip", "ben"])
@@ -123,12 +123,13 @@ struct UseProcessTests {
     func asking() async throws {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
-        _ = try await all.client(all.ann).send(
-            conversation: "ben",
-            texts: [
-                "the train to Lima leaves at nine", "what is for dinner", "capital gains are taxed",
-                "the key is at the farm",
-            ], replyTo: nil)
+        try await all.client(all.ann).perform(
+            SendMessages(
+                conversation: "ben",
+                texts: [
+                    "the train to Lima leaves at nine", "what is for dinner",
+                    "capital gains are taxed", "the key is at the farm",
+                ]))
         let none = try await run(["ask", "what is the capital of Peru?"], at: all.ann.home)
         #expect(none.0 == 0 && none.1.contains("nobody wrote anything that answers this"))
         let one = try await run(["ask", "where is the key?"], at: all.ann.home)
@@ -147,7 +148,7 @@ struct UseProcessTests {
         all.relay.signal(SIGKILL)
         try await all.relay.ended()
         try await eventually("it is missed", on: [all.ann]) {
-            try await node.relays().first?.state == "unreachable"
+            try await node.perform(ListRelays()).first?.state == "unreachable"
         }
         #expect(try await all.ann.run("relays").output.contains("  unreachable"))
         #expect(try await all.ann.stop() == 0)
@@ -158,12 +159,12 @@ struct UseProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let ann = try await all.client(all.ann)
-        let person = try await ann.contacts().map(\.person)
+        let person = try await ann.perform(ListContacts()).map(\.person)
         let changed = try await all.ben.run("name", "Benjamin")
         #expect(changed.status == 0 && changed.output == "Benjamin\n", "\(changed.output)")
         #expect(try await all.ben.run("name").output == "Benjamin\n")
         try await eventually("ann sees it", on: [all.ann]) {
-            try await ann.contacts().map(\.name) == ["Benjamin"]
+            try await ann.perform(ListContacts()).map(\.name) == ["Benjamin"]
         }
         let contacts = try await all.ann.run("contacts").output
         #expect(contacts.hasPrefix("Benjamin  \(person[0].prefix(8))  "), "\(contacts)")
@@ -177,13 +178,13 @@ struct UseProcessTests {
         try await all.meet()
         try await all.ben.kill()
         let client = try await all.client(all.ann)
-        let sent = try await client.send(conversation: "ben", texts: ["later"], replyTo: nil)
+        let sent = try await client.perform(SendMessages(conversation: "ben", texts: ["later"]))
         try await eventually("the relay has it", on: [all.ann]) {
-            try await client.messages(conversation: "ben", before: nil, limit: 1).messages.first?
+            try await client.perform(ReadMessages(conversation: "ben", limit: 1)).messages.first?
                 .state == "relayed"
         }
         let why = try await run(["why", try #require(sent.first?.id)], at: all.ann.home)
-        let address = try #require(try await client.relays().first?.addresses.first)
+        let address = try #require(try await client.perform(ListRelays()).first?.addresses.first)
         #expect(why.1.contains("relay \(address)  "))
         #expect(why.1.contains("keeps it, sealed"))
         #expect(why.1.contains("it said that it is on its disk"))
@@ -197,11 +198,12 @@ struct UseProcessTests {
         let home = all.ann.home
         let ben = try await all.client(all.ben)
         let theirs = try #require(
-            try await ben.send(conversation: "ann", texts: ["mine"], replyTo: nil).first?.id)
+            try await ben.perform(SendMessages(conversation: "ann", texts: ["mine"])).first?.id)
         try await eventually("it comes", on: [all.ann]) {
             try await all.texts("ben", of: all.ann) == ["mine"]
         }
-        let person = try #require(try await all.client(all.ann).contacts().first?.person)
+        let person = try #require(
+            try await all.client(all.ann).perform(ListContacts()).first?.person)
         let cases: [([String], Int32, String)] = [
             (["send", "ben", "-hi"], 64, "stands behind two of them"),
             (["edit", theirs, "yours"], 1, "Only who wrote it may change or delete a message"),

@@ -13,10 +13,10 @@ struct UsedInviteProcessTests {
     func second() async throws {
         let all = try await Neighbours()
         let ann = try await all.client(all.ann)
-        let link = try await ann.invite(hours: 1).link
+        let link = try await ann.perform(CreateInvite(hours: 1)).link
         #expect(try await all.ben.run("accept", link).status == 0)
         try await eventually("ben is in", on: [all.ann]) {
-            try await ann.contacts().map(\.state) == ["accepted"]
+            try await ann.perform(ListContacts()).map(\.state) == ["accepted"]
         }
         let refused = try await all.cara.run("accept", link, "--alias", "Ann")
         #expect(refused.status == 1, "\(refused.output)")
@@ -28,8 +28,10 @@ struct UsedInviteProcessTests {
         #expect(why.contains("  contact  refused  the invite that you took"), "\(why)")
         #expect(why.contains("contact: Ann did not take the invite: somebody"), "\(why)")
         #expect(try await all.cara.run("send", "Ann", "hello").status == 1)
-        #expect(try await ann.contacts().map(\.name) == ["ben"], "ann is bothered with nothing")
-        let another = try await ann.invite(hours: 1).link
+        #expect(
+            try await ann.perform(ListContacts()).map(\.name) == ["ben"],
+            "ann is bothered with nothing")
+        let another = try await ann.perform(CreateInvite(hours: 1)).link
         let taken = try await all.cara.run("accept", another, "--alias", "Ann")
         #expect(taken.status == 0 && taken.output.contains("  accepted  "), "\(taken.output)")
         let left = try await all.cara.run("contacts").output
@@ -40,7 +42,7 @@ struct UsedInviteProcessTests {
     @Test("is told to who took it where nobody could be reached")
     func apart() async throws {
         let all = try await Neighbours()
-        let link = try await all.client(all.ann).invite(hours: 1).link
+        let link = try await all.client(all.ann).perform(CreateInvite(hours: 1)).link
         for node in [all.ann, all.cara] { #expect(try await node.stop() == 0) }
         let taken = try await all.cara.run("accept", link, "--alias", "Ann")
         #expect(taken.status == 0 && taken.output.contains("  invited  "), "\(taken.output)")
@@ -48,11 +50,11 @@ struct UsedInviteProcessTests {
         let other = try await all.ben.run("accept", link)
         #expect(other.status == 0, "\(other.output)")
         try await eventually("ben is in", on: [all.ann]) {
-            try await ann.contacts().map(\.state) == ["accepted"]
+            try await ann.perform(ListContacts()).map(\.state) == ["accepted"]
         }
         let cara = try await all.cara.start()
         try await eventually("cara hears of it", on: [all.cara]) {
-            try await cara.contacts().map(\.state) == ["refused"]
+            try await cara.perform(ListContacts()).map(\.state) == ["refused"]
         }
         try await all.end()
     }
@@ -62,10 +64,10 @@ struct UsedInviteProcessTests {
         let all = try await Neighbours()
         let ann = try await all.client(all.ann)
         for name in ["club", "choir"] {
-            _ = try await ann.newConversation(name: name, members: [])
+            try await ann.perform(CreateConversation(name: name, members: []))
         }
-        let link = try await ann.inviteToGroup(
-            conversation: "club", role: "member", uses: 1, hours: 1
+        let link = try await ann.perform(
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         let taken = try await all.ben.run("group", "join", link)
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")
@@ -75,14 +77,14 @@ struct UsedInviteProcessTests {
         #expect(used.output.contains("Ask for another one"))
         let shown = try await all.cara.run("group", "join").output
         #expect(shown.contains("refused by ann") && shown.contains("notice: "), "\(shown)")
-        let ended = try await ann.inviteToGroup(
-            conversation: "choir", role: "member", uses: 1, hours: 1)
+        let ended = try await ann.perform(
+            CreateGroupInvite(conversation: "choir", role: .member, uses: 1, hours: 1))
         let invite = ended.invite.id
         #expect(
             try await all.ann.run("invite", "revoke", invite).status == 0)
         #expect(try await all.cara.run("group", "join", ended.link).status == 1)
-        let another = try await ann.inviteToGroup(
-            conversation: "club", role: "member", uses: 1, hours: 1
+        let another = try await ann.perform(
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         #expect(try await all.cara.run("group", "join", another).status == 0)
         #expect(try await !all.cara.run("group", "join").output.contains("club"))
@@ -93,17 +95,17 @@ struct UsedInviteProcessTests {
     func removed() async throws {
         let all = try await Neighbours()
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        _ = try await ann.newConversation(name: "club", members: [])
-        let link = try await ann.inviteToGroup(
-            conversation: "club", role: "member", uses: 2, hours: 1
+        try await ann.perform(CreateConversation(name: "club", members: []))
+        let link = try await ann.perform(
+            CreateGroupInvite(conversation: "club", role: .member, uses: 2, hours: 1)
         ).link
         #expect(try await all.ben.run("group", "join", link).status == 0)
         try await eventually("ben is in", on: [all.ben]) {
             (try? await all.members(of: "club", on: all.ben)) == ["ann", "ben"]
         }
-        _ = try await ann.removeMember(conversation: "club", person: "ben")
+        try await ann.perform(RemoveGroupMember(conversation: "club", person: "ben"))
         try await eventually("ben is out", on: [all.ben]) {
-            try await ben.group("club").members.map(\.name) == ["ann"]
+            try await ben.perform(GetGroup(conversation: "club")).members.map(\.name) == ["ann"]
         }
         let again = try await all.ben.run("group", "join", link)
         #expect(again.status == 1, "\(again.output)")
@@ -111,8 +113,8 @@ struct UsedInviteProcessTests {
             again.output.contains("you were removed from that group since it was made"),
             "\(again.output)")
         #expect(!again.output.contains("somebody else has used it"), "\(again.output)")
-        let new = try await ann.inviteToGroup(
-            conversation: "club", role: "member", uses: 1, hours: 1
+        let new = try await ann.perform(
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
         ).link
         let taken = try await all.ben.run("group", "join", new)
         #expect(taken.status == 0 && taken.output.contains("you are in it"), "\(taken.output)")

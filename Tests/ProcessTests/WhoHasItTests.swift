@@ -8,25 +8,25 @@ import Testing
 struct WhoHasItTests {
     private func add(_ person: String, to group: String, _ all: Neighbours) async throws {
         let ann = try await all.client(all.ann)
-        _ = try await ann.addMember(conversation: group, person: person, role: "member")
+        try await ann.perform(AddGroupMember(conversation: group, person: person, role: .member))
         try await eventually("\(person) takes part", on: [all.ann]) {
-            let members = try await ann.group(group).members
+            let members = try await ann.perform(GetGroup(conversation: group)).members
             return members.count == 2 && members.allSatisfy { !$0.isInvited }
         }
     }
 
     private func remove(_ person: String, from group: String, _ all: Neighbours) async throws {
         let ann = try await all.client(all.ann)
-        _ = try await ann.removeMember(conversation: group, person: person)
+        try await ann.perform(RemoveGroupMember(conversation: group, person: person))
         try await eventually("\(person) is out", on: [all.ann]) {
-            try await ann.group(group).members.count == 1
+            try await ann.perform(GetGroup(conversation: group)).members.count == 1
         }
     }
 
     private func state(of text: String, in group: String, _ all: Neighbours) async throws
         -> String?
     {
-        try await all.client(all.ann).messages(conversation: group, before: nil, limit: 9)
+        try await all.client(all.ann).perform(ReadMessages(conversation: group, limit: 9))
             .messages.first { $0.text == text }?.state
     }
 
@@ -34,8 +34,8 @@ struct WhoHasItTests {
     private func why(_ text: String, in group: String, of person: String, _ all: Neighbours)
         async throws -> String
     {
-        let page = try await all.client(all.ann).messages(
-            conversation: group, before: nil, limit: 9)
+        let page = try await all.client(all.ann).perform(
+            ReadMessages(conversation: group, limit: 9))
         let number = try #require(page.messages.first { $0.text == text }?.number)
         let shown = try await all.ann.run("why", "\(number)").output
         let line = shown.split(separator: "\n").first { $0.hasPrefix("  \(person), ") }
@@ -48,9 +48,9 @@ struct WhoHasItTests {
         try await all.meet(all.ann, all.ben, named: "ben")
         let ann = try await all.client(all.ann)
         #expect(try await all.ann.run("group", "create", "diary").status == 0)
-        _ = try await ann.send(conversation: "diary", texts: ["dear diary"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "diary", texts: ["dear diary"]))
         try await add("ben", to: "diary", all)
-        _ = try await ann.send(conversation: "diary", texts: ["welcome"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "diary", texts: ["welcome"]))
         try await eventually("ben has what came after", on: [all.ann]) {
             try await state(of: "welcome", in: "diary", all) == "delivered"
         }
@@ -76,7 +76,7 @@ struct WhoHasItTests {
         // What comes to him only once he is back.
         #expect(try await all.ben.stop() == 0)
         let ann = try await all.client(all.ann)
-        _ = try await ann.send(conversation: "club", texts: ["are you there?"], replyTo: nil)
+        try await ann.perform(SendMessages(conversation: "club", texts: ["are you there?"]))
         try await remove("ben", from: "club", all)
         try await all.ben.start()
         try await add("ben", to: "club", all)
@@ -96,23 +96,23 @@ struct WhoHasItTests {
         #expect(try await all.ann.run("group", "create", "diary").status == 0)
         #expect(try await all.ann.run("send", "diary", "dear diary").status == 0)
         let ann = try await all.client(all.ann)
-        let page = try await ann.messages(conversation: "diary", before: nil, limit: 9)
+        let page = try await ann.perform(ReadMessages(conversation: "diary", limit: 9))
         let number = try #require(page.messages.first?.number)
         #expect(try await all.ann.run("react", "\(number)", "👍").status == 0)
         try await add("ben", to: "diary", all)
         #expect(try await all.ann.run("outbox").output == "nothing waits\n")
-        #expect(try await ann.status().pendingCount == 0)
+        #expect(try await ann.perform(GetStatus()).pendingCount == 0)
 
         // What he is to have waits for him as long as he does not go.
         #expect(try await all.ben.stop() == 0)
         #expect(try await all.ann.run("send", "diary", "are you there?").status == 0)
         #expect(try await all.ann.run("outbox").output.contains("diary  1 saved here  0 on"))
-        #expect(try await ann.status().pendingCount == 1)
+        #expect(try await ann.perform(GetStatus()).pendingCount == 1)
         try await remove("ben", from: "diary", all)
         try await all.ben.start()
         try await add("ben", to: "diary", all)
         #expect(try await all.ann.run("outbox").output == "nothing waits\n")
-        #expect(try await ann.status().pendingCount == 0)
+        #expect(try await ann.perform(GetStatus()).pendingCount == 0)
         try await all.end()
     }
 
@@ -127,7 +127,7 @@ struct WhoHasItTests {
             try #require(await pair.ann.client), try #require(await pair.ben.client)
         )
         func states() async throws -> [String?] {
-            try await client.messages(conversation: "log", before: nil, limit: 9).messages
+            try await client.perform(ReadMessages(conversation: "log", limit: 9)).messages
                 .map(\.state)
         }
         try await eventually("the phone writes", on: [phone]) {
@@ -136,13 +136,13 @@ struct WhoHasItTests {
         try await eventually("ann has it", on: [phone]) { try await states() == ["delivered"] }
         #expect(try await phone.run("offline", "on").status == 0)
         #expect(try await phone.run("send", "log", "too late").status == 0)
-        try await ben.leave(conversation: "log")
+        try await ben.perform(LeaveGroup(conversation: "log"))
         try await eventually("ann hears that ben left", on: [pair.ann]) {
-            try await ann.group("log").members.map(\.name) == ["ann"]
+            try await ann.perform(GetGroup(conversation: "log")).members.map(\.name) == ["ann"]
         }
         #expect(try await phone.run("offline", "off").status == 0)
         try await eventually("the phone hears it, too", on: [phone]) {
-            try await client.conversation("log").members == ["ann"]
+            try await client.perform(GetConversation(conversation: "log")).members == ["ann"]
         }
         #expect(try await states() == ["delivered", "untold"])
         let read = try await phone.run("read", "log", "--newest").output
@@ -150,8 +150,8 @@ struct WhoHasItTests {
         #expect(read.contains("too late" + words), "\(read)")
         #expect(read.contains("in time  ✓✓\n"), "\(read)")
         #expect(try await phone.run("outbox").output == "nothing waits\n")
-        #expect(try await client.status().pendingCount == 0)
-        let page = try await client.messages(conversation: "log", before: nil, limit: 1)
+        #expect(try await client.perform(GetStatus()).pendingCount == 0)
+        let page = try await client.perform(ReadMessages(conversation: "log", limit: 1))
         let number = try #require(page.messages.first?.number)
         let why = try await phone.run("why", "\(number)").output
         #expect(why.contains("not known here: you are out, and hear no more"), "\(why)")

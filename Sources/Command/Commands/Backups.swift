@@ -59,7 +59,7 @@ struct BackupCreate: NodeCommand {
         let path = URL(fileURLWithPath: file).standardized.path
         let watch = Task { await Self.watch(path + ".new") }
         defer { watch.cancel() }
-        let report = try await node.createBackup(file: path, replacing: replace)
+        let report = try await node.perform(CreateBackup(file: path, replacing: replace))
         watch.cancel()
         await watch.value
         try Output.show(report, json: output.json, as: report.text)

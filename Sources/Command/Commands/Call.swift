@@ -17,13 +17,14 @@ struct MediaOptions: ParsableArguments {
 
 /// What is done on a running node alone: nothing of a call outlives its process.
 enum RunningOnly {
+    @discardableResult
     static func lend<R: Sendable>(
         _ place: HomeOptions, _ body: (any NodeService) async throws -> R
     ) async throws -> R {
         try await World.current.lend(place) { access in
             guard access.isRunning else {
                 // What may not write does not run either.
-                let bar = try await access.node.status().readOnlyReason
+                let bar = try await access.node.perform(GetStatus()).readOnlyReason
                 throw NodeError(
                     "not-running", "The node does not run" + (bar.map { ": \($0)." } ?? "."),
                     hint: bar == nil ? "start it with: parley run" : nil)
@@ -51,7 +52,7 @@ struct CallWatch {
         let stop = Task {
             for await _ in Stop.signals() {
                 // Where it is over already there is nothing to hang up.
-                try? await node.hangUp(call: call.call)
+                _ = try? await node.perform(HangUpCall(call: call.call))
             }
         }
         defer { stop.cancel() }
@@ -97,7 +98,7 @@ struct CallCommand: AsyncParsableCommand {
     func run() async throws {
         try await RunningOnly.lend(place) { node in
             try await CallWatch(node: node, output: output, isDetached: detach).run {
-                try await $0.call(conversation: conversation, media: media.words)
+                try await $0.perform(StartCall(conversation: conversation, media: media.words))
             }
         }
     }
@@ -125,7 +126,7 @@ struct Answer: AsyncParsableCommand {
     func run() async throws {
         try await RunningOnly.lend(place) { node in
             try await CallWatch(node: node, output: output, isDetached: detach).run {
-                try await $0.answer(call: call, media: media.words)
+                try await $0.perform(AnswerCall(call: call, media: media.words))
             }
         }
     }
@@ -146,7 +147,7 @@ struct Reject: AsyncParsableCommand {
     var call = ""
 
     func run() async throws {
-        try await RunningOnly.lend(place) { try await $0.reject(call: call) }
+        try await RunningOnly.lend(place) { try await $0.perform(RejectCall(call: call)) }
     }
 }
 
@@ -163,7 +164,7 @@ struct HangUp: AsyncParsableCommand {
     var call = ""
 
     func run() async throws {
-        try await RunningOnly.lend(place) { try await $0.hangUp(call: call) }
+        try await RunningOnly.lend(place) { try await $0.perform(HangUpCall(call: call)) }
     }
 }
 
@@ -192,9 +193,9 @@ struct CallsList: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let calls = try await node.calls()
+        let calls = try await node.perform(ListCalls())
         let names = Set(calls.map(\.call))
-        let all = try await node.callRecords(conversation: nil)
+        let all = try await node.perform(ListCallRecords())
         let records = Array(all.filter { !names.contains($0.call) }.suffix(limit))
         var lines = records.compactMap { record in
             CallLines.text(record).map { text in
@@ -236,7 +237,7 @@ struct CallsSend: AsyncParsableCommand {
     func run() async throws {
         let words = media == ["nothing"] ? [] : media
         let call = try await RunningOnly.lend(place) {
-            try await $0.setMedia(call: "", media: words)
+            try await $0.perform(SetCallMedia(call: "", media: words))
         }
         try Output.show(call, json: output.json, as: "")
     }

@@ -48,11 +48,11 @@ struct CallsMedia: NodeCommand {
     func run(with node: any NodeService) async throws {
         let settings =
             if none {
-                try await node.setMediaProgram([])
+                try await node.perform(SetMediaProgram(words: []))
             } else if words.isEmpty {
-                try await node.callSettings()
+                try await node.perform(GetCallSettings())
             } else {
-                try await node.setMediaProgram(Self.found(words))
+                try await node.perform(SetMediaProgram(words: Self.found(words)))
             }
         let text = settings.program.map(harmless).joined(separator: " ")
         try Output.show(settings, json: output.json, as: text)
@@ -105,7 +105,7 @@ struct CallsTurnList: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        try Self.show(try await node.callSettings(), output)
+        try Self.show(try await node.perform(GetCallSettings()), output)
     }
 
     static func show(_ settings: CallSettingsView, _ output: OutputOptions) throws {
@@ -162,9 +162,10 @@ struct CallsTurnAdd: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let settings = try await node.addTurnServer(
-            address, name: name, password: try passwordFile.map(Self.line),
-            secret: try secretFile.map(Self.line))
+        let settings = try await node.perform(
+            AddTurnServer(
+                address: address, name: name, password: try passwordFile.map(Self.line),
+                secret: try secretFile.map(Self.line)))
         try CallsTurnList.show(settings, output)
     }
 
@@ -187,6 +188,6 @@ struct CallsTurnRemove: NodeCommand {
     var address: String
 
     func run(with node: any NodeService) async throws {
-        try CallsTurnList.show(try await node.removeTurnServer(address), output)
+        try CallsTurnList.show(try await node.perform(RemoveTurnServer(address: address)), output)
     }
 }

@@ -36,7 +36,7 @@ struct CardCommand: NodeCommand {
     @OptionGroup var qr: QROptions
 
     func run(with node: any NodeService) async throws {
-        let card = try await node.card()
+        let card = try await node.perform(GetCard())
         if !output.json { qr.show(card.text) }
         try Output.show(card, json: output.json, as: card.text)
     }
@@ -71,7 +71,7 @@ struct ContactRequest: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let contact = try await node.requestContact(card: card, alias: alias)
+        let contact = try await node.perform(RequestContact(card: card, alias: alias))
         try Output.show(contact, json: output.json, as: Contacts.text([contact]))
     }
 }
@@ -96,7 +96,8 @@ extension DecidingCommand {
     var place: HomeOptions { options.place }
 
     func run(with node: any NodeService) async throws {
-        let contact = try await node.decide(about: options.person, Self.decision)
+        let contact = try await node.perform(
+            AnswerContact(person: options.person, decision: Self.decision))
         try Output.show(contact, json: options.output.json, as: Contacts.text([contact]))
     }
 }
@@ -187,7 +188,7 @@ struct ContactAlias: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let contact = try await node.setAlias(person: options.person, alias: alias)
+        let contact = try await node.perform(SetAlias(person: options.person, alias: alias))
         try Output.show(contact, json: options.output.json, as: Contacts.text([contact]))
         if !options.output.json {
             Contacts.warn([(contact.name, contact.person, contact.resembles)])
@@ -227,9 +228,9 @@ struct ContactVerify: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let (person, isJSON) = (options.person, options.output.json)
-        if equal { try await node.markVerified(person: person) }
-        var number = try await node.safetyNumber(person: person)
-        if let code { number = try await node.verify(person: person, code: code) }
+        if equal { try await node.perform(MarkVerified(person: person)) }
+        var number = try await node.perform(GetSafetyNumber(person: person))
+        if let code { number = try await node.perform(VerifyContact(person: person, code: code)) }
         if !number.isVerified, !isJSON { qr.show(number.code) }
         try Output.show(number, json: isJSON, as: Self.text(number))
         if !number.isVerified, !isJSON {

@@ -18,7 +18,7 @@ struct Conversations: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let all = try await node.conversations()
+        let all = try await node.perform(ListConversations())
         try Output.show(all, json: output.json, as: Self.text(all))
         if output.json { return }
         for again in all where again.isInvited {
@@ -28,7 +28,7 @@ struct Conversations: NodeCommand {
         }
         for notice in all.compactMap(Self.notice(of:)) { World.current.say(notice) }
         Self.warn(all)
-        let requests = try await node.contacts().filter { $0.state == "pending" }
+        let requests = try await node.perform(ListContacts()).filter { $0.state == "pending" }
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
             try await World.current.say(
@@ -108,7 +108,7 @@ struct ConversationDelete: NodeCommand {
     func validate() throws { try Check.name(conversation, "a conversation's name") }
 
     func run(with node: any NodeService) async throws {
-        try await node.deleteConversation(conversation)
+        try await node.perform(DeleteConversation(conversation: conversation))
     }
 }
 
@@ -132,6 +132,6 @@ struct Mute: NodeCommand {
     func validate() throws { try Check.name(conversation, "a conversation's name") }
 
     func run(with node: any NodeService) async throws {
-        try await node.mute(conversation: conversation, on: !off)
+        try await node.perform(MuteConversation(conversation: conversation, on: !off))
     }
 }

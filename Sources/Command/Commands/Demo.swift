@@ -140,27 +140,30 @@ struct Demo {
     private func meet(_ nodes: [Node]) async throws -> String {
         print("\nThey meet: each pair by a one-use invite.")
         for (host, guest) in [(0, 1), (0, 2), (1, 2)] {
-            let invite = try await nodes[host].invite(hours: 1)
-            _ = try await nodes[guest].accept(link: invite.link, alias: nil)
+            let invite = try await nodes[host].perform(CreateInvite(hours: 1))
+            try await nodes[guest].perform(AcceptInvite(link: invite.link))
             try await wait(nodes[guest], "\(Self.names[guest]) meets \(Self.names[host])") {
-                try await $0.conversations().contains { $0.name == Self.names[host] }
+                try await $0.perform(ListConversations()).contains { $0.name == Self.names[host] }
             }
-            let number = try await nodes[host].safetyNumber(person: Self.names[guest]).number
+            let number = try await nodes[host].perform(GetSafetyNumber(person: Self.names[guest]))
+                .number
             print(
                 "  \(Self.names[host]) and \(Self.names[guest])  safety number "
                     + DemoScript.excerpt(of: number))
         }
-        let group = try await nodes[0].newConversation(name: "hut", members: ["ben", "cara"]).id
+        let group = try await nodes[0].perform(
+            CreateConversation(name: "hut", members: ["ben", "cara"])
+        ).id
         for (name, node) in zip(Self.names, nodes).dropFirst() {
             try await wait(node, "the invitation") {
-                try await $0.invitations().waiting.contains { $0.id == group }
+                try await $0.perform(ListInvitations()).waiting.contains { $0.id == group }
             }
-            _ = try await node.answerInvitation(conversation: group, accepting: true)
+            try await node.perform(AnswerInvitation(conversation: group, accepting: true))
             print("  \(name.padded(4))  is invited into “hut”, and accepts")
         }
         for node in nodes {
             try await wait(node, "the group") {
-                try await $0.conversations().contains { $0.id == group }
+                try await $0.perform(ListConversations()).contains { $0.id == group }
             }
         }
         return group
@@ -168,9 +171,9 @@ struct Demo {
 
     private func talk(_ nodes: [Node], in group: String) async throws {
         print("\nA direct word, and a group:")
-        _ = try await nodes[1].send(conversation: "ann", texts: ["are you in?"], replyTo: nil)
+        try await nodes[1].perform(SendMessages(conversation: "ann", texts: ["are you in?"]))
         try await wait(nodes[0], "ben's word") { node in
-            let page = try await node.messages(conversation: "ben", before: nil, limit: 1)
+            let page = try await node.perform(ReadMessages(conversation: "ben", limit: 1))
             return page.messages.last?.text == "are you in?"
         }
         try await say(together, nodes, group)
@@ -181,7 +184,7 @@ struct Demo {
     /// Cuts ben off while all write on.
     private func part(_ nodes: [Node], in group: String) async throws {
         print("\nben is cut off. All write on:")
-        nodes[1].setOffline(true)
+        try await nodes[1].perform(SetOffline(on: true))
         try await say(apart, nodes, group)
         let late = apart.filter { $0.person == 1 }.count
         try await settle([nodes[0], nodes[2]], group, count: together.count + apart.count - late)
@@ -196,7 +199,7 @@ struct Demo {
     private func meetAgain(_ nodes: [Node], in group: String) async throws {
         print("\nben is back.")
         let start = ContinuousClock.now
-        nodes[1].setOffline(false)
+        try await nodes[1].perform(SetOffline(on: false))
         try await settle(nodes, group, count: together.count + apart.count)
         // Those that were found equal are shown: the next receipt changes them, one after the other.
         var found: [String] = []
@@ -217,14 +220,14 @@ struct Demo {
 
     private func say(_ lines: [DemoLine], _ nodes: [Node], _ group: String) async throws {
         for line in lines {
-            _ = try await nodes[line.person].send(
-                conversation: group, texts: [line.text], replyTo: nil)
+            try await nodes[line.person].perform(
+                SendMessages(conversation: group, texts: [line.text]))
         }
     }
 
     private func show(_ node: Node, _ group: String, as name: String) async throws {
         let limit = isLong ? 6 : 20
-        let page = try await node.messages(conversation: group, before: nil, limit: limit)
+        let page = try await node.perform(ReadMessages(conversation: group, limit: limit))
         print("  what \(name) reads\(isLong ? " (the end of it)" : ""):")
         for message in page.messages {
             let late = message.isLate ? "  (came late)" : ""
@@ -238,8 +241,8 @@ struct Demo {
                 var seen = 0
                 var cursor: String?
                 repeat {
-                    let page = try await node.messages(
-                        conversation: group, before: cursor, limit: 1000)
+                    let page = try await node.perform(
+                        ReadMessages(conversation: group, before: cursor, limit: 1000))
                     seen += page.messages.count
                     cursor = page.cursor
                 } while cursor != nil
@@ -253,7 +256,7 @@ struct Demo {
         guard let text = isLong ? apart.first?.text : "snowing from:ben" else { return }
         let words = isLong ? text.split(separator: " ").max { $0.count < $1.count } : nil
         let query = words.map { String($0.filter { $0.isLetter || $0.isNumber }) } ?? text
-        let reply = try await node.search(SearchRequest(query, limit: 3))
+        let reply = try await node.perform(SearchMessages(query, limit: 3))
         print("\ncara searches for “\(harmless(query))”:")
         for hit in reply.hits { print(SearchLines.lines(hit).joined(separator: "\n")) }
         for note in reply.notes { print("  " + harmless(note)) }
@@ -262,7 +265,7 @@ struct Demo {
     private func digest(
         _ node: Node, _ group: String
     ) async throws -> (digest: String, operations: Int) {
-        let view = try await node.digests().first { $0.conversation == group }
+        let view = try await node.perform(ListDigests()).first { $0.conversation == group }
         return (view?.digest ?? "", view?.operationCount ?? 0)
     }
 

@@ -35,7 +35,7 @@ struct DeviceList: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let devices = try await node.devices()
+        let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: Self.text(devices))
         guard !output.json else { return }
         if devices.contains(where: { $0.isThis && $0.state == "compromised" }) {
@@ -97,10 +97,10 @@ struct DeviceLink: NodeCommand {
     var noWait = false
 
     func run(with node: any NodeService) async throws {
-        let known = Set(try await node.devices().map(\.device))
+        let known = Set(try await node.perform(ListDevices()).map(\.device))
         // Before the text is shown, so that nothing is missed.
         let changes = try await node.changes()
-        let link = try await node.openLink()
+        let link = try await node.perform(StartPairing())
         let world = World.current
         if !output.json { qr.show(link.text) }
         try Output.show(link, json: output.json, as: link.text)
@@ -119,7 +119,7 @@ struct DeviceLink: NodeCommand {
         let device = try await wait.value
         guard let device else {
             // Nobody becomes a device of this person while nobody looks.
-            try await node.closeLink()
+            try await node.perform(StopPairing())
             if wait.isCancelled {
                 throw NodeError("ended", "Nobody waits any more, and the text is void.")
             }
@@ -138,7 +138,7 @@ struct DeviceLink: NodeCommand {
         on node: any NodeService, besides known: Set<String>, _ changes: AsyncStream<ChangeView>
     ) async throws -> DeviceView? {
         for await change in changes where change.kind == "devices" {
-            let fresh = try await node.devices().first { !known.contains($0.device) }
+            let fresh = try await node.perform(ListDevices()).first { !known.contains($0.device) }
             if let fresh, fresh.state == "active" { return fresh }
         }
         return nil
@@ -209,11 +209,11 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         let running = try await HomeNode.join(
             home: place.path, text: text, name: chosenName, passphrase: secret)
         do {
-            let status = try await running.node.status()
+            let status = try await running.node.perform(GetStatus())
             world.say("this is \(harmless(status.name))'s device \(status.device.prefix(12))")
             let isDone = try await Self.fetch(from: running.node, within: wait)
-            let end = try await running.node.status()
-            let lacking = try await running.node.conversations()
+            let end = try await running.node.perform(GetStatus())
+            let lacking = try await running.node.perform(ListConversations())
                 .compactMap(Conversations.notice(of:))
             try Output.show(
                 end, json: output.json,
@@ -242,7 +242,7 @@ struct DeviceAcceptLink: AsyncParsableCommand {
         var shown = -1
         var quietCount = 0
         while ContinuousClock.now < deadline {
-            let status = try await node.status()
+            let status = try await node.perform(GetStatus())
             if status.isDiskFull {
                 throw NodeError(
                     "disk-full",
@@ -295,8 +295,8 @@ struct DeviceRevoke: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let code = try codeFile.map { try RecoveryText.read(file: $0) }
-        try await node.revoke(device: device, recoveryCode: code)
-        let devices = try await node.devices()
+        try await node.perform(RevokeDevice(device: device, recoveryCode: code))
+        let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: DeviceList.text(devices))
     }
 }
@@ -325,8 +325,8 @@ struct DeviceRename: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        try await node.rename(device: device, to: name)
-        let devices = try await node.devices()
+        try await node.perform(RenameDevice(device: device, name: name))
+        let devices = try await node.perform(ListDevices())
         try Output.show(devices, json: output.json, as: DeviceList.text(devices))
     }
 }

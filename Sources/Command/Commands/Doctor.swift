@@ -63,7 +63,7 @@ struct Doctor: AsyncParsableCommand {
 
     private func examined() async throws -> DoctorReport {
         do {
-            return try await World.current.lend(place) { try await $0.node.doctor() }
+            return try await World.current.lend(place) { try await $0.node.perform(CheckStore()) }
         } catch let error as NodeError where Self.unopened.contains(error.code) {
             return try await HomeNode.examine(
                 home: place.path, passphrase: place.passphrase, unopened: error)

@@ -24,7 +24,7 @@ struct Edits: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let page = try await node.history(message: message.reference, from: from)
+        let page = try await node.perform(GetMessageHistory(message: message.reference, from: from))
         let clock = Clock()
         let lines = page.versions.map { version in
             "\(clock.moment(version.time))  "

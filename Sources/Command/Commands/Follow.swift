@@ -45,13 +45,15 @@ struct Follow: AsyncParsableCommand {
 
     private func follow(_ node: any NodeService) async throws {
         var only: String?
-        if let conversation { only = try await node.conversation(conversation).id }
+        if let conversation {
+            only = try await node.perform(GetConversation(conversation: conversation)).id
+        }
         // Asked for first: nothing falls between the list and the changes.
         let cursor: String
         if let after {
             cursor = after
         } else {
-            cursor = try await node.changes(after: nil, limit: 1).cursor
+            cursor = try await node.perform(ReadChanges(limit: 1)).cursor
             if output.json {
                 World.current.write(try Output.json(ChangeView(kind: "start", cursor: cursor)))
                 try World.current.checkOutput()
@@ -99,7 +101,7 @@ private struct FollowScreen {
         self.isResuming = isResuming
         names = try await Self.names(node)
         for id in names.keys.sorted() {
-            told[id] = try await node.events(conversation: id).count
+            told[id] = try await node.perform(ListMembershipEvents(conversation: id)).count
             missedCounts[id] = try await missedCalls(in: id).count
         }
     }
@@ -153,7 +155,7 @@ private struct FollowScreen {
     }
 
     private func missedCalls(in id: String) async throws -> [CallRecordView] {
-        try await node.callRecords(conversation: id).filter {
+        try await node.perform(ListCallRecords(conversation: id)).filter {
             $0.isMissed && $0.outcome != "begun"
         }
     }
@@ -172,7 +174,7 @@ private struct FollowScreen {
 
     private mutating func showMembers(of id: String) async throws {
         guard try await isListed(id) else { return }
-        let events = try await node.events(conversation: id)
+        let events = try await node.perform(ListMembershipEvents(conversation: id))
         let news = events.dropFirst(told[id] ?? max(0, events.count - 1))
         for event in news {
             for line in lines.add(event) { World.current.write(prefix(id) + line) }
@@ -193,7 +195,7 @@ private struct FollowScreen {
     }
 
     private static func names(_ node: any NodeService) async throws -> [String: String] {
-        let all = try await node.conversations()
+        let all = try await node.perform(ListConversations())
         return Dictionary(all.map { ($0.id, $0.name) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -27,11 +27,11 @@ struct GroupJoin: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         if let link {
-            let join = try await node.joinGroup(link: link)
+            let join = try await node.perform(JoinGroup(link: link))
             if join.isRefused { throw NodeError(refusing: join) }
             return try Output.show(join, json: output.json, as: Self.text([join]))
         }
-        let joins = try await node.joins()
+        let joins = try await node.perform(ListJoins())
         try Output.show(joins, json: output.json, as: Self.text(joins))
         if joins.isEmpty, !output.json { World.current.say("you wait for none") }
         for join in joins where join.isRefused {

@@ -44,8 +44,8 @@ struct GroupCreate: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let made = try await node.newConversation(name: name, members: members)
-        let group = try await node.group(made.id)
+        let made = try await node.perform(CreateConversation(name: name, members: members))
+        let group = try await node.perform(GetGroup(conversation: made.id))
         try Output.show(group, json: output.json, as: GroupShow.text(group))
     }
 }
@@ -65,7 +65,7 @@ struct GroupShow: OneGroupCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let group = try await node.group(self.group)
+        let group = try await node.perform(GetGroup(conversation: self.group))
         try Output.show(group, json: output.json, as: Self.text(group))
         if !output.json {
             Contacts.warn(group.members.map { ($0.name, $0.person, $0.resembles) })
@@ -172,11 +172,22 @@ extension MemberCommand {
 /// A role, as it is written.
 enum RoleWord: String, ExpressibleByArgument, CaseIterable {
     case reader, member, admin, owner
+
+    var role: MemberRole {
+        switch self {
+        case .reader: .reader
+        case .member: .member
+        case .admin: .admin
+        case .owner: .owner
+        }
+    }
 }
 
 /// A role that somebody can come with by a link.
 enum GuestRoleWord: String, ExpressibleByArgument, CaseIterable {
     case reader, member
+
+    var role: MemberRole { self == .reader ? .reader : .member }
 }
 
 struct GroupAdd: MemberCommand {
@@ -198,7 +209,8 @@ struct GroupAdd: MemberCommand {
     func change(
         _ person: String, in group: String, on node: any NodeService
     ) async throws -> GroupView {
-        try await node.addMember(conversation: group, person: person, role: role.rawValue)
+        try await node.perform(
+            AddGroupMember(conversation: group, person: person, role: role.role))
     }
 }
 
@@ -219,7 +231,7 @@ struct GroupRemove: MemberCommand {
     func change(
         _ person: String, in group: String, on node: any NodeService
     ) async throws -> GroupView {
-        try await node.removeMember(conversation: group, person: person)
+        try await node.perform(RemoveGroupMember(conversation: group, person: person))
     }
 }
 
@@ -241,7 +253,8 @@ struct GroupRole: MemberCommand {
     func change(
         _ person: String, in group: String, on node: any NodeService
     ) async throws -> GroupView {
-        try await node.setRole(conversation: group, person: person, role: role.rawValue)
+        try await node.perform(
+            SetMemberRole(conversation: group, person: person, role: role.role))
     }
 }
 
@@ -262,7 +275,7 @@ struct GroupLeave: OneGroupCommand {
     var anyway = false
 
     func run(with node: any NodeService) async throws {
-        try await node.leave(conversation: group, anyway: anyway)
+        try await node.perform(LeaveGroup(conversation: group, anyway: anyway))
     }
 }
 
@@ -284,7 +297,7 @@ struct GroupRename: OneGroupCommand {
     func validate() throws { try Check.name(name, "the new name") }
 
     func run(with node: any NodeService) async throws {
-        try await node.rename(conversation: group, to: name)
+        try await node.perform(RenameConversation(conversation: group, name: name))
     }
 }
 
@@ -317,9 +330,9 @@ struct GroupSettings: OneGroupCommand {
     func run(with node: any NodeService) async throws {
         let found =
             history == nil && rotation == nil
-            ? try await node.group(group)
-            : try await node.changeSettings(
-                conversation: group, history: history, rotationHours: rotation)
+            ? try await node.perform(GetGroup(conversation: group))
+            : try await node.perform(
+                ChangeGroupSettings(conversation: group, history: history, rotationHours: rotation))
         try Output.show(found, json: output.json, as: GroupShow.text(found))
     }
 }
@@ -351,8 +364,9 @@ struct GroupInviteCommand: OneGroupCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let made = try await node.inviteToGroup(
-            conversation: group, role: role.rawValue, uses: uses, hours: expires.hours)
+        let made = try await node.perform(
+            CreateGroupInvite(
+                conversation: group, role: role.role, uses: uses, hours: expires.hours))
         try Output.show(made, json: output.json, as: made.link)
         let often = uses == 1 ? "once" : "\(uses) times"
         World.current.say("works \(often), until \(Clock().moment(made.invite.expires))")

@@ -91,9 +91,9 @@ struct ImportIRC: AsyncParsableCommand {
     ) async throws -> ImportSummary {
         var conversation = name
         do {
-            conversation = try await node.conversation(name).id
+            conversation = try await node.perform(GetConversation(conversation: name)).id
         } catch let error as NodeError where error.code == "unknown-conversation" {
-            conversation = try await node.newConversation(name: name, members: []).id
+            conversation = try await node.perform(CreateConversation(name: name, members: [])).id
             World.current.say("made the conversation \(harmless(name))")
         }
         let line = ProgressLine()

@@ -68,8 +68,8 @@ struct NameCommand: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        if let name { try await node.rename(to: name) }
-        let status = try await node.status()
+        if let name { try await node.perform(RenameSelf(name: name)) }
+        let status = try await node.perform(GetStatus())
         try Output.show(["name": status.name], json: output.json, as: harmless(status.name))
     }
 }

@@ -19,7 +19,7 @@ struct InvitationsCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let found = try await node.invitations()
+        let found = try await node.perform(ListInvitations())
         try Output.show(found, json: output.json, as: Self.text(found))
         if found.waiting.isEmpty, !output.json { World.current.say("none waits") }
     }
@@ -59,8 +59,8 @@ extension InvitationAnswer {
     var place: HomeOptions { options.place }
 
     func run(with node: any NodeService) async throws {
-        let left = try await node.answerInvitation(
-            conversation: options.group, accepting: Self.isAccepting)
+        let left = try await node.perform(
+            AnswerInvitation(conversation: options.group, accepting: Self.isAccepting))
         try Output.show(left, json: options.output.json, as: InvitationsCommand.text(left))
     }
 }
@@ -98,6 +98,8 @@ struct InvitationDecline: InvitationAnswer {
 /// Who may add a person, as it is written.
 enum AdditionWord: String, ExpressibleByArgument, CaseIterable {
     case nobody, contacts
+
+    var policy: GroupAdders { self == .nobody ? .nobody : .contacts }
 }
 
 struct InvitationAllow: NodeCommand {
@@ -120,9 +122,9 @@ struct InvitationAllow: NodeCommand {
     func run(with node: any NodeService) async throws {
         let found =
             if let who {
-                try await node.setAdditionPolicy(who.rawValue)
+                try await node.perform(SetAdditionPolicy(policy: who.policy))
             } else {
-                try await node.invitations()
+                try await node.perform(ListInvitations())
             }
         try Output.show(found, json: output.json, as: found.policy)
     }

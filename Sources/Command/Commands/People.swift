@@ -30,7 +30,7 @@ struct InviteCommand: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let invite = try await node.invite(uses: uses, hours: expires.hours)
+        let invite = try await node.perform(CreateInvite(uses: uses, hours: expires.hours))
         if !output.json { qr.show(invite.link) }
         try Output.show(invite, json: output.json, as: invite.link)
         let often = uses == 1 ? "once" : "\(uses) times"
@@ -99,7 +99,7 @@ struct InviteList: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let invites = try await node.invites()
+        let invites = try await node.perform(ListInvites())
         let clock = Clock()
         let table = Table(
             invites.map { invite in
@@ -133,7 +133,9 @@ struct InviteRevoke: NodeCommand {
 
     func validate() throws { try Check.name(invite, "an invite's name") }
 
-    func run(with node: any NodeService) async throws { try await node.revokeInvite(invite) }
+    func run(with node: any NodeService) async throws {
+        try await node.perform(RevokeInvite(id: invite))
+    }
 }
 
 struct Accept: AsyncParsableCommand {
@@ -173,7 +175,7 @@ struct Accept: AsyncParsableCommand {
             // Asked for first: they may have met before the answer is here. A home that is open for this
             // command alone is waited for as well: what it has reached may have taken the invite.
             let changes = try await access.node.changes()
-            var contact = try await access.node.accept(link: link, alias: alias)
+            var contact = try await access.node.perform(AcceptInvite(link: link, alias: alias))
             contact = try await Self.wait(for: contact, on: access.node, following: changes)
             // Its links end with the command.
             contact.isLinked = contact.isLinked && access.isRunning
@@ -207,7 +209,7 @@ struct Accept: AsyncParsableCommand {
         following changes: AsyncStream<ChangeView>
     ) async throws -> ContactView {
         @Sendable func look() async throws -> ContactView {
-            try await node.contacts().first { $0.person == contact.person } ?? contact
+            try await node.perform(ListContacts()).first { $0.person == contact.person } ?? contact
         }
         return try await withThrowingTaskGroup(of: ContactView?.self) { group in
             group.addTask {
@@ -248,7 +250,7 @@ struct Contacts: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let contacts = try await node.contacts()
+        let contacts = try await node.perform(ListContacts())
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
         if output.json { return }
         if contacts.isEmpty {

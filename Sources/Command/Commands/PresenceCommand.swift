@@ -30,7 +30,9 @@ struct PresenceShow: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        try await RunningOnly.lend(place) { try Self.show(try await $0.presences(), output) }
+        try await RunningOnly.lend(place) {
+            try Self.show(try await $0.perform(ListPresences()), output)
+        }
     }
 
     static func show(_ report: PresenceReport, _ output: OutputOptions) throws {
@@ -68,7 +70,7 @@ struct PresenceSet: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await RunningOnly.lend(place) { try await $0.setPresence(presence) }
+        try await RunningOnly.lend(place) { try await $0.perform(SetPresence(presence: presence)) }
     }
 }
 
@@ -99,6 +101,7 @@ struct PresenceTell: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        try PresenceShow.show(try await node.setPrivacy(what, person: person), output)
+        try PresenceShow.show(
+            try await node.perform(SetPrivacy(told: what, person: person)), output)
     }
 }

@@ -63,21 +63,22 @@ struct Read: NodeCommand {
     private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
         let first = page.cursor == nil ? 0 : page.messages.first?.time ?? 0
         let last = page.belowCount == 0 ? UInt64.max : page.messages.last?.time ?? 0
-        let events = try await node.events(conversation: conversation).filter {
+        let events = try await node.perform(ListMembershipEvents(conversation: conversation)).filter
+        {
             ($0.time >= first && $0.time <= last)
         }
-        let calls = try await node.callRecords(conversation: conversation).filter {
+        let calls = try await node.perform(ListCallRecords(conversation: conversation)).filter {
             ($0.time >= first && $0.time <= last)
         }
         return MessageLines.text(page.messages, events: events, calls: calls)
     }
 
     private func show(around message: MessageReference, on node: any NodeService) async throws {
-        let meant = try await node.conversation(conversation)
-        let context = try await node.context(message: message, limit: limit)
+        let meant = try await node.perform(GetConversation(conversation: conversation))
+        let context = try await node.perform(GetContext(message: message, limit: limit))
         let found = context.page.messages.first { $0.number == context.message }
         if let place = found?.conversation, place != meant.id {
-            let other = try await node.conversation(place)
+            let other = try await node.perform(GetConversation(conversation: place))
             let command = Self.command(of: other.name, "--around \(context.message)")
             throw NodeError(
                 "other-conversation",
@@ -101,9 +102,10 @@ struct Read: NodeCommand {
         do {
             for start in stride(from: 0, to: numbers.count, by: LocalAPI.pageMessageCountMax) {
                 let part = numbers[start...].prefix(LocalAPI.pageMessageCountMax)
-                _ = try await node.markRead(
-                    conversation: conversation, messages: part.map { MessageReference($0) },
-                    last: last)
+                try await node.perform(
+                    MarkRead(
+                        conversation: conversation, messages: part.map { MessageReference($0) },
+                        last: last))
             }
         } catch let error as NodeError where Self.silent.contains(error.code) {
             // Who may write nothing, marks included, still reads what is here.
@@ -114,8 +116,9 @@ struct Read: NodeCommand {
         if let around { return try await show(around: around.reference, on: node) }
         let page =
             newest || before != nil
-            ? try await node.messages(conversation: conversation, before: before, limit: limit)
-            : try await node.unread(conversation: conversation, limit: limit)
+            ? try await node.perform(
+                ReadMessages(conversation: conversation, before: before, limit: limit))
+            : try await node.perform(ReadUnread(conversation: conversation, limit: limit))
         let text = output.json ? "" : try await self.text(page, on: node)
         try Output.show(page, json: output.json, as: text)
         if page.messages.isEmpty, !output.json { try await sayNothingIsHere(on: node) }
@@ -135,8 +138,8 @@ struct Read: NodeCommand {
     /// That a conversation has no messages, or that they are on other devices alone.
     private func sayNothingIsHere(on node: any NodeService) async throws {
         // It may be gone by now: then there is nothing more to say of it.
-        let id = try? await node.group(conversation).id
-        let shown = try await node.conversations().first { $0.id == id }
+        let id = try? await node.perform(GetGroup(conversation: conversation)).id
+        let shown = try await node.perform(ListConversations()).first { $0.id == id }
         World.current.say(shown.flatMap(Conversations.notice(of:)) ?? "no messages yet")
     }
 

@@ -33,9 +33,8 @@ struct RecoveryCheck: NodeCommand {
     @OptionGroup var options: CodeOptions
 
     func run(with node: any NodeService) async throws {
-        let keys = try Node.publicKeys(ofRecoveryCode: try options.code())
-        let finding = try await node.noteRecoveryCode(
-            root: keys.root, backupKey: keys.backupKey, signature: keys.signature)
+        let keys = try NoteRecoveryCode(ofRecoveryCode: try options.code())
+        let finding = try await node.perform(keys)
         let world = World.current
         world.say("that is the recovery code of this node: keep the paper")
         switch finding {

@@ -29,7 +29,7 @@ struct RelaysList: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let relays = try await node.relays()
+        let relays = try await node.perform(ListRelays())
         try Output.show(relays, json: output.json, as: Self.text(relays))
         guard !output.json else { return }
         if relays.isEmpty {
@@ -49,7 +49,7 @@ struct RelaysList: NodeCommand {
             World.current.advise("this node is cut off: parley offline off ends that")
         }
         guard relays.contains(where: { $0.state == "idle" }) else { return }
-        let status = try await node.status()
+        let status = try await node.perform(GetStatus())
         guard !status.isRunning else { return }
         // A home that may not be written is not run.
         let way = status.readOnlyReason == nil ? ": parley run" : ""
@@ -99,7 +99,7 @@ struct RelaysAdd: NodeCommand {
     var ticket: [String] = []
 
     func run(with node: any NodeService) async throws {
-        let relay = try await node.addRelay(text, tickets: ticket)
+        let relay = try await node.perform(AddRelay(text: text, tickets: ticket))
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
         if !output.json { try await RelaysList.sayWhyIdle([relay], node) }
     }
@@ -119,7 +119,9 @@ struct RelaysRemove: NodeCommand {
     @Argument(help: "its key, the start of that, or its address")
     var relay: String
 
-    func run(with node: any NodeService) async throws { try await node.removeRelay(relay) }
+    func run(with node: any NodeService) async throws {
+        try await node.perform(RemoveRelay(name: relay))
+    }
 }
 
 struct RelaysMove: NodeCommand {
@@ -141,7 +143,7 @@ struct RelaysMove: NodeCommand {
     var text: String
 
     func run(with node: any NodeService) async throws {
-        let relay = try await node.moveRelay(relay, to: text)
+        let relay = try await node.perform(MoveRelay(name: relay, text: text))
         try Output.show(relay, json: output.json, as: RelaysList.text([relay]))
         if !output.json { try await RelaysList.sayWhyIdle([relay], node) }
     }
@@ -169,7 +171,7 @@ struct OutboxCommand: NodeCommand {
     var stranded = false
 
     func run(with node: any NodeService) async throws {
-        let waiting = try await node.outbox()
+        let waiting = try await node.perform(ListOutbox())
         if stranded {
             return try await showStranded(waiting.filter { $0.strandedCount > 0 }, on: node)
         }
@@ -185,7 +187,7 @@ struct OutboxCommand: NodeCommand {
             World.current.say(Self.unknown)
         }
         guard waiting.contains(where: { $0.isOnItsWay }) else { return }
-        let status = try await node.status()
+        let status = try await node.perform(GetStatus())
         if status.isOffline {
             World.current.advise("this node is cut off: parley offline off ends that")
         }
@@ -266,6 +268,6 @@ struct Offline: AsyncParsableCommand {
     var to: Switch
 
     func run() async throws {
-        try await RunningOnly.lend(place) { try await $0.setOffline(to == .on) }
+        try await RunningOnly.lend(place) { try await $0.perform(SetOffline(on: to == .on)) }
     }
 }

@@ -91,7 +91,7 @@ struct Run: AsyncParsableCommand {
     }
 
     private func greet(_ node: any NodeService) async throws {
-        let status = try await node.status()
+        let status = try await node.perform(GetStatus())
         World.current.say("\(harmless(status.name))'s node runs in \(harmless(status.home))")
         for address in status.addresses { World.current.write("listening on \(address)") }
         for warning in status.warnings { World.current.advise("warning: " + harmless(warning)) }
@@ -125,7 +125,7 @@ struct Port {
             World.current.say(
                 "port \(wanted) is taken: using a free one, which is kept from now on")
         }
-        try await keep(running.node.status().addresses)
+        try await keep(running.node.perform(GetStatus()).addresses)
     }
 
     private func keep(_ addresses: [String]) async throws {

@@ -66,8 +66,8 @@ struct SearchFind: NodeCommand {
         let text =
             words.count == 1
             ? words[0] : words.map { $0.contains(" ") ? "\"\($0)\"" : $0 }.joined(separator: " ")
-        let reply = try await node.search(
-            SearchRequest(
+        let reply = try await node.perform(
+            SearchMessages(
                 text, limit: limit, isExplained: explain, order: best ? .relevance : .newest))
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.text(reply), none: "nothing was found")
@@ -91,7 +91,7 @@ struct SearchCheck: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         let report = try await SearchProgress.during(node, isShown: !output.json) {
-            try await node.checkSearch()
+            try await node.perform(CheckSearch())
         }
         let lines = report.checks.map { check in
             "\(check.isFine ? "✓" : "✗") \(harmless(check.name)): \(harmless(check.detail))"
@@ -123,7 +123,7 @@ struct SearchRebuild: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         try await SearchProgress.during(node, isShown: true) {
-            try await node.rebuildSearch()
+            try await node.perform(RebuildSearch())
             if noWait { return World.current.advise("parley search stats shows how far it is") }
             try await SearchProgress.follow(node)
         }
@@ -158,7 +158,9 @@ enum SearchProgress {
         let world = World.current
         var last = ""
         while true {
-            let indexes = try await node.searchStats().indexes.filter { $0.state == "on" }
+            let indexes = try await node.perform(GetSearchStats()).indexes.filter {
+                $0.state == "on"
+            }
             let line = indexes.map { "\($0.name) \(part($0)) %" }.joined(separator: ", ")
             if world.talk.isTerminal {
                 world.sayInPlace(line)
@@ -191,7 +193,7 @@ struct SearchStatsCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let stats = try await node.searchStats()
+        let stats = try await node.perform(GetSearchStats())
         var table = Table()
         for index in stats.indexes {
             let rows = index.rows.map { ", \(counted($0, "row"))" } ?? ""
@@ -228,7 +230,7 @@ struct SearchWords: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        try await node.setWordIndex(on: state == "on")
+        try await node.perform(SetWordIndex(on: state == "on"))
     }
 }
 
@@ -255,7 +257,7 @@ struct Similar: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let reply = try await node.similar(message: message.reference, limit: limit)
+        let reply = try await node.perform(FindSimilar(message: message.reference, limit: limit))
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.text(reply), none: "nothing is like it")
     }
@@ -291,7 +293,8 @@ struct Ask: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         // Some of what is found may only ask the same.
-        let found = try await node.search(SearchRequest(question, limit: min(2 * limit + 20, 200)))
+        let found = try await node.perform(
+            SearchMessages(question, limit: min(2 * limit + 20, 200)))
         let reply = try await Answers(to: question, on: node).reply(from: found, limit: limit)
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.quotes(reply),

@@ -65,7 +65,7 @@ struct Send: AsyncParsableCommand {
                 batches, count: texts.count, named: batches.joined().joined(separator: "\u{0}"),
                 with: node)
         }
-        let sent = try await node.send(conversation: conversation, texts: texts, replyTo: nil)
+        let sent = try await node.perform(SendMessages(conversation: conversation, texts: texts))
         if lines, !output.json {
             World.current.write("saved \(counted(sent.count, "message"))")
         } else {
@@ -98,8 +98,9 @@ extension Send {
         for batch in batches {
             if line + batch.count - 1 > known {
                 do {
-                    saved += try await node.sendLines(
-                        conversation: conversation, texts: batch, key: key, firstLine: line
+                    saved += try await node.perform(
+                        SendLines(
+                            conversation: conversation, texts: batch, key: key, firstLine: line)
                     ).stored
                 } catch let error as NodeError {
                     throw NodeError(
@@ -125,8 +126,8 @@ extension Send {
         var round = 0
         while true {
             let key: Digest = digest(.file, Array("parley send \(round)\u{0}\(content)".utf8))
-            let known = try await node.importedLineCount(
-                conversation: conversation, fileHash: key.description)
+            let known = try await node.perform(
+                CountImportedLines(conversation: conversation, fileHash: key.description))
             if known < count, known > 0 || round == 0 || again { return (key.description, known) }
             guard known >= count else {
                 throw NodeError(
@@ -166,8 +167,8 @@ struct Reply: AsyncParsableCommand {
     func run() async throws {
         let texts = try Composition.texts(argument: text, areLines: false)
         let sent = try await World.current.lend(place) { access in
-            try await access.node.send(
-                conversation: conversation, texts: texts, replyTo: message.reference)
+            try await access.node.perform(
+                SendMessages(conversation: conversation, texts: texts, replyTo: message.reference))
         }
         try Output.show(sent, json: output.json, as: MessageLines.text(sent))
     }

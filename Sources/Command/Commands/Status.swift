@@ -18,7 +18,7 @@ struct Status: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let status = try await node.status()
+        let status = try await node.perform(GetStatus())
         try Output.show(status, json: output.json, as: Self.text(status))
     }
 
@@ -111,7 +111,7 @@ struct DigestCommand: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let digests = try await node.digests()
+        let digests = try await node.perform(ListDigests())
         let table = Table(
             digests.map { [$0.name, counted($0.operationCount, "operation"), $0.digest] })
         try Output.show(digests, json: output.json, as: table.text)

@@ -41,8 +41,8 @@ struct StrandedWords: Codable, Equatable {
         var found: [MessageView] = []
         var before: String?
         while true {
-            let page = try await node.messages(
-                conversation: conversation, before: before, limit: pageCount)
+            let page = try await node.perform(
+                ReadMessages(conversation: conversation, before: before, limit: pageCount))
             found = page.messages.filter { $0.isStranded && !$0.isDeleted } + found
             guard page.aboveCount > 0, let cursor = page.cursor else { return found }
             before = cursor
@@ -93,9 +93,9 @@ extension Send {
     /// once, however often this is said.
     func sendStranded(_ file: String, with node: any NodeService) async throws {
         let all = try StrandedWords.read(file)
-        let target = try await node.conversation(conversation)
+        let target = try await node.perform(GetConversation(conversation: conversation))
         let words = try StrandedWords.of(target, among: all, in: file)
-        guard try await node.outbox().allSatisfy({ $0.strandedCount == 0 }) else {
+        guard try await node.perform(ListOutbox()).allSatisfy({ $0.strandedCount == 0 }) else {
             throw NodeError(
                 "stranded", "nobody takes anything more from this device",
                 hint:

@@ -31,7 +31,8 @@ struct Why: NodeCommand {
     }
 
     func run(with node: any NodeService) async throws {
-        let found = try await node.why(subject, conversation: conversation)
+        let found = try await node.perform(
+            ExplainState(subject: subject, conversation: conversation))
         try Output.show(found, json: output.json, as: Self.text(found))
     }
 

@@ -22,7 +22,8 @@ struct Edit: NodeCommand {
     func validate() throws { try Check.text(text) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.edit(message: self.message.reference, text: text)
+        let message = try await node.perform(
+            EditMessage(message: self.message.reference, text: text))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }
@@ -48,13 +49,13 @@ struct Delete: NodeCommand {
 
     func run(with node: any NodeService) async throws {
         if !others { try await refuseOfOthers(node) }
-        let message = try await node.delete(message: self.message.reference)
+        let message = try await node.perform(DeleteMessage(message: self.message.reference))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 
     /// A slip of one digit must not take away what somebody else said.
     private func refuseOfOthers(_ node: any NodeService) async throws {
-        let context = try await node.context(message: message.reference, limit: 1)
+        let context = try await node.perform(GetContext(message: message.reference, limit: 1))
         guard let shown = context.page.messages.first(where: { $0.number == context.message }),
             !shown.isOwn, !shown.isDeleted
         else { return }
@@ -66,9 +67,10 @@ struct Delete: NodeCommand {
     /// What one may do about it there.
     private func hint(in conversation: String, _ node: any NodeService) async throws -> String {
         let only = "Only who wrote a message may delete it"
-        let listed = try await node.conversations().first { $0.id == conversation }
+        let listed = try await node.perform(ListConversations()).first { $0.id == conversation }
         guard listed?.kind == "group" else { return only + "." }
-        let own = try await node.group(conversation).members.first(where: \.isSelf)
+        let own = try await node.perform(GetGroup(conversation: conversation)).members.first(
+            where: \.isSelf)
         guard let own, ["admin", "owner"].contains(own.role) else {
             return only + ", or an admin of the group."
         }
@@ -99,8 +101,8 @@ struct React: NodeCommand {
     func validate() throws { try Check.emoji(emoji) }
 
     func run(with node: any NodeService) async throws {
-        let message = try await node.react(
-            message: self.message.reference, emoji: emoji, on: !remove)
+        let message = try await node.perform(
+            ReactToMessage(message: self.message.reference, emoji: emoji, on: !remove))
         try Output.show(message, json: output.json, as: MessageLines.text([message]))
     }
 }

@@ -61,8 +61,8 @@ struct Answers {
 
     /// What was replied to a question, oldest first.
     private func replies(to hit: SearchHit) async throws -> [SearchHit] {
-        let page = try await node.context(
-            message: MessageReference(hit.message.number), limit: Self.pageCount
+        let page = try await node.perform(
+            GetContext(message: MessageReference(hit.message.number), limit: Self.pageCount)
         ).page
         return page.messages.enumerated().compactMap { place, message in
             guard message.replyTo == hit.message.number, let text = message.text,

@@ -62,8 +62,8 @@ struct TypedSearch {
     private func find(_ text: String) async throws -> SearchReply? {
         guard text.contains(where: { !$0.isWhitespace }) else { return nil }
         do {
-            return try await node.search(
-                SearchRequest(text, limit: min(limit, 8), isTyping: true))
+            return try await node.perform(
+                SearchMessages(text, limit: min(limit, 8), isTyping: true))
         } catch let error as NodeError where Self.typing.contains(error.code) {
             // A condition that is half typed.
             return nil
@@ -76,8 +76,8 @@ struct TypedSearch {
 
     /// The page around a hit, and its thread.
     private func jump(to hit: SearchHit) async throws {
-        let context = try await node.context(
-            message: MessageReference(hit.message.number), limit: 20)
+        let context = try await node.perform(
+            GetContext(message: MessageReference(hit.message.number), limit: 20))
         World.current.write(MessageLines.text(context.page.messages))
         if !context.thread.isEmpty {
             World.current.write("thread")

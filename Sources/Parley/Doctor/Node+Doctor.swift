@@ -3,20 +3,8 @@ import ParleyNodeCore
 import ParleyStorage
 
 extension Node {
-    /// Checks everything that is stored; goes on behind what is damaged.
-    public func doctor() async throws -> DoctorReport {
-        var report = try await running.examine()
-        let search = await compareIndexes()
-        report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
-            search
-        }
-        // Where that cannot be told, others may have it.
-        let isAlone = (try? await running.read { try $0.isAlone() }) ?? false
-        report.advise(isAlone: isAlone)
-        return report
-    }
-
-    private func compareIndexes() async -> DoctorReport.Outcome {
+    /// Compares the indexes of the search with the messages.
+    func compareIndexes() async -> DoctorReport.Outcome {
         do {
             let words = try await compareWords()
             let vectors = try await strangeVectorCount()
@@ -89,18 +77,18 @@ extension Node {
         var report = rescued
         let node = try await open(settings)
         do {
-            let found = try await node.doctor()
+            let found = try await node.perform(CheckStore())
             if found.needsFolding { try await node.foldAll() }
             if found.needsFolding { report.mended.append("Views were folded anew.") }
             if found.needsIndexing {
-                try await node.rebuildSearch()
+                try await node.perform(RebuildSearch())
                 report.mended.append("The indexes of the search are made anew.")
             }
             if let name = try await node.running.read({ try $0.formerName() }) {
                 // A device that may not write yet is called so once it is told.
                 _ = try? await node.running.perform(.setProfile(name: name, addresses: nil))
             }
-            let after = try await node.doctor()
+            let after = try await node.perform(CheckStore())
             report.checks = after.checks
             report.isDamaged = after.isDamaged
             // What was taken apart told more of who has it than what is left.
@@ -126,7 +114,7 @@ extension Node {
         do {
             let node = try await open(settings)
             let report: DoctorReport
-            do { report = try await node.doctor() } catch {
+            do { report = try await node.perform(CheckStore()) } catch {
                 await node.shutdown()
                 throw error
             }
@@ -178,7 +166,7 @@ extension DoctorReport {
     }
 
     /// Says what to do about what was found.
-    fileprivate mutating func advise(isAlone: Bool) {
+    mutating func advise(isAlone: Bool) {
         guard !isFine else { return }
         if isDamaged {
             advice.append(

@@ -1,66 +1,12 @@
 import ParleyLedger
-import ParleySearch
 import ParleyStorage
-import ParleyWire
-import ParleyWords
 
 extension Node {
-    /// Finds messages by their words and by what they mean.
-    public func search(_ request: SearchRequest) async throws -> SearchReply {
-        try await explaining { try await desk.find(request) }
-    }
-
-    /// Messages that mean about the same as this one.
-    public func similar(message: MessageReference, limit: Int) async throws -> SearchReply {
-        let number = try await read { try $0.message(message) }
-        return try await explaining {
-            try await desk.similar(to: number.rawValue, limit: limit)
-        }
-    }
-
-    /// The page of the timeline around a message, and its thread.
-    public func context(message: MessageReference, limit: Int) async throws -> ContextView {
-        guard (1...200).contains(limit) else {
-            throw NodeError("bad-limit", "A page holds from 1 to 200 messages.")
-        }
-        return try await read { try $0.context(of: $0.message(message).rawValue, limit: limit) }
-    }
-
-    /// What is indexed, how far, and what it costs.
-    public func searchStats() async throws -> SearchStats {
-        let memory = await desk.memory
-        let installed = indexer.shelf.folder.installed
-        let (state, held, byteCount) = try await read { views in
-            (
-                try views.store.wordIndexState(), views.store.operationCount,
-                try views.store.wordIndexByteCount()
-            )
-        }
-        var stats = SearchStats(indexes: [
-            SearchStats.Index(
-                name: "words", state: state.isOff ? "off" : "on",
-                indexed: state.isOff || !state.isCurrent ? 0 : Int(state.through), held: held,
-                byteCount: byteCount,
-                memoryByteCount: memory.places)
-        ])
-        let models = try await read { try $0.store.models() }
-        for package in ModelPackage.allCases {
-            let model = models.first { $0.name.bytes == package.name }
-            let rows = try await vectorCount(of: model)
-            stats.indexes.append(
-                SearchStats.Index(
-                    name: package.rawValue,
-                    state: installed.contains(package) ? "on" : "no-model",
-                    indexed: Int(model?.through ?? 0), held: held, rows: rows.count,
-                    byteCount: rows.byteCount, memoryByteCount: memory.models[package] ?? 0))
-        }
-        return stats
-    }
-
     /// Operations that are looked through in one turn of the node's actor.
     private static let turnCount = 4096
 
-    private func vectorCount(of model: StoredModel?) async throws -> (count: Int, byteCount: Int) {
+    /// Vectors of a model, and their bytes.
+    func vectorCount(of model: StoredModel?) async throws -> (count: Int, byteCount: Int) {
         var (count, byteCount) = (0, 0)
         var place: Int64? = model == nil ? nil : -1
         while let from = place, let model {
@@ -72,25 +18,6 @@ extension Node {
             place = part.through
         }
         return (count, byteCount)
-    }
-
-    /// Compares the indexes with the messages, and removes vectors that belong to nothing.
-    public func checkSearch() async throws -> DoctorReport {
-        let known = ModelPackage.allCases.map(\.name)
-        return try await explaining {
-            var removed = 0
-            for model in try await read({ try $0.store.models() })
-            where !known.contains(model.name.bytes) {
-                removed += try await drop(model)
-            }
-            removed += try await eachTurn(.checkingVectors) { store, place throws(StoreError) in
-                try store.dropStrangeVectors(after: place, operationCount: Int64(Self.turnCount))
-            }
-            if removed > 0 { await desk.forget() }
-            let words = try await compareWords()
-            indexer.poke()
-            return Self.report(words, removed)
-        }
     }
 
     /// Writes turn by turn, until all operations that have vectors were dealt with.
@@ -110,8 +37,15 @@ extension Node {
         return count
     }
 
+    /// Removes vectors that belong to no text.
+    func dropStrangeVectors() async throws -> Int {
+        try await eachTurn(.checkingVectors) { store, place throws(StoreError) in
+            try store.dropStrangeVectors(after: place, operationCount: Int64(Self.turnCount))
+        }
+    }
+
     /// Forgets a model, its vectors first: a little at a time.
-    private func drop(_ model: StoredModel) async throws -> Int {
+    func drop(_ model: StoredModel) async throws -> Int {
         let number = model.number
         let count = try await eachTurn(.removingVectors) { store, place throws(StoreError) in
             try store.dropVectors(
@@ -176,10 +110,24 @@ extension Node {
         return count
     }
 
-    private static func report(
-        _ words: (missing: Int, strange: Int), _ removed: Int
-    ) -> DoctorReport {
-        DoctorReport(checks: [
+    /// Turns what is wrong with the indexes into what a person is told.
+    func explaining<R: Sendable>(_ body: () async throws -> R) async throws -> R {
+        do {
+            return try await body()
+        } catch let error as StoreError where error.code == .other {
+            throw NodeError(
+                "broken-index", "The index of the search is broken: \(error).",
+                hint: "`parley search rebuild` makes it anew from the messages.")
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+    }
+}
+
+extension DoctorReport {
+    /// What ``CheckSearch`` found, and how many vectors it removed.
+    init(_ words: (missing: Int, strange: Int), _ removed: Int) {
+        self.init(checks: [
             .init(
                 name: "every text that was indexed is found by its words",
                 isFine: words.missing == 0,
@@ -192,42 +140,5 @@ extension Node {
                 name: "every vector is of a text, and of a model that is known", isFine: true,
                 detail: removed == 0 ? "all are" : "\(removed) were not, and are removed"),
         ])
-    }
-
-    /// Makes the indexes anew; they fill in the background.
-    public func rebuildSearch() async throws {
-        try await explaining {
-            try await running.transact { store throws(StoreError) in
-                try store.resetWordIndex(isOff: try store.wordIndexState().isOff)
-            }
-            for model in try await read({ try $0.store.models() }) { _ = try await drop(model) }
-            await desk.forget()
-            // Also where it was opened for this alone: who asked may wait for it.
-            await indexer.start()
-            indexer.poke()
-        }
-    }
-
-    /// Turns the index of words on or off.
-    public func setWordIndex(on: Bool) async throws {
-        try await explaining {
-            try await running.transact { store throws(StoreError) in
-                try store.resetWordIndex(isOff: !on)
-            }
-            if !on { try await running.write { store in _ = try store.checkpoint() } }
-            indexer.poke()
-        }
-    }
-
-    private func explaining<R: Sendable>(_ body: () async throws -> R) async throws -> R {
-        do {
-            return try await body()
-        } catch let error as StoreError where error.code == .other {
-            throw NodeError(
-                "broken-index", "The index of the search is broken: \(error).",
-                hint: "`parley search rebuild` makes it anew from the messages.")
-        } catch let error as StoreError {
-            throw NodeError(error)
-        }
     }
 }

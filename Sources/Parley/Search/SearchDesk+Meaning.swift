@@ -269,7 +269,7 @@ extension SearchDesk {
                 hint: "parley model install")
         }
         var reply = try await find(
-            SearchQuery(like: text), SearchRequest("", limit: min(200, limit + 1)))
+            SearchQuery(like: text), SearchMessages("", limit: min(200, limit + 1)))
         reply.hits = Array(reply.hits.filter { $0.message.number != number }.prefix(limit))
         return reply
     }

@@ -35,14 +35,14 @@ actor SearchDesk {
     // MARK: Searching
 
     /// Answers a search.
-    func find(_ request: SearchRequest) async throws -> SearchReply {
+    func find(_ request: SearchMessages) async throws -> SearchReply {
         guard (1...200).contains(request.limit) else {
             throw NodeError("bad-limit", "A search finds from 1 to 200 messages.")
         }
         return try await find(try Self.query(request), request)
     }
 
-    func find(_ query: SearchQuery, _ request: SearchRequest) async throws -> SearchReply {
+    func find(_ query: SearchQuery, _ request: SearchMessages) async throws -> SearchReply {
         let start = ContinuousClock.now
         let notes = try await settle()
         let filter = try await running.read { try $0.filter(of: query) }
@@ -86,7 +86,7 @@ actor SearchDesk {
     /// What was found as it is shown, until there are enough.
     private func hits(
         _ found: [Ranking.Found], _ query: SearchQuery, _ filter: SearchFilter,
-        _ sources: [Int64: [Int64]], _ request: SearchRequest
+        _ sources: [Int64: [Int64]], _ request: SearchMessages
     ) async throws -> [SearchHit] {
         try await running.read { views in
             var hits: [SearchHit] = []
@@ -117,7 +117,7 @@ actor SearchDesk {
     /// Messages that have all words, in the order that was asked for.
     private func words(
         of query: SearchQuery, _ filter: SearchFilter, _ places: PlaceTable,
-        _ order: SearchRequest.Order, _ count: Int
+        _ order: SearchMessages.Order, _ count: Int
     ) async throws -> FoundByWords {
         if query.wanted.isEmpty, !query.question.isEmpty { return FoundByWords() }
         var walk = WordWalk(
@@ -147,7 +147,7 @@ actor SearchDesk {
         }
     }
 
-    static func query(_ request: SearchRequest) throws -> SearchQuery {
+    static func query(_ request: SearchMessages) throws -> SearchQuery {
         do {
             return try SearchQuery(
                 request.text, at: SystemClock.now.wall, isTyping: request.isTyping)

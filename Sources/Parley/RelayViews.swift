@@ -1,23 +1,3 @@
-/// What a node can be asked about relays, and about what waits for others to come.
-public protocol RelayService: Sendable {
-    /// Relays that the person's devices use, and how the connections to them are.
-    func relays() async throws -> [RelayView]
-    /// Uses a relay, by the text that `parley relay run` prints.
-    ///
-    /// - Parameter tickets: what pays for this device's mailboxes there, where the relay asks for
-    ///   it: texts that `parley relay ticket new` prints.
-    func addRelay(_ text: String, tickets: [String]) async throws -> RelayView
-    /// Uses a relay no more, named by the start of its key or an address of it.
-    func removeRelay(_ name: String) async throws
-    /// Uses another relay in the place of one, which is read for thirty more days: nobody who has
-    /// yet to hear of it is lost.
-    func moveRelay(_ name: String, to text: String) async throws -> RelayView
-    /// Own messages that no device of another person has yet, by conversation.
-    func outbox() async throws -> [OutboxView]
-    /// Ends all links and makes none until it is taken back: everything that is written waits.
-    func setOffline(_ isOffline: Bool) async throws
-}
-
 /// A relay that a person's devices use.
 public struct RelayView: Codable, Equatable, Sendable {
     /// Its key, in hex.
@@ -57,11 +37,4 @@ public struct OutboxView: Codable, Equatable, Sendable {
     public var wish: String?
     /// The person whom a wish is about, in hex.
     public var person: String?
-}
-
-extension RelayService {
-    /// Uses a relay that asks for no ticket.
-    public func addRelay(_ text: String) async throws -> RelayView {
-        try await addRelay(text, tickets: [])
-    }
 }

@@ -1,91 +1,10 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
-import ParleyRelaying
 import ParleyRoster
 import ParleySealing
 import ParleyStorage
 import ParleyWire
-
-/// The part of ``NodeService`` that is about relays.
-extension Node {
-    /// Relays that the person's devices use, and how the connections to them are.
-    public func relays() async throws -> [RelayView] {
-        let views = try await read { try $0.relays() }
-        if network.isRunning, !network.isOffline { return views }
-        // Nothing is called, whatever the core waits for.
-        let state = network.isRunning ? "offline" : "idle"
-        return views.map { view in
-            var view = view
-            view.state = state
-            return view
-        }
-    }
-
-    /// Uses a relay, by the text that `parley relay run` prints.
-    public func addRelay(_ text: String, tickets: [String]) async throws -> RelayView {
-        let choice = try Self.choice(text)
-        guard tickets.count <= NodeCore.ticketCountMax else {
-            throw NodeError(
-                "too-many-tickets", "No more than \(NodeCore.ticketCountMax) tickets at a time.")
-        }
-        let paid = try tickets.map(Self.ticket)
-        _ = try await running.perform(.chooseRelays([choice], tickets: paid))
-        return try await view(of: choice.relay)
-    }
-
-    /// Uses a relay no more.
-    public func removeRelay(_ name: String) async throws {
-        var choice = try await read { try $0.relay(name) }
-        choice.until = 1
-        _ = try await running.perform(.chooseRelays([choice]))
-    }
-
-    /// Uses another relay in the place of one.
-    public func moveRelay(_ name: String, to text: String) async throws -> RelayView {
-        var former = try await read { try $0.relay(name) }
-        let choice = try Self.choice(text)
-        guard former.relay != choice.relay else {
-            throw NodeError("same-relay", "That is the relay that it is to take the place of.")
-        }
-        former.until = SystemClock.now.wall + NodeCore.relayLeaveTime
-        _ = try await running.perform(.chooseRelays([former, choice]))
-        return try await view(of: choice.relay)
-    }
-
-    /// Own messages that no device of another person has yet, by conversation.
-    public func outbox() async throws -> [OutboxView] { try await read { try $0.outbox() } }
-
-    private func view(of relay: NoiseKey) async throws -> RelayView {
-        guard let view = try await relays().first(where: { $0.relay == "\(relay)" }) else {
-            throw NodeError("unknown-relay", "That relay is not used.")
-        }
-        return view
-    }
-
-    private static func ticket(_ text: String) throws -> [UInt8] {
-        guard let ticket = TicketText(text: text) else {
-            throw NodeError(
-                "bad-ticket", "That is no ticket of a relay, or part of it is missing.", not: text,
-                prefix: "parley-ticket:1:",
-                hint: "`parley relay ticket new` prints it: it begins with `parley-ticket:1:`.")
-        }
-        return ticket.bytes
-    }
-
-    private static func choice(_ text: String) throws -> RelayChoice {
-        let relay: RelayText
-        do {
-            relay = try RelayText(text: text)
-        } catch {
-            throw NodeError(
-                "bad-relay", "That is no text of a relay, or part of it is missing.", not: text,
-                prefix: "parley-relay:1:",
-                hint: "`parley relay run` prints it: it begins with `parley-relay:1:`.")
-        }
-        return RelayChoice(relay: relay.key, addresses: relay.addresses)
-    }
-}
 
 extension Views {
     func relays() throws -> [RelayView] {

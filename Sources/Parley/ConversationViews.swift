@@ -1,0 +1,46 @@
+/// A conversation in one line.
+public struct ConversationView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var id: String
+    /// `direct` or `group`.
+    public var kind: String
+    /// Its name, or that of the other person.
+    public var name: String
+    /// Names of everyone in it.
+    public var members: [String]
+    /// Messages not read.
+    public var unread: Int
+    /// Whether it is silenced.
+    public var isMuted: Bool
+    /// When the newest message was written, in Unix milliseconds.
+    public var newest: UInt64?
+    /// What must come before anything is written in it: "waiting for …"; nil where nothing must.
+    public var waitingFor: String?
+    /// The conversation of the same two that new messages go into instead, in hex; nil for all but those
+    /// that were begun while that one was not known here.
+    public var supersededBy: String?
+    /// Whether one was in it before, was added again, and has not answered: it can be read, and nothing
+    /// new comes.
+    public var isInvited = false
+    /// Whether one was in it, went and came back, and what was said before is on other devices alone: on
+    /// those that held it then. Nobody gives it again.
+    public var lacksEarlier = false
+    /// Of a group that one is out of and this device never was in: the names of those of one's devices that
+    /// were, which alone have what was said there; nil for any other conversation.
+    public var heldOn: [String]?
+    /// Other conversations whose names look like that of this group, in the list of all: each the name,
+    /// and the start of the identifier in brackets.
+    public var resembles: [String] = []
+}
+
+/// What a conversation looks like here.
+public struct DigestView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// Its name.
+    public var name: String
+    /// One hash over all that members see alike.
+    public var digest: String
+    /// Operations held.
+    public var operationCount: Int
+}

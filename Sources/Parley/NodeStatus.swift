@@ -1,0 +1,73 @@
+/// Who a node is and how it is doing.
+public struct NodeStatus: Codable, Equatable, Sendable {
+    /// A link to another device.
+    public struct Link: Codable, Equatable, Sendable {
+        /// The other person's name.
+        public var name: String
+        /// The other device, in hex.
+        public var device: String
+        /// Where it is.
+        public var address: String
+        /// How many milliseconds its clock is ahead; negative where it is behind, nil where it did not
+        /// say.
+        public var clockAhead: Int64?
+    }
+    /// What the person is called.
+    public var name: String
+    /// The person, in hex.
+    public var person: String
+    /// This device, in hex.
+    public var device: String
+    /// The folder of the node.
+    public var home: String
+    /// Whether a passphrase protects the keys; else they lie in a file that only the owner reads.
+    public var isProtectedByPassphrase: Bool
+    /// Where the node listens; empty while it does not run.
+    public var addresses: [String]
+    /// Open links.
+    public var links: [Link]
+    /// Conversations held.
+    public var conversationCount: Int
+    /// Operations held.
+    public var operationCount: Int
+    /// Bytes of the database on disk.
+    public var databaseByteCount: Int
+    /// Bytes that links sent and received since the node was started.
+    public var sentByteCount: Int
+    /// The same, received.
+    public var receivedByteCount: Int
+    /// Own messages that no device of another person has yet.
+    public var pendingCount: Int
+    /// When the recovery code was last asked back, in Unix milliseconds; nil if never.
+    public var recoveryCheckTime: UInt64?
+    /// Why nothing may be written, or nil.
+    public var readOnlyReason: String?
+    /// How often something was refused, by its code.
+    public var refusals: [String: Int]
+    /// Devices that were seen to write two histories, in hex.
+    public var forkedDevices: [String]
+    /// What the person should know, each a sentence.
+    public var warnings: [String]
+    /// Whether something that others hold is still being fetched.
+    public var isCatchingUp = false
+    /// Whether the disk had no room for what was last to be stored.
+    public var isDiskFull = false
+    /// Own messages and changes that never leave this device: it wrote two histories, and nobody takes
+    /// them.
+    public var strandedCount = 0
+    /// Own messages and changes of which this device, which was revoked, does not hear any more whether
+    /// they arrived.
+    public var unknownCount = 0
+    /// Whether the node runs; else its home was opened for this question alone.
+    public var isRunning = false
+    /// Whether the node was cut off, see ``SetOffline``: what is written waits.
+    public var isOffline = false
+    /// Names of those who ask to be a contact and wait for an answer.
+    public var requests: [String] = []
+    /// Invitations into groups that wait for an answer.
+    public var invitationCount = 0
+    /// The keys of each conversation that one is in, the newest first.
+    public var epochs: [EpochView] = []
+    /// What happened to people's devices in the last thirty days, each a sentence, oldest first.
+    public var notices: [String] = []
+}

@@ -1,0 +1,111 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+import ParleyStorage
+import ParleyWire
+
+/// Writes everything that a new device of this person could use into one sealed file, which the
+/// recovery code alone opens: contacts, conversations, settings; no key of this device. The node
+/// goes on meanwhile; the backup shows it as it was at one instant.
+public struct CreateBackup: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "createBackup", RequestScope.admin,
+        "Writes everything that a new device of this person could use into one sealed file."
+    )
+    /// As somebody would ask it.
+    public static let example = CreateBackup(file: "/home/ada/parley.backup", replacing: true)
+
+    /// Where to; over the local API, an absolute path.
+    public var file: String
+    /// Whether a backup of this person that lies there is replaced, once the new one is whole;
+    /// false where nil. One of another person never is.
+    public var replacing: Bool?
+
+    /// A request with these parameters.
+    public init(file: String, replacing: Bool? = nil) {
+        self.file = file
+        self.replacing = replacing
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> BackupReport {
+        try await node.writeBackup(to: absolute(file), replacing: replacing ?? false)
+    }
+
+    /// The node may work in another folder than whoever asks it.
+    public var remoteFault: String? {
+        file.hasPrefix("/") && file.utf8.count < 4096 ? nil : "\"file\" must be an absolute path"
+    }
+}
+
+/// Notes that the person has the recovery code: the one thing that nobody can give them again. The
+/// reply is what this device took for the key of backups until now.
+///
+/// The code itself never comes here: whoever asks for it derives its public keys, and signs with
+/// its root the one that backups are sealed to. Another key than that is replaced. Refused where
+/// the root is another person's, or has not signed that key.
+public struct NoteRecoveryCode: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "noteRecoveryCode", RequestScope.admin,
+        "Notes that the person has the recovery code, by its public keys."
+    )
+    /// As somebody would ask it.
+    public static let example = NoteRecoveryCode(
+        root: String(repeating: "0a", count: 32), backupKey: String(repeating: "0b", count: 32),
+        signature: String(repeating: "0c", count: 64))
+
+    /// The public key of its root, in hex.
+    public var root: String
+    /// The public key that backups are sealed to, in hex.
+    public var backupKey: String
+    /// The root's signature of that, in hex.
+    public var signature: String
+
+    /// A request with these parameters.
+    public init(root: String, backupKey: String, signature: String) {
+        self.root = root
+        self.backupKey = backupKey
+        self.signature = signature
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> BackupKeyFinding {
+        guard let bytes = bytes(hex: backupKey + signature), let backup = BackupCertificate(bytes)
+        else { throw NodeError("bad-code", "That is no key of a recovery code.") }
+        let own = try await node.running.read { $0.core.node.log.root }
+        guard root == own.description else {
+            throw NodeError(
+                "another-code", "That is the recovery code of somebody else.",
+                hint: "Look for the one that `parley init` printed for this node.")
+        }
+        guard backup.key(of: own) != nil else {
+            throw NodeError(
+                "bad-code", "Your recovery code did not sign that key for backups.",
+                hint: "`parley recovery check` asks for the code itself.")
+        }
+        let finding: BackupKeyFinding
+        do {
+            finding = try await node.running.write {
+                try NodeKeys.noteRecoveryCheck(backup, at: SystemClock.now.wall, in: $0)
+            }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+        await node.tellRecoveryCheck()
+        return finding
+    }
+}
+
+extension NoteRecoveryCode {
+    /// What a recovery code shows of itself.
+    ///
+    /// - Throws: ``NodeError`` where the text is no recovery code.
+    public init(ofRecoveryCode text: String) throws {
+        let code = try RecoveryCode(person: text)
+        self.init(
+            root: code.rootKey.device.description, backupKey: code.backupKey.publicKey.description,
+            signature: hex(code.backupCertificate.signature.bytes))
+    }
+}

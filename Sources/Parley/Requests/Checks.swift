@@ -1,0 +1,28 @@
+/// Checks everything that is stored: the database, chains, signatures, keys, views against the log,
+/// the indexes of the search. Changes nothing of it, and goes on behind what is damaged.
+public struct CheckStore: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "doctor", RequestScope.read,
+        "Checks everything that is stored: the database, chains, signatures, keys, views "
+            + "against the log, the indexes of the search."
+    )
+    /// As somebody would ask it.
+    public static let example = CheckStore()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> DoctorReport {
+        var report = try await node.running.examine()
+        let search = await node.compareIndexes()
+        report.add("Words and vectors of the search are those of the messages.", isDamage: false) {
+            search
+        }
+        // Where that cannot be told, others may have it.
+        let isAlone = (try? await node.running.read { try $0.isAlone() }) ?? false
+        report.advise(isAlone: isAlone)
+        return report
+    }
+}

@@ -1,0 +1,192 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// All conversations, newest first.
+public struct ListConversations: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "conversations", RequestScope.read,
+        "All conversations, newest first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListConversations()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [ConversationView] {
+        try await node.read { try $0.conversations() }
+    }
+}
+
+/// The conversation that an argument means.
+public struct GetConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "conversation", RequestScope.read,
+        "The conversation that an argument means."
+    )
+    /// As somebody would ask it.
+    public static let example = GetConversation(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) {
+        self.conversation = conversation
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ConversationView {
+        try await node.read { try $0.view(of: $0.conversation(conversation)) }
+    }
+}
+
+/// A new group of these contacts.
+public struct CreateConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "newConversation", RequestScope.write,
+        "A new group of these contacts."
+    )
+    /// As somebody would ask it.
+    public static let example = CreateConversation(name: "trip", members: ["ben"])
+
+    /// Its name.
+    public var name: String
+    /// The contacts that are invited; nobody for notes of one's own.
+    public var members: [String]
+
+    /// A request with these parameters.
+    public init(name: String, members: [String]) {
+        self.name = name
+        self.members = members
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ConversationView {
+        let persons = try await node.read { views in try members.map { try views.person($0) } }
+        let reply = try await node.running.perform(.createGroup(name: name, members: persons))
+        return try await node.read { views in
+            guard case .space(let number) = reply, let space = try views.store.space(number) else {
+                throw NodeError(.unknownConversation)
+            }
+            return try views.view(of: space)
+        }
+    }
+}
+
+/// Names a conversation.
+public struct RenameConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "rename", RequestScope.write,
+        "Names a conversation."
+    )
+    /// As somebody would ask it.
+    public static let example = RenameConversation(conversation: "trip", name: "farm")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Its name from now on.
+    public var name: String
+
+    /// A request with these parameters.
+    public init(conversation: String, name: String) {
+        self.conversation = conversation
+        self.name = name
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.write(.rename(try await node.space(conversation), name))
+        return NoReply()
+    }
+}
+
+/// Silences a conversation, or ends that.
+public struct MuteConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "mute", RequestScope.write,
+        "Silences a conversation, or ends that."
+    )
+    /// As somebody would ask it.
+    public static let example = MuteConversation(conversation: "trip", on: true)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether it is silenced.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(conversation: String, on: Bool) {
+        self.conversation = conversation
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.running.perform(.mute(try await node.space(conversation), isOn: on))
+        return NoReply()
+    }
+}
+
+/// Forgets a conversation on this device, for good: one that the person is not in here, or one with
+/// who is no contact.
+public struct DeleteConversation: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "deleteConversation", RequestScope.write,
+        "Forgets a conversation on this device, for good: one that the person is not in "
+            + "here, or one with who is no contact."
+    )
+    /// As somebody would ask it.
+    public static let example = DeleteConversation(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) {
+        self.conversation = conversation
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let space = try await node.read { try $0.deletable(conversation) }
+        _ = try await node.running.perform(.deleteConversation(space))
+        try await node.read { $0.rosters.forget(space) }
+        return NoReply()
+    }
+}
+
+/// What each conversation looks like here, in one hash each.
+public struct ListDigests: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "digests", RequestScope.read,
+        "What each conversation looks like here, in one hash each."
+    )
+    /// As somebody would ask it.
+    public static let example = ListDigests()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [DigestView] {
+        try await node.read { try $0.digests() }
+    }
+}
+
+extension Node {
+    /// The identifier of the conversation that an argument means.
+    func space(_ argument: String) async throws -> SpaceID {
+        try await read { try $0.conversation(argument).id }
+    }
+}

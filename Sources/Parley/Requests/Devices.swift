@@ -1,0 +1,148 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleySealing
+
+/// The person's own devices, this one first.
+public struct ListDevices: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "devices", RequestScope.read,
+        "The person's own devices, this one first."
+    )
+    /// As somebody would ask it.
+    public static let example = ListDevices()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [DeviceView] {
+        try await node.read { try $0.devices() }
+    }
+}
+
+/// Waits five minutes for one new device that is given what is returned.
+public struct StartPairing: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "openLink", RequestScope.admin,
+        "Waits five minutes for one new device that is given what is returned."
+    )
+    /// As somebody would ask it.
+    public static let example = StartPairing()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> DeviceLinkView {
+        if let reason = try await node.perform(GetStatus()).readOnlyReason {
+            throw NodeError(
+                "read-only", "This device may not add another: \(reason).",
+                hint: try await node.read { try $0.isOwnForked() } ? NodeError.movingOn : nil)
+        }
+        var random = SystemRandom()
+        let secret = random.bytes(DeviceOffer.secretByteCount)
+        guard let offer = node.network.awaitDevice(secret: secret) else { throw node.unreachable() }
+        return DeviceLinkView(text: offer.text, expires: offer.expires)
+    }
+}
+
+/// Waits for no device any more.
+public struct StopPairing: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "closeLink", RequestScope.admin,
+        "Waits for no device any more."
+    )
+    /// As somebody would ask it.
+    public static let example = StopPairing()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        node.network.endAwaiting()
+        return NoReply()
+    }
+}
+
+/// Ends a device for good, with the recovery code where this device may not by itself.
+public struct RevokeDevice: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "revokeDevice", RequestScope.admin,
+        "Ends a device for good, with the recovery code where this device may not by " + "itself."
+    )
+    /// As somebody would ask it.
+    public static let example = RevokeDevice(device: "phone")
+
+    /// Its name, or the start of its identifier.
+    public var device: String
+    /// The recovery code, as it is typed.
+    public var recoveryCode: String?
+
+    /// A request with these parameters.
+    public init(device: String, recoveryCode: String? = nil) {
+        self.device = device
+        self.recoveryCode = recoveryCode
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let id = try await node.read { try $0.device(device) }
+        let root = try recoveryCode.map { try RecoveryCode(person: $0).rootKey }
+        _ = try await node.running.perform(.revokeDevice(id, root: root))
+        return NoReply()
+    }
+}
+
+/// What one calls a device of one's own. Nobody else sees it.
+public struct RenameDevice: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "renameDevice", RequestScope.write,
+        "What one calls a device of one's own."
+    )
+    /// As somebody would ask it.
+    public static let example = RenameDevice(device: "phone", name: "old phone")
+
+    /// Its name, or the start of its identifier.
+    public var device: String
+    /// Its name from now on.
+    public var name: String
+
+    /// A request with these parameters.
+    public init(device: String, name: String) {
+        self.device = device
+        self.name = name
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let id = try await node.read { try $0.device(device) }
+        _ = try await node.running.perform(.renameDevice(id, name: name))
+        return NoReply()
+    }
+}
+
+extension Node {
+    /// Why no device can reach this node, and what ends that.
+    fileprivate func unreachable() -> NodeError {
+        if network.isOffline {
+            return NodeError(
+                "not-listening", "This node is cut off, so no device can reach it.",
+                hint: "`parley offline off` ends that.")
+        }
+        guard network.isRunning else {
+            return NodeError(
+                "not-listening", "This node does not run, so no device can reach it.",
+                hint: "Start it in another window: parley run")
+        }
+        return NodeError(
+            "not-listening", "This node runs and listens nowhere, so no device can reach it.",
+            hint: "Stop it (Ctrl-C where it runs); then `parley run` without --no-listen, or with "
+                + "--listen HOST:PORT.")
+    }
+}

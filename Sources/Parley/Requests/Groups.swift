@@ -1,0 +1,283 @@
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyStorage
+import ParleyWire
+
+/// A group: who is in it, and what holds there.
+public struct GetGroup: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "group", RequestScope.read,
+        "A group: who is in it, and what holds there."
+    )
+    /// As somebody would ask it.
+    public static let example = GetGroup(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+
+    /// A request with these parameters.
+    public init(conversation: String) {
+        self.conversation = conversation
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> GroupView {
+        try await node.read { try $0.group(conversation) }
+    }
+}
+
+/// Takes a contact into a group.
+public struct AddGroupMember: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "addMember", RequestScope.write,
+        "Takes a contact into a group."
+    )
+    /// As somebody would ask it.
+    public static let example = AddGroupMember(conversation: "trip", person: "cleo", role: .member)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The person: a name, an alias or a start of the identifier.
+    public var person: String
+    /// What the person may do.
+    public var role: MemberRole
+
+    /// A request with these parameters.
+    public init(conversation: String, person: String, role: MemberRole) {
+        self.conversation = conversation
+        self.person = person
+        self.role = role
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> GroupView {
+        let (space, id) = try await node.find(conversation, person)
+        return try await node.change(.addMember(space, id, role.role), in: space)
+    }
+}
+
+/// Takes a person out of a group: they get nothing of what is written from then on.
+public struct RemoveGroupMember: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "removeMember", RequestScope.write,
+        "Takes a person out of a group: they get nothing of what is written from then on."
+    )
+    /// As somebody would ask it.
+    public static let example = RemoveGroupMember(conversation: "trip", person: "cleo")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The person: a name, an alias or a start of the identifier.
+    public var person: String
+
+    /// A request with these parameters.
+    public init(conversation: String, person: String) {
+        self.conversation = conversation
+        self.person = person
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> GroupView {
+        let (space, id) = try await node.find(conversation, person, isInIt: true)
+        return try await node.change(.removeMember(space, id), of: id, in: space)
+    }
+}
+
+/// Lets a person do more or less in a group.
+public struct SetMemberRole: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setRole", RequestScope.write,
+        "Lets a person do more or less in a group."
+    )
+    /// As somebody would ask it.
+    public static let example = SetMemberRole(conversation: "trip", person: "cleo", role: .admin)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The person: a name, an alias or a start of the identifier.
+    public var person: String
+    /// What the person may do.
+    public var role: MemberRole
+
+    /// A request with these parameters.
+    public init(conversation: String, person: String, role: MemberRole) {
+        self.conversation = conversation
+        self.person = person
+        self.role = role
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> GroupView {
+        let (space, id) = try await node.find(conversation, person, isInIt: true)
+        return try await node.change(.setRole(space, id, role.role), of: id, in: space)
+    }
+}
+
+/// Goes out of a group; what was written stays here to read. Refused where no owner would be left
+/// who takes part, unless it is wanted anyway.
+public struct LeaveGroup: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "leave", RequestScope.write,
+        "Goes out of a group; what was written stays here to read."
+    )
+    /// As somebody would ask it.
+    public static let example = LeaveGroup(conversation: "trip")
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether it is wanted where no owner would be left; false where nil.
+    public var anyway: Bool?
+
+    /// A request with these parameters.
+    public init(conversation: String, anyway: Bool? = nil) {
+        self.conversation = conversation
+        self.anyway = anyway
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        let anyway = anyway ?? false
+        let space = try await node.read { views in
+            let record = try views.conversation(conversation)
+            if !anyway { try views.requireOwner(after: views.ownPerson, in: record) }
+            return record.id
+        }
+        _ = try await node.running.perform(.leave(space, anyway: anyway))
+        return NoReply()
+    }
+}
+
+/// Changes what newcomers are given and after how many hours keys are replaced; what is nil stays.
+public struct ChangeGroupSettings: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "changeSettings", RequestScope.write,
+        "Changes what newcomers are given and after how many hours keys are replaced; what "
+            + "is nil stays."
+    )
+    /// As somebody would ask it.
+    public static let example = ChangeGroupSettings(
+        conversation: "trip", history: "30d", rotationHours: 24)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// What newcomers are given: `none`, `all`, or days as `30d`.
+    public var history: String?
+    /// After how many hours keys are replaced.
+    public var rotationHours: Int?
+
+    /// A request with these parameters.
+    public init(conversation: String, history: String? = nil, rotationHours: Int? = nil) {
+        self.conversation = conversation
+        self.history = history
+        self.rotationHours = rotationHours
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> GroupView {
+        let space = try await node.read { try $0.conversation(conversation).id }
+        var settings = SpaceSettings()
+        if let history {
+            guard let policy = HistoryPolicy(word: history) else {
+                throw NodeError(
+                    "bad-history", "“\(history)” is no rule for history.",
+                    hint: "It is `none`, `all`, or days as `30d`.")
+            }
+            settings.history = policy
+        }
+        if let rotationHours {
+            guard (1...24 * 3650).contains(rotationHours) else {
+                throw NodeError("bad-rotation", "Keys are replaced after 1 to 87600 hours.")
+            }
+            settings.rotationHours = UInt32(rotationHours)
+        }
+        return try await node.change(.changeSettings(space, settings), in: space)
+    }
+}
+
+extension Node {
+    fileprivate func find(
+        _ conversation: String, _ person: String, isInIt: Bool = false
+    ) async throws -> (SpaceID, PersonID) {
+        try await read { views in
+            let record = try views.conversation(conversation)
+            let space = record.id
+            do {
+                return (
+                    space,
+                    try isInIt ? views.member(person, of: record) : views.person(person)
+                )
+            } catch let error as NodeError where error.code == "unknown-person" {
+                // Who is not oneself either is unknown, as was said.
+                guard (try? views.person(person, among: [views.ownPerson])) != nil else {
+                    throw error
+                }
+                throw NodeError(
+                    "yourself", "That is yourself.",
+                    hint: "`parley group leave` takes you out of a group; what you may do there is "
+                        + "for another owner to change.")
+            }
+        }
+    }
+
+    /// Changes a person's place in a group; who may not is told whose word that place is.
+    fileprivate func change(
+        _ command: Command, of person: PersonID, in space: SpaceID
+    ) async throws -> GroupView {
+        do {
+            return try await change(command, in: space)
+        } catch let error as NodeError where error.code == "outranked" {
+            throw try await read { try $0.outranked(by: person, in: space) } ?? error
+        }
+    }
+
+    fileprivate func change(_ command: Command, in space: SpaceID) async throws -> GroupView {
+        _ = try await running.perform(command)
+        return try await read { views in
+            guard let record = try views.store.space(space) else {
+                throw NodeError(.unknownConversation)
+            }
+            return try views.group(record)
+        }
+    }
+}
+
+/// What a person may do in a group, by its word.
+public enum MemberRole: String, Codable, CaseIterable, Sendable {
+    /// Reads.
+    case reader
+    /// Reads and writes.
+    case member
+    /// Names the group, and adds, invites and removes members and readers.
+    case admin
+    /// Everything.
+    case owner
+
+    /// Reads a word.
+    ///
+    /// - Throws: ``NodeError`` of the code `bad-role` where it is none of these.
+    public init(from decoder: any Decoder) throws {
+        let word = try decoder.singleValueContainer().decode(String.self)
+        guard let role = MemberRole(rawValue: word) else {
+            throw NodeError(
+                "bad-role", "“\(word)” is no role.", hint: "It is reader, member, admin or owner.")
+        }
+        self = role
+    }
+
+    /// The same below the node's door.
+    var role: Role {
+        switch self {
+        case .reader: .reader
+        case .member: .member
+        case .admin: .admin
+        case .owner: .owner
+        }
+    }
+}

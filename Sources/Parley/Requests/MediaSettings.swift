@@ -1,0 +1,161 @@
+import Glibc
+import ParleyLedger
+import ParleyNodeCore
+import ParleySignalling
+import ParleyStorage
+
+/// The program for sound and pictures on this device, and the servers that help.
+public struct GetCallSettings: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "callSettings", RequestScope.read,
+        "The program for sound and pictures on this device, and the servers that help."
+    )
+    /// As somebody would ask it.
+    public static let example = GetCallSettings()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> CallSettingsView {
+        try await node.read { try $0.callSettings() }
+    }
+}
+
+/// Uses a program for sound and pictures from the next call on, or none.
+public struct SetMediaProgram: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setMediaProgram", RequestScope.admin,
+        "Uses a program for sound and pictures from the next call on, or none."
+    )
+    /// As somebody would ask it.
+    public static let example = SetMediaProgram(words: ["/usr/bin/media", "-q"])
+
+    /// Its absolute path, and what it is started with; empty for none.
+    public var words: [String]
+
+    /// A request with these parameters.
+    public init(words: [String]) {
+        self.words = words
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> CallSettingsView {
+        if let path = words.first {
+            guard words.count <= CallSettings.programWordCountMax,
+                words.allSatisfy({ $0.utf8.count <= 4096 && !$0.utf8.contains(0) })
+            else { throw NodeError("bad-program", "That is too long for a program.") }
+            guard path.hasPrefix("/"), access(path, X_OK) == 0, !Self.isFolder(path) else {
+                throw NodeError(
+                    "bad-program", "There is no program that can be run at \(path).",
+                    hint: "Name a file that may be executed.")
+            }
+        }
+        do {
+            try await node.running.write { try CallSettings(program: words).keep(in: $0) }
+        } catch let error as StoreError {
+            throw NodeError(error)
+        }
+        return try await node.perform(GetCallSettings())
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var facts = stat()
+        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
+    }
+}
+
+/// Uses a server for connections where no direct way exists, in place of one with the same address.
+/// It takes nothing, a name and a password that stay, or a secret shared with it from which those
+/// are made.
+public struct AddTurnServer: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "addTurnServer", RequestScope.admin,
+        "Uses a server for connections where no direct way exists, in place of one with the"
+            + " same address."
+    )
+    /// As somebody would ask it.
+    public static let example = AddTurnServer(
+        address: "turn:turn.example:3478", name: "ada", password: "secret")
+
+    /// `stun:`, `turn:` or `turns:`, host, port.
+    public var address: String
+    /// A name that stays.
+    public var name: String?
+    /// The password to it.
+    public var password: String?
+    /// A secret shared with the server.
+    public var secret: String?
+
+    /// A request with these parameters.
+    public init(
+        address: String, name: String? = nil, password: String? = nil, secret: String? = nil
+    ) {
+        self.address = address
+        self.name = name
+        self.password = password
+        self.secret = secret
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> CallSettingsView {
+        for word in [name, password, secret].compactMap({ $0 }) {
+            guard TurnServer.isWord(word) else {
+                throw NodeError(
+                    "bad-server",
+                    "A name, a password or a secret has from 1 to "
+                        + "\(TurnServer.wordByteCountMax) bytes.")
+            }
+        }
+        let access: TurnServer.Access
+        switch (name, password, secret) {
+        case (nil, nil, nil): access = .open
+        case (let name?, let password?, nil): access = .fixed(name: name, password: password)
+        case (nil, nil, let secret?): access = .secret(secret)
+        default:
+            throw NodeError(
+                "bad-server", "A server takes a name with a password, or a secret, or nothing.")
+        }
+        guard let server = TurnServer(address: address, access: access) else {
+            throw NodeError(
+                "bad-server", "“\(address)” is no address of a server.",
+                hint: "Write turn:HOST:PORT, turns:HOST:PORT or stun:HOST:PORT.")
+        }
+        _ = try await node.running.perform(.setCallServer(server))
+        return try await node.perform(GetCallSettings())
+    }
+}
+
+/// Uses a server no more, by its address.
+public struct RemoveTurnServer: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "removeTurnServer", RequestScope.admin,
+        "Uses a server no more, by its address."
+    )
+    /// As somebody would ask it.
+    public static let example = RemoveTurnServer(address: "turn:turn.example:3478")
+
+    /// As WebRTC writes it.
+    public var address: String
+
+    /// A request with these parameters.
+    public init(address: String) {
+        self.address = address
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> CallSettingsView {
+        let servers = try await node.read { try $0.callServers() }
+        guard servers.contains(where: { $0.address == address }) else {
+            throw NodeError(
+                "unknown-server", "No server in use has the address “\(address)”.",
+                hint: "`parley calls turn list` shows them.")
+        }
+        _ = try await node.running.perform(.removeCallServer(address))
+        return try await node.perform(GetCallSettings())
+    }
+}

@@ -1,0 +1,209 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyStorage
+import ParleyWire
+
+/// Writes messages, in order; all are saved when it returns. Where the conversation waits for what
+/// this device wrote before, they are kept, and written once that is there.
+public struct SendMessages: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "send", RequestScope.write,
+        "Writes messages, in order; all are saved when it returns."
+    )
+    /// As somebody would ask it.
+    public static let example = SendMessages(
+        conversation: "trip", texts: ["who brings the tent?"], replyTo: 12)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The texts, in their order.
+    public var texts: [String]
+    /// What they answer; nil where they answer nothing.
+    public var replyTo: MessageReference?
+
+    /// A request with these parameters.
+    public init(conversation: String, texts: [String], replyTo: MessageReference? = nil) {
+        self.conversation = conversation
+        self.texts = texts
+        self.replyTo = replyTo
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [MessageView] {
+        let (space, parent) = try await node.read { views in
+            let parent = try replyTo.map { try views.message($0) }
+            return (try views.writable(conversation, answering: parent).id, parent)
+        }
+        let reply = try await node.write(
+            .send(space, texts.map { TextMessage(text: $0) }, replyingTo: parent))
+        guard case .kept(let count) = reply else { return try await node.messages(reply) }
+        return try await node.read { views in
+            guard let record = try views.store.space(space),
+                let roster = try views.roster(of: record)
+            else { return [] }
+            return try views.kept(in: record, roster).suffix(count)
+        }
+    }
+}
+
+/// Writes a part of something longer, in one transaction with the note of how far it got: lines
+/// that are in already are passed over, so that the same part can be said again.
+/// ``CountImportedLines`` tells how far it got.
+public struct SendLines: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "sendLines", RequestScope.write,
+        "Writes a part of something longer, and passes over lines that are in already."
+    )
+    /// As somebody would ask it.
+    public static let example = SendLines(
+        conversation: "trip", texts: ["first line", "second line"],
+        key: String(repeating: "0a", count: 32), firstLine: 1)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// The lines of this part.
+    public var texts: [String]
+    /// 64 hex digits that name the whole in this conversation.
+    public var key: String
+    /// The place of the first text in the whole, from 1.
+    public var firstLine: Int
+
+    /// A request with these parameters.
+    public init(conversation: String, texts: [String], key: String, firstLine: Int) {
+        self.conversation = conversation
+        self.texts = texts
+        self.key = key
+        self.firstLine = firstLine
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> ImportResult {
+        let hash = try Digest(fileHash: key)
+        let space = try await node.read { try $0.writable(conversation).id }
+        guard firstLine > 0, firstLine < 1 << 32, !texts.isEmpty else {
+            throw NodeError("bad-line", "Lines are counted from 1, and there must be one.")
+        }
+        let rows = texts.enumerated().map {
+            ImportedRow(line: firstLine + $0, message: TextMessage(text: $1))
+        }
+        let reply = try await node.write(
+            .importMessages(
+                space, fileHash: hash, rows: rows, throughLine: firstLine + texts.count - 1))
+        guard case .imported(let stored, let known, _) = reply else {
+            return ImportResult(stored: 0, known: 0)
+        }
+        return ImportResult(stored: stored, known: known)
+    }
+}
+
+/// Gives an own message a new text.
+public struct EditMessage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "edit", RequestScope.write,
+        "Gives an own message a new text."
+    )
+    /// As somebody would ask it.
+    public static let example = EditMessage(message: 12, text: "at nine")
+
+    /// The message.
+    public var message: MessageReference
+    /// Its new text.
+    public var text: String
+
+    /// A request with these parameters.
+    public init(message: MessageReference, text: String) {
+        self.message = message
+        self.text = text
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        try await node.changed(node.running.perform(.edit(node.number(of: message), text: text)))
+    }
+}
+
+/// Takes a message back for everyone.
+public struct DeleteMessage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "delete", RequestScope.write,
+        "Takes a message back for everyone."
+    )
+    /// As somebody would ask it.
+    public static let example = DeleteMessage(message: 12)
+
+    /// The message.
+    public var message: MessageReference
+
+    /// A request with these parameters.
+    public init(message: MessageReference) {
+        self.message = message
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        try await node.changed(node.running.perform(.delete(node.number(of: message))))
+    }
+}
+
+/// Adds a reaction to a message, or takes it back.
+public struct ReactToMessage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "react", RequestScope.write,
+        "Adds a reaction to a message, or takes it back."
+    )
+    /// As somebody would ask it.
+    public static let example = ReactToMessage(message: 12, emoji: "👍", on: true)
+
+    /// The message.
+    public var message: MessageReference
+    /// One emoji.
+    public var emoji: String
+    /// Whether it is added.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(message: MessageReference, emoji: String, on: Bool) {
+        self.message = message
+        self.emoji = emoji
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        try await node.changed(
+            node.write(.react(node.number(of: message), Reaction(emoji: emoji, isOn: on))))
+    }
+}
+
+extension Node {
+    /// Has something written; who may only read there is told that.
+    func write(_ command: Command) async throws -> CommandReply {
+        do {
+            return try await running.perform(command)
+        } catch let error as NodeError where error.code == "not-allowed" {
+            throw try await read { try $0.isReader(where: command) } ? NodeError.reader : error
+        }
+    }
+
+    fileprivate func number(of message: MessageReference) async throws -> OperationNumber {
+        try await read { try $0.message(message) }
+    }
+
+    fileprivate func changed(_ reply: CommandReply) async throws -> MessageView {
+        guard let message = try await messages(reply).first else {
+            throw NodeError(.unknownMessage)
+        }
+        return message
+    }
+
+    fileprivate func messages(_ reply: CommandReply) async throws -> [MessageView] {
+        guard case .messages(let numbers) = reply else { return [] }
+        return try await read { views in try numbers.compactMap { try views.message($0) } }
+    }
+}

@@ -1,0 +1,114 @@
+import ParleyNodeCore
+import ParleySignalling
+
+/// Lets others know that the person types, or has stopped: to be said again at each key.
+public struct SetTyping: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setTyping", RequestScope.write,
+        "Lets others know that the person types, or has stopped: to be said again at each " + "key."
+    )
+    /// As somebody would ask it.
+    public static let example = SetTyping(conversation: "trip", on: true)
+
+    /// The conversation: its name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether the person types.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(conversation: String, on: Bool) {
+        self.conversation = conversation
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.running.perform(.types(try await node.space(conversation), on))
+        return NoReply()
+    }
+}
+
+/// Who is there, and what others are let know.
+public struct ListPresences: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "presences", RequestScope.read,
+        "Who is there, and what others are let know."
+    )
+    /// As somebody would ask it.
+    public static let example = ListPresences()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> PresenceReport {
+        try await node.read { try $0.presences() }
+    }
+}
+
+/// Whether the person is at this device. A node begins with `offline`.
+public struct SetPresence: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setPresence", RequestScope.write,
+        "Whether the person is at this device."
+    )
+    /// As somebody would ask it.
+    public static let example = SetPresence(presence: "away")
+
+    /// `online`, `away` or `offline`.
+    public var presence: String
+
+    /// A request with these parameters.
+    public init(presence: String) {
+        self.presence = presence
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        guard let word = Presence(word: presence) else {
+            throw NodeError(
+                "bad-presence", "“\(presence)” is no presence.",
+                hint: "Say online, away or offline.")
+        }
+        _ = try await node.running.perform(.setPresence(word))
+        return NoReply()
+    }
+}
+
+/// What a person, or everybody of whom nothing else was said, is let know of when one is there.
+public struct SetPrivacy: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setPrivacy", RequestScope.write,
+        "What a person, or everybody of whom nothing else was said, is let know of when one"
+            + " is there."
+    )
+    /// As somebody would ask it.
+    public static let example = SetPrivacy(told: "now", person: "ben")
+
+    /// `everything`, `now` (not when one was there last) or `nothing`.
+    public var told: String
+    /// The person; nil for everybody of whom nothing else was said.
+    public var person: String?
+
+    /// A request with these parameters.
+    public init(told: String, person: String? = nil) {
+        self.told = told
+        self.person = person
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> PresenceReport {
+        guard let privacy = PresenceBook.Privacy(word: told) else {
+            throw NodeError(
+                "bad-privacy", "“\(told)” is nothing that can be told.",
+                hint: "Say everything, now (not when you were there last) or nothing.")
+        }
+        let id = try await node.read { views in try person.map { try views.person($0) } }
+        _ = try await node.running.perform(.setPrivacy(privacy, for: id))
+        return try await node.perform(ListPresences())
+    }
+}

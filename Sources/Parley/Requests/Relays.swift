@@ -1,0 +1,212 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRelaying
+import ParleySealing
+import ParleyWire
+
+/// Relays that the person's devices use, and how the connections to them are.
+public struct ListRelays: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "relays", RequestScope.read,
+        "Relays that the person's devices use, and how the connections to them are."
+    )
+    /// As somebody would ask it.
+    public static let example = ListRelays()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [RelayView] {
+        let views = try await node.read { try $0.relays() }
+        if node.network.isRunning, !node.network.isOffline { return views }
+        // Nothing is called, whatever the core waits for.
+        let state = node.network.isRunning ? "offline" : "idle"
+        return views.map { view in
+            var view = view
+            view.state = state
+            return view
+        }
+    }
+}
+
+/// Uses a relay, by the text that `parley relay run` prints.
+public struct AddRelay: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "addRelay", RequestScope.admin,
+        "Uses a relay, by the text that parley relay run prints."
+    )
+    /// As somebody would ask it.
+    public static let example = AddRelay(
+        text: "parley-relay:1:QUJD", tickets: ["parley-ticket:1:QUJD"])
+
+    /// The text.
+    public var text: String
+    /// What pays for this device's mailboxes there, where the relay asks for it: texts that `parley
+    /// relay ticket new` prints.
+    public var tickets: [String]
+
+    /// A request with these parameters.
+    public init(text: String, tickets: [String] = []) {
+        self.text = text
+        self.tickets = tickets
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> RelayView {
+        let choice = try RelayChoice(text: text)
+        guard tickets.count <= NodeCore.ticketCountMax else {
+            throw NodeError(
+                "too-many-tickets", "No more than \(NodeCore.ticketCountMax) tickets at a time.")
+        }
+        let paid = try tickets.map(Self.ticket)
+        _ = try await node.running.perform(.chooseRelays([choice], tickets: paid))
+        return try await node.view(of: choice.relay)
+    }
+
+    private static func ticket(_ text: String) throws -> [UInt8] {
+        guard let ticket = TicketText(text: text) else {
+            throw NodeError(
+                "bad-ticket", "That is no ticket of a relay, or part of it is missing.", not: text,
+                prefix: "parley-ticket:1:",
+                hint: "`parley relay ticket new` prints it: it begins with `parley-ticket:1:`.")
+        }
+        return ticket.bytes
+    }
+}
+
+/// Uses a relay no more, named by the start of its key or an address of it.
+public struct RemoveRelay: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "removeRelay", RequestScope.admin,
+        "Uses a relay no more, named by the start of its key or an address of it."
+    )
+    /// As somebody would ask it.
+    public static let example = RemoveRelay(name: "relay.example:7448")
+
+    /// The start of its key, or an address of it.
+    public var name: String
+
+    /// A request with these parameters.
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        var choice = try await node.read { try $0.relay(name) }
+        choice.until = 1
+        _ = try await node.running.perform(.chooseRelays([choice]))
+        return NoReply()
+    }
+}
+
+/// Uses another relay in the place of one, which is read for thirty more days: nobody who has yet
+/// to hear of it is lost.
+public struct MoveRelay: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "moveRelay", RequestScope.admin,
+        "Uses another relay in the place of one, which is read for thirty more days: nobody"
+            + " who has yet to hear of it is lost."
+    )
+    /// As somebody would ask it.
+    public static let example = MoveRelay(name: "relay.example:7448", text: "parley-relay:1:QUJD")
+
+    /// The start of the key of the one that goes, or an address of it.
+    public var name: String
+    /// The text of the one that comes, as `parley relay run` prints it.
+    public var text: String
+
+    /// A request with these parameters.
+    public init(name: String, text: String) {
+        self.name = name
+        self.text = text
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> RelayView {
+        var former = try await node.read { try $0.relay(name) }
+        let choice = try RelayChoice(text: text)
+        guard former.relay != choice.relay else {
+            throw NodeError("same-relay", "That is the relay that it is to take the place of.")
+        }
+        former.until = SystemClock.now.wall + NodeCore.relayLeaveTime
+        _ = try await node.running.perform(.chooseRelays([former, choice]))
+        return try await node.view(of: choice.relay)
+    }
+}
+
+/// Own messages that no device of another person has yet, by conversation.
+public struct ListOutbox: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "outbox", RequestScope.read,
+        "Own messages that no device of another person has yet, by conversation."
+    )
+    /// As somebody would ask it.
+    public static let example = ListOutbox()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> [OutboxView] {
+        try await node.read { try $0.outbox() }
+    }
+}
+
+/// Ends all links and makes none until it is taken back: everything that is written waits, as it
+/// does where there is no network.
+public struct SetOffline: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "setOffline", RequestScope.admin,
+        "Ends all links and makes none until it is taken back: everything that is written "
+            + "waits, as it does where there is no network."
+    )
+    /// As somebody would ask it.
+    public static let example = SetOffline(on: true)
+
+    /// Whether the node is cut off.
+    public var on: Bool
+
+    /// A request with these parameters.
+    public init(on: Bool) {
+        self.on = on
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        node.network.setOffline(on)
+        return NoReply()
+    }
+}
+
+extension Node {
+    fileprivate func view(of relay: NoiseKey) async throws -> RelayView {
+        guard let view = try await perform(ListRelays()).first(where: { $0.relay == "\(relay)" })
+        else { throw NodeError("unknown-relay", "That relay is not used.") }
+        return view
+    }
+}
+
+extension RelayChoice {
+    /// The relay that a text of `parley relay run` names.
+    fileprivate init(text: String) throws {
+        let relay: RelayText
+        do {
+            relay = try RelayText(text: text)
+        } catch {
+            throw NodeError(
+                "bad-relay", "That is no text of a relay, or part of it is missing.", not: text,
+                prefix: "parley-relay:1:",
+                hint: "`parley relay run` prints it: it begins with `parley-relay:1:`.")
+        }
+        self.init(relay: relay.key, addresses: relay.addresses)
+    }
+}

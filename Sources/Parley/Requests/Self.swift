@@ -1,0 +1,59 @@
+import ParleyNodeCore
+import ParleyStorage
+
+/// Who this node is and how it is doing.
+public struct GetStatus: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "status", RequestScope.read,
+        "Who this node is and how it is doing."
+    )
+    /// As somebody would ask it.
+    public static let example = GetStatus()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NodeStatus {
+        let addresses = node.network.addresses
+        let remote = node.network.remoteAddresses
+        let refused = node.network.refusals
+        let traffic = node.network.traffic
+        let failure = await node.running.lastFailure
+        let path = node.home.path
+        var status = try await node.read { views in
+            try views.status(
+                home: path, addresses: addresses, remoteAddresses: remote, traffic: traffic,
+                transportRefusals: refused, failure: failure)
+        }
+        status.isOffline = node.network.isOffline
+        status.isRunning = node.network.isRunning
+        return status
+    }
+}
+
+/// Gives oneself another name, which contacts see once they hear of it.
+public struct RenameSelf: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "renameSelf", RequestScope.write,
+        "Gives oneself another name, which contacts see once they hear of it."
+    )
+    /// As somebody would ask it.
+    public static let example = RenameSelf(name: "Ada")
+
+    /// The name.
+    public var name: String
+
+    /// A request with these parameters.
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> NoReply {
+        _ = try await node.running.perform(.setProfile(name: name, addresses: nil))
+        return NoReply()
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Parley
+import Testing
+
+@testable import ParleyLocalAPI
+
+@Suite("The description of the local API")
+struct APIDescriptionTests {
+    static func document() throws -> JSONTree {
+        // Read back from its text, as whoever uses it does.
+        let text = try APIDescription().text()
+        return try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8))
+    }
+
+    static func method(_ name: String) throws -> JSONTree {
+        let methods = try document()["methods"]?.elements ?? []
+        return try #require(methods.first { $0["name"]?.text == name }, "no \(name)")
+    }
+
+    @Test("has what OpenRPC requires of a document")
+    func required() throws {
+        let document = try Self.document()
+        #expect(document["openrpc"]?.text?.hasPrefix("1.3.") == true)
+        #expect(document["info"]?["title"]?.text == "Parley")
+        #expect(document["info"]?["version"]?.text?.isEmpty == false)
+        for method in document["methods"]?.elements ?? [] {
+            let name = try #require(method["name"]?.text)
+            #expect(method["summary"]?.text?.hasSuffix(".") == true, "\(name)")
+            #expect(method["paramStructure"]?.text == "by-name", "\(name)")
+            let parameters = try #require(method["params"]?.elements)
+            for parameter in parameters + [try #require(method["result"])] {
+                #expect(parameter["name"]?.text?.isEmpty == false, "\(name)")
+                #expect(parameter["schema"]?.members.isEmpty == false, "\(name)")
+            }
+            let names = parameters.compactMap { $0["name"]?.text }
+            #expect(Set(names).count == names.count, "\(name)")
+            let scope = method["x-scope"]?.text.flatMap { RequestScope(rawValue: $0) }
+            #expect(scope != nil, "\(name)")
+        }
+    }
+
+    @Test("describes every request, and follow, once")
+    func complete() throws {
+        let methods = try Self.document()["methods"]?.elements ?? []
+        let names = methods.compactMap { $0["name"]?.text }
+        #expect(names.sorted() == (NodeRequests.all.map { $0.name } + ["follow"]).sorted())
+    }
+
+    @Test("refers to nothing that is not there, and names its parts as OpenRPC allows")
+    func references() throws {
+        let document = try Self.document()
+        let checker = SchemaChecker(document: document)
+        let found = SchemaChecker.references(in: document)
+        #expect(found.count > 50)
+        for reference in found { #expect(checker.target(of: reference) != nil, "\(reference)") }
+        let names = document["components"]?["schemas"]?.members.keys.sorted() ?? []
+        for name in names { #expect(name.wholeMatch(of: /[A-Za-z0-9._-]+/) != nil, "\(name)") }
+    }
+
+    @Test("has examples that fit their own schemas")
+    func examples() throws {
+        let document = try Self.document()
+        let checker = SchemaChecker(document: document)
+        for method in document["methods"]?.elements ?? [] {
+            let name = method["name"]?.text ?? ""
+            let example = try #require(method["examples"]?.elements.first, "\(name)")
+            let given = example["params"]?.elements ?? []
+            let values = Dictionary(
+                uniqueKeysWithValues: given.map { ($0["name"]?.text ?? "", $0["value"] ?? .null) })
+            for parameter in method["params"]?.elements ?? [] {
+                let label = parameter["name"]?.text ?? ""
+                guard let value = values[label] else {
+                    #expect(parameter["required"] == .truth(false), "\(name) lacks \(label)")
+                    continue
+                }
+                let faults = checker.faults(of: value, by: parameter["schema"] ?? .null)
+                #expect(faults.isEmpty, "\(name) \(label)")
+            }
+            let faults = checker.faults(
+                of: example["result"]?["value"] ?? .null, by: method["result"]?["schema"] ?? .null)
+            #expect(faults.isEmpty, "\(name)")
+        }
+    }
+
+    @Test("what the fake node answers fits as well")
+    func replies() async throws {
+        let document = try Self.document()
+        let checker = SchemaChecker(document: document)
+        let node = FakeNode()
+        func check<R: NodeRequest>(_ request: R) async throws {
+            let reply = try JSONTree(try await node.perform(request))
+            let schema = try Self.method(R.name)["result"]?["schema"] ?? .null
+            #expect(checker.faults(of: reply, by: schema).isEmpty, "\(R.name)")
+        }
+        try await check(SendMessages(conversation: "home", texts: ["a"], replyTo: 3))
+        try await check(ReactToMessage(message: 1, emoji: "👍", on: true))
+        try await check(ReadMessages(conversation: "home", limit: 50))
+        try await check(GetStatus())
+        try await check(ListPresences())
+        try await check(GetGroup(conversation: "home"))
+        try await check(SearchMessages("a"))
+        try await check(CheckStore())
+        try await check(SetOffline(on: true))
+    }
+
+    @Test("tells enumerations, what may be left out, and numbers that are never negative")
+    func details() throws {
+        let decide = try Self.method("decide")["params"]?.elements.last
+        #expect(
+            decide?["schema"]?["enum"]
+                == .list(ContactDecision.allCases.map { .text($0.rawValue) }))
+        let search = try Self.method("search")["params"]?.elements ?? []
+        #expect(
+            search.filter { $0["required"] == .truth(true) }.compactMap { $0["name"]?.text } == [
+                "text", "limit",
+            ])
+        let status = try Self.document()["components"]?["schemas"]?["NodeStatus"]
+        #expect(status?["properties"]?["recoveryCheckTime"]?["minimum"] == .integer(0))
+        #expect(status?["required"]?.elements.contains("recoveryCheckTime") == false)
+        #expect(status?["properties"]?["refusals"]?["additionalProperties"] != nil)
+    }
+
+    @Test("the checker sees what does not fit")
+    func checker() {
+        let checker = SchemaChecker(document: ["a": ["type": "integer", "minimum": .integer(0)]])
+        let schema: JSONTree = [
+            "type": "object", "properties": ["n": ["$ref": "#/a"], "w": ["enum": ["x"]]],
+            "required": ["n"],
+        ]
+        #expect(checker.faults(of: ["n": .integer(1)], by: schema).isEmpty)
+        for wrong: JSONTree in [
+            [:], ["n": "1"], ["n": .integer(-1)], ["n": .integer(1), "w": "y"], "n",
+            ["n": .integer(1), "m": true],
+        ] {
+            #expect(!checker.faults(of: wrong, by: schema).isEmpty, "\(wrong)")
+        }
+        #expect(!checker.faults(of: true, by: ["$ref": "#/b"]).isEmpty)
+    }
+}

@@ -1,0 +1,70 @@
+@testable import Parley
+
+extension FakeNode {
+    /// Conversations are names; each has all messages.
+    func answerConversations() {
+        answer(ListConversations.self) { state, _ in state.conversations.map(ConversationView.group)
+        }
+        answer(GetConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            return .group(request.conversation)
+        }
+        answer(CreateConversation.self) { state, request in
+            state.conversations.append(request.name)
+            return .group(request.name)
+        }
+        answer(RenameConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            state.conversations = state.conversations.map {
+                $0 == request.conversation ? request.name : $0
+            }
+            return NoReply()
+        }
+        answer(MuteConversation.self) { state, request in
+            try state.requireConversation(request.conversation)
+            state.muted[request.conversation] = request.on
+            return NoReply()
+        }
+        answer(DeleteConversation.self) { state, _ in
+            state.calls.append("forget")
+            return NoReply()
+        }
+    }
+
+    /// Pages end with the newest message.
+    func answerReading() {
+        answer(ReadMessages.self) { state, request in
+            try state.page(request.conversation, before: request.before, limit: request.limit)
+        }
+        answer(ReadUnread.self) { state, request in
+            let first = state.messages.firstIndex {
+                !$0.isOwn && !state.read.contains($0.number)
+            }
+            guard let first else {
+                return try state.page(request.conversation, before: nil, limit: request.limit)
+            }
+            let end = min(state.messages.count, first + request.limit)
+            return try state.page(request.conversation, before: "\(end)", limit: end - first)
+        }
+        answer(MarkRead.self) { state, request in
+            try state.requireConversation(request.conversation)
+            if let error = state.marksRefused { throw error }
+            state.read += request.messages.compactMap { Int64($0.text) }
+            return request.messages.count
+        }
+        answer(GetMessageHistory.self) { _, _ in
+            HistoryPage(versions: [.init(text: "once", time: 1)], count: 1, next: nil)
+        }
+    }
+}
+
+extension FakeNode.State {
+    func page(_ conversation: String, before: String?, limit: Int) throws -> MessagePage {
+        try requireConversation(conversation)
+        let end = before.flatMap { Int($0) } ?? messages.count
+        let start = max(0, end - limit)
+        return MessagePage(
+            messages: Array(messages[start..<end]), cursor: start > 0 ? "\(start)" : nil,
+            aboveCount: start, belowCount: messages.count - end, last: 9)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Parley
+import Testing
+
+@Suite("Requests")
+struct RequestTests {
+    static func json(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    @Test("each has a name of its own")
+    func names() {
+        let names = NodeRequests.all.map { $0.name }
+        #expect(Set(names).count == names.count)
+        #expect(!names.contains("follow"), "the connection itself answers that")
+    }
+
+    @Test("the list is sorted, so that two who add to it seldom meet")
+    func order() {
+        let types = NodeRequests.all.map { String(describing: $0) }
+        #expect(types == types.sorted())
+    }
+
+    @Test("the example of each decodes to itself")
+    func examples() throws {
+        func check<R: NodeRequest>(_ type: R.Type) throws {
+            let text = try Self.json(type.example)
+            let again = try JSONDecoder().decode(type, from: Data(text.utf8))
+            #expect(try Self.json(again) == text, "\(type)")
+            #expect(type.example.remoteFault == nil, "\(type) may not be asked over the local API")
+        }
+        for type in NodeRequests.all { try check(type) }
+    }
+
+    @Test("each says in one sentence what it is for")
+    func summaries() {
+        for type in NodeRequests.all {
+            #expect(type.summary.hasSuffix("."), "\(type)")
+            #expect(type.summary.utf8.count <= 160, "\(type)")
+            #expect(!type.summary.contains("`"), "\(type)")
+        }
+    }
+}
