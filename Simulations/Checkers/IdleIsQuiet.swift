@@ -8,7 +8,9 @@ import ParleyWire
 /// and asks of a relay is within a budget.
 ///
 /// Heartbeats fit it, and what is told again to those who seem to lack something; a round of
-/// questions and answers that never ends does not. I13 measures the world as a whole.
+/// questions and answers that never ends does not. A question that comes as a letter is not seen here:
+/// its answer is let pass once an hour, as often as a node answers one that was asked before. I13
+/// measures the world as a whole.
 final class IdleIsQuiet: Checker {
     static let invariant = "I29"
     private(set) var checkCount = 0
@@ -17,6 +19,10 @@ final class IdleIsQuiet: Checker {
     struct Budget {
         var messageCount: Int
         var byteCount: Int
+
+        func fits(_ other: Budget) -> Bool {
+            messageCount <= other.messageCount && byteCount <= other.byteCount
+        }
     }
 
     /// To one peer on its links: two heartbeats, and a few tips.
@@ -24,6 +30,9 @@ final class IdleIsQuiet: Checker {
     /// To one relay: three devices are reminded of a space, and of eight spaces in a minute, each with an
     /// envelope of 4 KiB. That something came is told where it comes, and counted where it was put.
     static let ofRelay = Budget(messageCount: 24, byteCount: 96 << 10)
+    /// To one relay in answer to a letter: 128 runs, each in a letter of its own.
+    static let ofAnswer = Budget(messageCount: 128 + 24, byteCount: (128 * 4 + 96) << 10)
+    private static let answerInterval: UInt64 = 59 * minute
     /// So many minutes are still before one is measured.
     static let stillMinuteCount = 3
     private static let minute: UInt64 = 60_000
@@ -39,6 +48,8 @@ final class IdleIsQuiet: Checker {
     }
 
     private var sent: [Way: Budget] = [:]
+    /// When each let an answer pass last.
+    private var answered: [Way: UInt64] = [:]
     private var minuteBegan: UInt64 = 0
     private var stillCount = 0
     private var isStill = true
@@ -110,19 +121,26 @@ final class IdleIsQuiet: Checker {
         stillCount = isStill ? stillCount + 1 : 0
         guard stillCount > Self.stillMinuteCount else { return }
         checkCount += sent.count
-        let over = sent.filter { !Self.isWithin($0.value, of: $0.key) }
-            .map { sentence($0.key, $0.value) }
+        let over = sent.filter { way, spent in
+            !Self.isWithin(spent, of: way) && !mayAnswer(way, spent)
+        }.map { sentence($0.key, $0.value) }
         // Which is told does not hang on the order of a dictionary.
         if let first = over.min() { throw violation(first) }
     }
 
     private static func isWithin(_ spent: Budget, of way: Way) -> Bool {
-        let budget =
-            switch way.line {
-            case .link: ofLink
-            case .relay: ofRelay
-            }
-        return spent.messageCount <= budget.messageCount && spent.byteCount <= budget.byteCount
+        switch way.line {
+        case .link: spent.fits(ofLink)
+        case .relay: spent.fits(ofRelay)
+        }
+    }
+
+    /// Whether this may be the answer to a letter; notes that it was.
+    private func mayAnswer(_ way: Way, _ spent: Budget) -> Bool {
+        guard case .relay = way.line, spent.fits(Self.ofAnswer) else { return false }
+        if let last = answered[way], minuteBegan < last + Self.answerInterval { return false }
+        answered[way] = minuteBegan
+        return true
     }
 
     private func sentence(_ way: Way, _ spent: Budget) -> String {
