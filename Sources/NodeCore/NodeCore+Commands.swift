@@ -7,13 +7,13 @@ import ParleyWire
 extension NodeCore {
     mutating func start(_ turn: inout some Turn) throws(StoreError) {
         try tellWhatWasThere(in: turn.store, &turn)
-        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
+        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         if foundBehind != nil { try spendUsedChains(turn.store) }
         try loadAwaited(turn.store)
         try placeAll(&turn)
         try loadOwnGaps(turn.store)
         try finishRejoin(turn.store)
-        askForBodies(&turn)
+        scheduleBodyRequests(&turn)
         try loadRepairs(&turn)
         try loadReminders(&turn)
         try askForPast(&turn)

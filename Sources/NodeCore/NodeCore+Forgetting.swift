@@ -83,7 +83,7 @@ extension NodeCore {
         try removeValues(of: space, turn.store)
         try turn.store.removeSpace(space.number)
         forget(space, &turn)
-        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
+        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         turn.emit(.commitFully)
         turn.emit(.forgetKeys)
         turn.emit(.changed([.conversation(space.number), .invitation(space.id)]))

@@ -173,8 +173,8 @@ extension NodeCore {
         // What was dropped for another branch is not shown any more.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
-        if let log, pieces.isEmpty, hasMissingBodies {
-            ingested.changes += try restore(run, in: log, space, turn.store)
+        if let log, pieces.isEmpty, bodyRequests.hasMissing {
+            ingested.changes += try restoreBodies(from: run, in: log, space, turn.store)
         }
         if let id = peer.link {
             links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
@@ -329,7 +329,7 @@ extension NodeCore {
             try learnedMore(of: space.number, &turn)
             try finishRejoin(turn.store)
         }
-        askForBodies(&turn)
+        scheduleBodyRequests(&turn)
         watchWaiting(&turn)
         // What waited long enough came on no link, and can leave a hole like anything that did.
         let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }

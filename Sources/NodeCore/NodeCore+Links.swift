@@ -124,7 +124,7 @@ extension NodeCore {
             UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
             at: turn.now.monotonic)
         try perform(outputs, on: id, &turn)
-        askAnewForBodies(&turn)
+        restartBodyRequests(&turn)
         try tellPresence(on: id, &turn)
     }
 

@@ -246,7 +246,7 @@ extension NodeCore {
     /// All that lay at a relay was taken: now this device's own may go up.
     mutating func noteDrained(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
-        askAnewForBodies(&turn)
+        restartBodyRequests(&turn)
         turn.emit(.linksChanged)
         dueEverywhere()
         guard line.isReading,

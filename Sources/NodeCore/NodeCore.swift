@@ -74,14 +74,8 @@ public struct NodeCore: Sendable {
     /// Logs that something was applied without, and of which nothing is known; and which log was
     /// the first to name each.
     var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
-    /// Whether operations are known whose payload did not come along.
-    var hasMissingBodies = false
-    /// The key of the log that was looked at last for them.
-    var bodyWalk: [UInt8] = []
-    /// How often in a row payloads were asked for and none came.
-    var fruitlessBodyCount: UInt64 = 0
-    /// When they are asked for next.
-    var bodiesDue: UInt64?
+    /// When missing payloads are requested, and from whom.
+    var bodyRequests = BodyRequests()
     /// What is known of the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
@@ -224,7 +218,7 @@ public struct NodeCore: Sendable {
         case .receipts: try writeReceipts(&turn)
         case .dial(let device): try dial(device, &turn)
         case .source(let space): try checkSource(of: space, &turn)
-        case .bodies: try wantBodies(&turn)
+        case .bodies: try requestBodies(&turn)
         case .waiting: try endWaiting(&turn)
         case .placing(let space): try place(space, &turn)
         case .devices: try lookAtDevices(&turn)
