@@ -58,7 +58,7 @@ extension NodeCore {
         for space in try spaces(naming: person, turn.store) where space.kind == .direct {
             let devices = try roster(of: space, turn.store)?.member(person)?.devices.map(\.device)
             for device in (devices ?? []).sorted() {
-                try miss(space.number, heldBy: device, &turn)
+                try scheduleRepair(of: space.number, from: device, &turn)
             }
         }
     }

@@ -14,11 +14,11 @@ extension NodeCore {
         try loadOwnGaps(turn.store)
         try finishRejoin(turn.store)
         scheduleBodyRequests(&turn)
-        try loadRepairs(&turn)
-        try loadReminders(&turn)
+        try resumeRepairs(&turn)
+        try resumeReminders(&turn)
         try askForPast(&turn)
         try awaitInvitations(&turn)
-        try loadTakenBack(&turn)
+        try resumeWithdrawals(&turn)
         if let log = try NodeIdentity.log(in: turn.store), log.person == identity.person {
             identity.log = log
         } else {

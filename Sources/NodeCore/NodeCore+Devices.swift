@@ -154,8 +154,8 @@ extension NodeCore {
 
     /// Looks whether every space knows the person's devices, some spaces at a time.
     mutating func lookAtDevices(_ turn: inout some Turn) throws(StoreError) {
-        let spaces = try portion(of: &deviceWalk, turn.store)
-        if deviceWalk > 0 { timers.set(.devices, in: Self.walkInterval, &turn) }
+        let spaces = walks.nextPortion(for: .devices, of: try turn.store.spaces())
+        if walks.isUnderway(.devices) { timers.set(.devices, in: SpaceWalks.interval, &turn) }
         guard try mayWrite(turn.store) else { return }
         try spreadDevices(in: spaces, ending: nil, prekeys: [], isAsked: false, &turn)
     }

@@ -125,9 +125,9 @@ extension NodeCore {
         outboxDue.remove(number)
         outboxWaiting.remove(number)
         doubts[number] = nil
-        repairs[number] = nil
-        reminders[number] = nil
-        takenBack[number] = nil
+        repairs.forget(number)
+        reminders.forget(number)
+        _ = withdrawnInvitations.endWatch(of: number)
         for id in links.keys.sorted() {
             links[id]?.session?.forget(number)
             links[id]?.unacknowledged[number] = nil

@@ -315,7 +315,7 @@ extension NodeCore {
         if ingested.isUnplaced { try placeAgain(space.number, &turn) }
         if !ingested.changes.isEmpty { turn.emit(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
-            if !lines.isEmpty { try remindLater(of: space.number, &turn) }
+            if !lines.isEmpty { try restartReminders(of: space.number, &turn) }
             try grew(ingested.grown, in: space, isOwn: false, from: id, &turn)
             let roster = judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,

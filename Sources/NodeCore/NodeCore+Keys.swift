@@ -35,10 +35,10 @@ extension NodeCore {
 
     /// Looks at all keys, and again after a while.
     mutating func tendKeys(_ turn: inout some Turn) throws(StoreError) {
-        let isBeginning = keyWalk == 0
-        let spaces = try portion(of: &keyWalk, turn.store)
-        let isThrough = keyWalk == 0
-        timers.set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, &turn)
+        let isBeginning = !walks.isUnderway(.keys)
+        let spaces = walks.nextPortion(for: .keys, of: try turn.store.spaces())
+        let isThrough = !walks.isUnderway(.keys)
+        timers.set(.keys, in: isThrough ? Self.keysInterval : SpaceWalks.interval, &turn)
         guard try mayWrite(turn.store) else { return }
         var didDrop = false
         if isBeginning {

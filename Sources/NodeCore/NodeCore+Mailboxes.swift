@@ -62,7 +62,7 @@ extension NodeCore {
         }
         let spaces = try turn.store.spaces()
         let rest = spaces[spaces.firstPlace(above: walk.last)...]
-        let portion = rest.prefix(Self.walkCountMax)
+        let portion = rest.prefix(SpaceWalks.portionCountMax)
         walk.drops += try dropDays(of: Array(portion), on: relay, turn.store)
         if portion.count < rest.count {
             if walk.drops.count > 4 * Self.readMailboxCountMax {

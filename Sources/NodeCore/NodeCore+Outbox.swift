@@ -255,6 +255,6 @@ extension NodeCore {
         turn.emit(.changed([.receipts(number)]))
         // There is room for the next.
         outboxDue.insert(number)
-        try remindLater(of: number, &turn)
+        try restartReminders(of: number, &turn)
     }
 }

@@ -148,7 +148,7 @@ extension NodeCore {
         let leavesOut = try leavesOut(space.number, turn.store)
         guard isDisconnected || leavesOut else { return }
         guard isBeingRead(space.number) else {
-            return try miss(space.number, heldBy: holder, &turn)
+            return try scheduleRepair(of: space.number, from: holder, &turn)
         }
         let was = doubts[space.number]?.isDisconnected == true
         doubts[space.number] = Doubt(holder: holder, isDisconnected: isDisconnected || was)
@@ -168,7 +168,7 @@ extension NodeCore {
         doubts[space] = nil
         let leavesOut = try leavesOut(space, turn.store)
         guard doubt.isDisconnected || leavesOut else { return }
-        try miss(space, heldBy: doubt.holder, &turn)
+        try scheduleRepair(of: space, from: doubt.holder, &turn)
     }
 
     /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.

@@ -168,11 +168,11 @@ extension NodeCore {
     mutating func askForPast(_ turn: inout some Turn) throws(StoreError) {
         guard let ends = foundBehind?.ends else { return }
         for space in try turn.store.spaces() {
-            try remindLater(of: space.number, &turn)
+            try restartReminders(of: space.number, &turn)
             for tag in ownLogs(in: space.id).keys.sorted() {
                 guard let end = ends[tag], try turn.store.log(tag, in: space.number)?.end ?? 0 < end
                 else { continue }
-                try miss(space.number, heldBy: nil, &turn)
+                try scheduleRepair(of: space.number, from: nil, &turn)
             }
         }
     }

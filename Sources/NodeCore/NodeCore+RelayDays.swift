@@ -81,7 +81,7 @@ extension NodeCore {
         }
         try forgetShownCards(on: relay, turn.store)
         for space in try turn.store.spaces() {
-            try miss(space.number, heldBy: nil, &turn)
+            try scheduleRepair(of: space.number, from: nil, &turn)
         }
     }
 }

@@ -99,7 +99,7 @@ extension NodeCore {
             }
         }
         guard !outboxDue.isEmpty else { return }
-        let due = outboxDue.take(Self.walkCountMax, of: try turn.store.spaces())
+        let due = outboxDue.take(SpaceWalks.portionCountMax, of: try turn.store.spaces())
         if !outboxDue.isEmpty { timers.set(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }

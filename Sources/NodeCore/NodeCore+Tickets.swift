@@ -80,7 +80,7 @@ extension NodeCore {
         // What was written to this device meanwhile went nowhere.
         guard wasUnpaid else { return }
         for space in try turn.store.spaces() {
-            try miss(space.number, heldBy: nil, &turn)
+            try scheduleRepair(of: space.number, from: nil, &turn)
         }
     }
 

@@ -28,10 +28,8 @@ public struct NodeCore: Sendable {
     var judges: [SpaceNumber: Judge] = [:]
     /// Which of these were asked for last.
     var judgeUses = JudgeUses()
-    /// How many spaces the look at all keys that is under way has behind it.
-    var keyWalk = 0
-    /// The same of the look whether every space knows the own devices.
-    var deviceWalk = 0
+    /// Looks at all spaces that are under way.
+    var walks = SpaceWalks()
     /// The accepted contacts by their root keys; nil until it is needed.
     var contactRoots: [Digest: PersonID]?
     /// Spaces in which something was received that a receipt does not cover yet.
@@ -57,9 +55,8 @@ public struct NodeCore: Sendable {
     var ownGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Spaces that may be written in again since this step began.
     var writableAgain: Set<SpaceNumber> = []
-    /// How many bytes of the control log of an invitation that was taken back were held when it was last
-    /// looked at.
-    var takenBack: [SpaceNumber: UInt64] = [:]
+    /// Invitations that were withdrawn and may hold after all.
+    var withdrawnInvitations = WithdrawnInvitations()
     /// Devices that claimed more of own logs than they proved: that is counted once.
     var doubted: Set<DeviceID> = []
     /// Spaces of which a peer has shown since the start what it holds.
@@ -98,10 +95,10 @@ public struct NodeCore: Sendable {
     var outboxWaiting: Set<SpaceNumber> = []
     /// What seems to be missing of spaces that are being read at a relay.
     var doubts: [SpaceNumber: Doubt] = [:]
-    /// What is missing of spaces that is asked for through relays.
-    var repairs: [SpaceNumber: Repair] = [:]
-    /// How often others were told of what was put last, for whoever is to be told again.
-    var reminders: [SpaceNumber: UInt64] = [:]
+    /// What is missing of spaces and is asked for through relays.
+    var repairs = Repairs()
+    /// When devices without a link are reminded of what was put for them.
+    var reminders = Reminders()
     /// What came as letters, and may still come.
     var letters = LetterBook()
     /// Calls, typing and presence.
@@ -229,31 +226,13 @@ public struct NodeCore: Sendable {
         case .relay(let relay): try tend(relay, &turn)
         case .outbox: try postUnacknowledged(&turn)
         case .backlog: try goOnWithRelays(&turn)
-        case .repair(let space): try repair(space, &turn)
-        case .reminder(let space): try remind(space, &turn)
+        case .repair(let space): try requestRepair(of: space, &turn)
+        case .reminder(let space): try remindDevices(of: space, &turn)
         case .invitations: try answerInvitations(&turn)
-        case .takenBack(let space): try forgetTakenBack(space, &turn)
+        case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         }
     }
-
-    /// The next spaces of a look at all of them: a node with very many looks at some at a time.
-    ///
-    /// - Parameter walk: how many it has behind it; zero again once it is through.
-    func portion(
-        of walk: inout Int, _ store: some Store
-    ) throws(StoreError) -> ArraySlice<SpaceRecord> {
-        let spaces = try store.spaces()
-        let first = min(walk, spaces.count)
-        let portion = spaces[first..<min(first + Self.walkCountMax, spaces.count)]
-        walk = portion.endIndex < spaces.count ? portion.endIndex : 0
-        return portion
-    }
-
-    /// Spaces that are looked at in one step, where all of them are to be.
-    static let walkCountMax = 16
-    /// How long after the next ones are, in milliseconds.
-    static let walkInterval: UInt64 = 250
 
     /// Counts a refusal; `status` shows the counts.
     func count(

@@ -79,13 +79,12 @@ struct BodyRequestsTests {
 
     @Test("each letter goes to another device")
     func devices() {
-        let devices = (1...7).map { DeviceID(Array(repeating: UInt8($0), count: 32)) }
-        let known = devices.compactMap { $0 }
+        let known = (1...7).compactMap { DeviceID(Array(repeating: UInt8($0), count: 32)) }
         #expect(known.count == 7)
         let asked = [0, 1, 2, 4, 8, 16].map {
             Self.requests(fruitlessRounds: $0).device(among: known)
         }
-        #expect(asked == known.prefix(6).map { $0 })
+        #expect(asked == Array(known.prefix(6)))
         #expect(BodyRequests().device(among: []) == nil)
     }
 
