@@ -180,7 +180,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard device != identity.device, try roster(of: space, turn.store)?.contains(device) == true
         else { return }
-        try compareOwn(frontier, of: space, by: device, &turn)
+        try compareOwnLogs(frontier, of: space, by: device, &turn)
         try missTips(frontier, of: space, by: device, &turn)
     }
 

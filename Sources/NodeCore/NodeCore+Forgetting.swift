@@ -113,13 +113,12 @@ extension NodeCore {
         let number = space.number
         judges[number] = nil
         awaited[number] = nil
-        ownGaps[number] = nil
-        writableAgain.remove(number)
+        ownHistory.forget(number)
         _ = waiting.take(number)
         sources[number] = nil
         unreceipted.remove(number)
         cardsShared[number] = nil
-        heard.remove(number)
+        confirmations.forget(number)
         epochs[number] = nil
         mailboxesDue.remove(number)
         outboxDue.remove(number)

@@ -327,7 +327,7 @@ extension NodeCore {
             sources[space.number]?.lastProgress = turn.now.monotonic
             sources[space.number]?.fruitlessCount = 0
             try learnedMore(of: space.number, &turn)
-            try finishRejoin(turn.store)
+            try finishRecovery(turn.store)
         }
         scheduleBodyRequests(&turn)
         watchWaiting(&turn)

@@ -66,7 +66,7 @@ extension NodeCore {
         -> Bool
     {
         var didDrop = false
-        if ownGaps[space.number] == nil, try belongs(to: space, turn.store) {
+        if !ownHistory.hasGap(in: space.number), try belongs(to: space, turn.store) {
             try openEpochs(in: space, &turn)
             try writeFaults(in: space, &turn)
             try renewLeaf(in: space, &turn)
@@ -170,7 +170,7 @@ extension NodeCore {
 
     /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
     mutating func renewLeaf(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard heard.contains(space.number) else { return }
+        guard confirmations.isConfirmed(space.number) else { return }
         let last = try publications(in: space, turn.store).last?.time
         let first = try keptEpochs(in: space, turn.store).values.min()
         let since = last ?? first ?? turn.now.wall

@@ -187,7 +187,7 @@ extension NodeCore {
         }
         let received = try links[id]?.session?.receive(frame, store: turn.store)
         guard let result = received else { return }
-        try compareOwn(frame, on: id, &turn)
+        try compareOwnLogs(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
             links[id]?.broughtNews = false

@@ -22,7 +22,7 @@ extension NodeCore {
         }
         try putCard(in: space, epoch, to: relay, &turn)
         // A store that was set back may lack the newest of what it wrote.
-        guard rejoin == nil, ownGaps[number] == nil else { return }
+        guard rejoin == nil, !ownHistory.hasGap(in: number) else { return }
         let acknowledged = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]
         var due: [(log: LogRecord, first: UInt64)] = []
         for log in try turn.store.agreedLogs(in: space.number)

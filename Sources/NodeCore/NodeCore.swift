@@ -43,31 +43,16 @@ public struct NodeCore: Sendable {
     var cardVersionMin: CardVersion
     /// What must be taken back from others before anything may be written; nil otherwise.
     /// Found out by the shell; what a peer proves concerns its space alone.
-    public var rejoin: Rejoin? { lacksOnlyWhereOut ? nil : foundBehind }
-    var foundBehind: Rejoin?
-    /// Whether all that the store lacks of own logs lies in spaces that this device is out of: there
-    /// nobody brings it, and nothing can be written before somebody lets the device in again.
-    var lacksOnlyWhereOut = false
+    public var rejoin: Rejoin? { ownHistory.rejoin }
     /// Whether something that this device wrote is not known here any more, be it that nobody brings
     /// it: the shell then keeps in its guard what it remembered there.
-    public var isBehind: Bool { foundBehind != nil || !ownGaps.isEmpty }
-    /// The places after the last that own logs are proven to have had, where they end before here.
-    var ownGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
-    /// Spaces that may be written in again since this step began.
-    var writableAgain: Set<SpaceNumber> = []
+    public var isBehind: Bool { ownHistory.isBehind }
+    /// What the store lacks of what this device wrote.
+    var ownHistory: OwnHistory
+    /// What peers have shown since the start.
+    var confirmations = Confirmations()
     /// Invitations that were withdrawn and may hold after all.
     var withdrawnInvitations = WithdrawnInvitations()
-    /// Devices that claimed more of own logs than they proved: that is counted once.
-    var doubted: Set<DeviceID> = []
-    /// Spaces of which a peer has shown since the start what it holds.
-    ///
-    /// A store may have been set back as a whole: then what this device writes begins a second
-    /// history, and nobody but a peer can tell. A person's word is written all the same. What nobody
-    /// asked for, as receipts, cards, new keys and the word that something was seen, waits for this.
-    var heard: Set<SpaceNumber> = []
-    /// Whether a revoked device is still in a space because no peer has shown yet that it holds the
-    /// same of that space.
-    var awaitsEvenPeer = false
     /// Logs that something was applied without, and of which nothing is known; and which log was
     /// the first to name each.
     var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
@@ -120,7 +105,7 @@ public struct NodeCore: Sendable {
         identity: NodeIdentity, rejoin: Rejoin? = nil, cardVersion: CardVersion = .zero
     ) {
         self.identity = identity
-        foundBehind = rejoin
+        ownHistory = OwnHistory(rejoin)
         cardVersionMin = cardVersion
     }
 
