@@ -87,7 +87,7 @@ extension NodeCore {
         let before = Set(old.devices.map(\.device))
         let after = Set(new.devices.map(\.device))
         let gone = before.subtracting(after).union(new.revoked).sorted()
-        for device in gone { dialing[device] = nil }
+        for device in gone { dialer.drop(device) }
         for id in links.keys.sorted() {
             guard let peer = links[id]?.peer, peer.person == new.person,
                 gone.contains(peer.device)

@@ -209,7 +209,7 @@ extension NodeCore {
         throws(StoreError)
     {
         try accept(card, root: peer.root, &turn)
-        dialing[peer.device] = Dialing(peer.person)
+        dialer.restart(peer.device, of: peer.person)
     }
 
     /// Makes the person of a card that holds a contact.
@@ -340,7 +340,7 @@ extension NodeCore {
     mutating func heed(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         guard let contact = try contact(person, turn.store) else { return }
         guard !contact.isBlocked else {
-            for (device, state) in dialing where state.person == person { dialing[device] = nil }
+            dialer.dropDevices(of: person)
             desk.depart(person)
             inboxes.hasBlocked = true
             try shut(person, &turn)

@@ -21,7 +21,8 @@ public struct NodeCore: Sendable {
     /// What everybody may still cost.
     var allowances = Allowances()
     var waiting = WaitingRoom()
-    var dialing: [DeviceID: Dialing] = [:]
+    /// How it goes with reaching devices.
+    var dialer = Dialer()
     /// Which link is asked for what is missing of a space.
     var sources: [SpaceNumber: SpaceSource] = [:]
     /// What control operations say of their spaces, for as many spaces as are in use.
@@ -69,7 +70,7 @@ public struct NodeCore: Sendable {
     /// What goes through relays and is kept nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.
-    var nearby: [DeviceID: Nearby] = [:]
+    var neighbours = Neighbours()
     /// Which relays are needed may have changed.
     var areRelaysStale = false
     /// Spaces in which epochs came whose mailboxes are to be read.
@@ -176,7 +177,7 @@ public struct NodeCore: Sendable {
         case .dialFailed(let device): dialFailed(device, &turn)
         case .sighted(let sighting): try saw(sighting, &turn)
         case .networkChanged:
-            nearby = [:]
+            neighbours.forgetAll()
             try dialAgain(&turn)
             callAgain(&turn)
         case .timer(let timer):
