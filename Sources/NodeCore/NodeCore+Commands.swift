@@ -90,7 +90,7 @@ extension NodeCore {
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh
         try store.setValue(card.encoded, .card, identity.person.bytes)
-        invites.areCardsDue = true
+        relayUpkeep.note(.showInviteCards)
     }
 
     /// Carries out a command, or says why not. A refusal has changed nothing.

@@ -13,10 +13,10 @@ extension NodeCore {
     mutating func dialEveryone(_ turn: inout some Turn) throws(StoreError) {
         let cards = try turn.store.values(.card)
         if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
         }
         let invited = try PendingInvite.all(turn.store).map(\.invite.person)
-        if !invited.isEmpty { areRelaysStale = true }
+        if !invited.isEmpty { relayUpkeep.note(.findRelays) }
         let known = Set(cards.compactMap { PersonID($0.key) } + invited).sorted()
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.

@@ -84,8 +84,8 @@ extension NodeCore {
     ) throws(StoreError) {
         let kept = KeptEpoch(
             keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
-        mailboxesDue.insert(space.number)
-        outboxDue.insert(space.number)
+        relayUpkeep.noteMailboxes(of: space.number)
+        outbox.note(space.number)
         try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
         try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)
     }

@@ -120,10 +120,9 @@ extension NodeCore {
         cardsShared[number] = nil
         confirmations.forget(number)
         epochs[number] = nil
-        mailboxesDue.remove(number)
-        outboxDue.remove(number)
-        outboxWaiting.remove(number)
-        doubts[number] = nil
+        relayUpkeep.forget(number)
+        outbox.forget(number)
+        suspectedGaps.forget(number)
         repairs.forget(number)
         reminders.forget(number)
         _ = withdrawnInvitations.endWatch(of: number)

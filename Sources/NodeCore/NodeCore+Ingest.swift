@@ -110,7 +110,8 @@ extension NodeCore {
             try learned(proof, by: peer, &turn)
         }
         guard peer.link == nil, !peer.isAhead else { return }
-        try wonder(about: space, from: peer.device, isDisconnected: ingested.isDisconnected, &turn)
+        try noteSuspectedGap(
+            in: space, reportedBy: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
 
     /// Counts what somebody brought who may not, unless they were in the space: what was on its way while
@@ -347,7 +348,7 @@ extension NodeCore {
         _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
         _ turn: inout some Turn
     ) throws(StoreError) {
-        if isOwn { outboxDue.insert(space.number) }
+        if isOwn { outbox.note(space.number) }
         var mustAnnounce = false
         for id in links.keys.sorted() where id != source {
             for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }

@@ -149,7 +149,7 @@ extension NodeCore {
             lines[relay]?.cards[id] = nil
             ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)
             try keep(card, &turn)
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
             turn.emit(.changed([.contact(person)]))
             try beginConversations(&turn)
             return try seek(person, &turn)

@@ -43,7 +43,7 @@ extension NodeCore {
         var didDrop = false
         if isBeginning {
             // An invite that another device of the person's changed the card of, or a put that failed.
-            invites.areCardsDue = true
+            relayUpkeep.note(.showInviteCards)
             try beginConversations(&turn)
             try renewPrekey(&turn)
             try renewWriters(&turn)

@@ -5,13 +5,6 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What seems to be missing of a space, as long as not all of it was read.
-struct Doubt: Sendable {
-    let holder: DeviceID
-    /// Something was not kept because it did not join what is held.
-    let isDisconnected: Bool
-}
-
 /// When a device was told of a space through its inbox.
 struct Welcome {
     let epoch: OperationID

@@ -141,7 +141,7 @@ extension NodeCore {
         }
         turn.emit(.linksChanged)
         // What they have not acknowledged goes to relays now.
-        if !lines.isEmpty { outboxDue.formUnion(link.spaces) }
+        if !lines.isEmpty { outbox.note(all: link.spaces) }
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, &turn)
         }

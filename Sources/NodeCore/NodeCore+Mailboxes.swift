@@ -248,7 +248,7 @@ extension NodeCore {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
         restartBodyRequests(&turn)
         turn.emit(.linksChanged)
-        dueEverywhere()
+        outbox.noteAll()
         guard line.isReading,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day

@@ -30,9 +30,7 @@ extension NodeCore {
 
     /// Puts to relays what those who are linked had time enough to acknowledge and did not.
     mutating func postUnacknowledged(_ turn: inout some Turn) throws(StoreError) {
-        let waiting = outboxWaiting.sorted()
-        outboxWaiting = []
-        for number in waiting {
+        for number in outbox.takeUnacknowledged() {
             try post(number, besidesLinks: true, &turn)
         }
     }
@@ -54,7 +52,7 @@ extension NodeCore {
         guard !others.isEmpty || !invited.isEmpty else { return }
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
-            outboxWaiting.insert(number)
+            outbox.awaitAcknowledgement(in: number)
             timers.set(.outbox, in: Self.linkedPatience, &turn)
         }
         var absent = others.filter { !linked.contains($0) }
@@ -254,7 +252,7 @@ extension NodeCore {
         }
         turn.emit(.changed([.receipts(number)]))
         // There is room for the next.
-        outboxDue.insert(number)
+        outbox.note(number)
         try restartReminders(of: number, &turn)
     }
 }

@@ -247,7 +247,7 @@ extension NodeCore {
         case .accepted, .requested:
             // They may be elsewhere by now, with another device.
             try keep(card, &turn)
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
             try seek(card.person, &turn)
             return try alias.isEmpty
                 ? .success(.done)
@@ -265,7 +265,7 @@ extension NodeCore {
         _ = try write([contact.draft()], in: ownSpace, &turn)
         try forgetRequests(of: card.person, turn.store)
         // They may be away: what asks them waits for them where they read.
-        areRelaysStale = true
+        relayUpkeep.note(.findRelays)
         for relay in lines.keys.sorted() {
             try sendRequests(to: relay, &turn)
         }
@@ -342,7 +342,7 @@ extension NodeCore {
         guard !contact.isBlocked else {
             dialer.dropDevices(of: person)
             desk.depart(person)
-            inboxes.hasBlocked = true
+            relayUpkeep.note(.retireWriters)
             try shut(person, &turn)
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {

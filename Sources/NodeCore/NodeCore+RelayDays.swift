@@ -30,7 +30,7 @@ extension NodeCore {
             try turn.store.setValue(record.bytes, .relay, relay.bytes)
         }
         try watchMailboxes(on: relay, &turn)
-        dueEverywhere()
+        outbox.noteAll()
     }
 
     /// Follows a day that was told too soon, once it is time.

@@ -46,7 +46,7 @@ extension NodeCore {
 
     /// The relays changed that this person uses: the card says so, and those are called.
     mutating func showRelays(_ turn: inout some Turn) throws(StoreError) {
-        areRelaysStale = true
+        relayUpkeep.note(.findRelays)
         var mailboxes: [CardMailbox] = []
         for choice in try ownRelays(turn.store) where choice.until == nil {
             let keys = try inboxKeys(on: choice.relay, &turn)
@@ -64,49 +64,36 @@ extension NodeCore {
             try introduce(on: id, &turn)
         }
         shareCard(&turn)
-        outboxDue.insertAll()
+        outbox.noteAll()
     }
 
     // MARK: Connections
 
     /// Does what became due in a step: calls relays, reads mailboxes, and fills them.
     mutating func tendRelays(_ turn: inout some Turn) throws(StoreError) {
-        if inboxes.hasBlocked {
-            inboxes.hasBlocked = false
-            try retireWriters(&turn)
-        }
-        if areRelaysStale {
-            areRelaysStale = false
-            try findRelays(&turn)
-        }
-        if invites.areCardsDue {
-            invites.areCardsDue = false
+        if relayUpkeep.take(.retireWriters) { try retireWriters(&turn) }
+        if relayUpkeep.take(.findRelays) { try findRelays(&turn) }
+        if relayUpkeep.take(.showInviteCards) {
             for relay in lines.keys.sorted() {
                 try showCards(on: relay, &turn)
             }
         }
-        guard !lines.isEmpty else {
-            mailboxesDue = []
-            outboxDue = DueSpaces()
-            return
-        }
-        if !mailboxesDue.isEmpty || inboxes.areWritersDue {
-            let spaces = mailboxesDue
-            mailboxesDue = []
-            inboxes.areWritersDue = false
+        let spaces = relayUpkeep.takeMailboxes()
+        guard !lines.isEmpty else { return outbox.removeAll() }
+        if relayUpkeep.take(.renewWriters) || !spaces.isEmpty {
             for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
                 try watchMailboxes(of: spaces, on: relay, &turn)
             }
         }
-        guard !outboxDue.isEmpty else { return }
-        let due = outboxDue.take(SpaceWalks.portionCountMax, of: try turn.store.spaces())
-        if !outboxDue.isEmpty { timers.set(.backlog, in: 1, &turn) }
+        guard !outbox.isEmpty else { return }
+        let due = outbox.takePortion(of: try turn.store.spaces())
+        if !outbox.isEmpty { timers.set(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }
 
     /// Looks at some more of all spaces.
     mutating func goOnWithRelays(_ turn: inout some Turn) throws(StoreError) {
-        outboxDue.goOn()
+        outbox.continueAll()
         for relay in lines.keys.sorted() where lines[relay]?.walk != nil {
             try lookForMailboxes(on: relay, &turn)
         }
@@ -169,7 +156,7 @@ extension NodeCore {
         switch line.phase {
         case .calling: return
         case .idle:
-            guard line.isInUse || !outboxDue.isEmpty || line.failureCount < 12 else {
+            guard line.isInUse || !outbox.isEmpty || line.failureCount < 12 else {
                 lines[relay] = nil
                 return
             }
@@ -189,7 +176,7 @@ extension NodeCore {
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
                 try askAnew(relay, &turn)
-                return dueEverywhere()
+                return outbox.noteAll()
             }
             guard turn.now.monotonic >= line.usedAt + Self.lineIdleTime else {
                 return timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
@@ -222,7 +209,7 @@ extension NodeCore {
             turn.emit(.linksChanged)
             timers.set(.relay(relay), in: delay, &turn)
             // What waits may have another way.
-            dueEverywhere()
+            outbox.noteAll()
         case .answered(let number, let answer):
             guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
             try answered(asked, answer, by: relay, &turn)
@@ -277,7 +264,7 @@ extension NodeCore {
         try showCards(on: relay, &turn)
         try lookForCards(on: relay, &turn)
         try watchMailboxes(on: relay, &turn)
-        dueEverywhere()
+        outbox.noteAll()
         if lines[relay]?.isReading == false {
             timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
         }
@@ -293,9 +280,6 @@ extension NodeCore {
         record.newest = counter
         try store.setValue(record.bytes, .relay, relay.bytes)
     }
-
-    /// Everything may be due, in every space.
-    mutating func dueEverywhere() { outboxDue.insertAll() }
 
     // MARK: Asking
 

@@ -73,7 +73,7 @@ extension NodeCore {
             if !one.hasAcknowledged {
                 // It may not know the space at all.
                 try turn.store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
-                outboxDue.insert(number)
+                outbox.note(number)
             }
             let frontier = try Catchup.frontier(
                 of: space, .everything(), for: one.device, asks: true, in: turn.store)

@@ -63,24 +63,16 @@ public struct NodeCore: Sendable {
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
     var lines: [NoiseKey: RelayLine] = [:]
-    /// What is due about who may write into this device's inboxes.
-    var inboxes = InboxUpkeep()
-    /// What is due about the cards of open invites.
-    var invites = InviteUpkeep()
+    /// What is due about relays.
+    var relayUpkeep = RelayUpkeep()
+    /// Spaces of which something may have to go to relays.
+    var outbox = OutboxQueue()
     /// What goes through relays and is kept nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.
     var neighbours = Neighbours()
-    /// Which relays are needed may have changed.
-    var areRelaysStale = false
-    /// Spaces in which epochs came whose mailboxes are to be read.
-    var mailboxesDue: Set<SpaceNumber> = []
-    /// Spaces in which this device wrote, or somebody went away, since envelopes were last made.
-    var outboxDue = DueSpaces()
-    /// Spaces in which those who are linked have yet to acknowledge something.
-    var outboxWaiting: Set<SpaceNumber> = []
     /// What seems to be missing of spaces that are being read at a relay.
-    var doubts: [SpaceNumber: Doubt] = [:]
+    var suspectedGaps = SuspectedGaps()
     /// What is missing of spaces and is asked for through relays.
     var repairs = Repairs()
     /// When devices without a link are reminded of what was put for them.
