@@ -220,9 +220,7 @@ extension NodeCore {
             let isFresh = known.map {
                 ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval
             }
-            let isUnderway = lines[relay]?.questions.values.contains {
-                $0.question == question
-            }
+            let isUnderway = lines[relay]?.questions.contains(question)
             guard isFresh != true, isUnderway != true, let person = roster.person(of: device),
                 try takesLetters(device, of: person, on: relay, at: turn.now, turn.store)
             else { continue }

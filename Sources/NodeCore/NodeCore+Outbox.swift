@@ -82,7 +82,7 @@ extension NodeCore {
                 continue
             }
             // First what others wrote: it may hold the epoch that is to be used.
-            guard line.isDrained, turn.now.monotonic >= line.busyUntil else { continue }
+            guard line.isDrained, !line.pace.isBusy(at: turn.now.monotonic) else { continue }
             let participants = reading.devices.filter { !guests.contains($0) }
             if !participants.isEmpty {
                 try post(
@@ -123,7 +123,7 @@ extension NodeCore {
             }
             var read = cards[person]?[device] ?? own
             // Where none of them answers, the device may have gone to one that is used here, too.
-            if !read.contains(where: { lines[$0.relay]?.failureCount ?? 0 == 0 }) {
+            if !read.contains(where: { lines[$0.relay]?.pace.failureCount ?? 0 == 0 }) {
                 read += own.filter { mailbox in !read.contains { $0.relay == mailbox.relay } }
             }
             for mailbox in read {

@@ -98,8 +98,8 @@ extension NodeCore {
         _ waiting: Passing.Waiting, to prekey: PrekeyCertificate, in mailbox: CardMailbox,
         _ turn: inout some Turn
     ) {
-        guard let line = lines[mailbox.relay], turn.now.monotonic >= line.busyUntil,
-            line.passingCount < Passing.waitingCountMax,
+        guard let line = lines[mailbox.relay], !line.pace.isBusy(at: turn.now.monotonic),
+            line.questions.passingCount < Passing.waitingCountMax,
             !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now)
         else { return }
         let content = PassingContent(

@@ -184,7 +184,7 @@ extension NodeCore {
         for (log, first) in due {
             var next = first
             while next < log.end {
-                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
+                guard lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
                         store: turn.store)
