@@ -237,7 +237,7 @@ extension NodeCore {
             if verdict == .fine { return true }
         }
         try count(.tooManyFrames, turn.store)
-        dialing[peer.device]?.isTurnedAway()
+        dialer.note(.turnedAway, of: peer.device)
         turn.emit(.hangUp(id, .flooded))
         return false
     }
@@ -307,7 +307,7 @@ extension NodeCore {
 
     private mutating func flooded(_ id: LinkID, _ turn: inout some Turn) throws(StoreError) {
         try count(.tooManyFrames, turn.store)
-        if let device = links[id]?.peer.device { dialing[device]?.isTurnedAway() }
+        if let device = links[id]?.peer.device { dialer.note(.turnedAway, of: device) }
         hangUp(id, .flooded, &turn)
     }
 

@@ -122,11 +122,11 @@ public enum CardReader {
 
     /// Devices of a card that have an address, can be called through a relay, or are near.
     static func targets(
-        of bytes: [UInt8], orAmong nearby: [DeviceID: Nearby]
+        of bytes: [UInt8], orAmong neighbours: Neighbours
     ) -> [DialTarget] {
         guard let card = card(bytes) else { return [] }
         return targets(of: card).filter {
-            !$0.addresses.isEmpty || !$0.mailboxes.isEmpty || nearby[$0.device] != nil
+            !$0.addresses.isEmpty || !$0.mailboxes.isEmpty || neighbours.wasSeen($0.device)
         }
     }
 

@@ -25,7 +25,7 @@ extension NodeCore {
                 stopReading(space.number, on: relay, &turn)
                 try noteDrained(relay, &turn)
             }
-            doubts[space.number] = nil
+            suspectedGaps.forget(space.number)
         }
     }
 
@@ -48,8 +48,8 @@ extension NodeCore {
         guard !lines.isEmpty else { return }
         for space in try spaces(naming: person, store) where space.kind == .direct {
             guard lines.values.contains(where: { $0.shut.contains(space.number) }) else { continue }
-            mailboxesDue.insert(space.number)
-            outboxDue.insert(space.number)
+            relayUpkeep.noteMailboxes(of: space.number)
+            outbox.note(space.number)
         }
     }
 
@@ -58,7 +58,7 @@ extension NodeCore {
         for space in try spaces(naming: person, turn.store) where space.kind == .direct {
             let devices = try roster(of: space, turn.store)?.member(person)?.devices.map(\.device)
             for device in (devices ?? []).sorted() {
-                try miss(space.number, heldBy: device, &turn)
+                try scheduleRepair(of: space.number, from: device, &turn)
             }
         }
     }

@@ -12,18 +12,13 @@ import ParleyWire
 /// on links, and by letter where none is linked.
 /// Source: `Protocol/06-sync.md`, "Missing payloads".
 extension NodeCore {
-    /// Payloads are asked for this often, and less and less often while none comes: 2 s … 128 s.
-    static let bodyPatience: UInt64 = 2_000
     /// A question about one log covers at most so many places.
     static let bodySpanMax: UInt64 = 128
-    /// Of so many rounds that bring nothing one asks by letter, in the end.
-    private static let letterInterval: UInt64 = 32
-
     /// Places that are looked at in one step.
     static let bodyLookCountMax = 512
 
-    /// Takes note of operations of one log that came without their payload.
-    mutating func lacksBodies(
+    /// Notes operations of one log that came without their payload.
+    mutating func noteMissingBodies(
         of operations: [VerifiedOperation], in log: LogRecord, _ space: SpaceRecord,
         _ store: some Store
     ) throws(StoreError) {
@@ -39,54 +34,66 @@ extension NodeCore {
         }
         guard !missing.ranges.isEmpty, missing != known else { return }
         try store.setValue(missing.bytes, .missingBody, name.key)
-        hasMissingBodies = true
+        bodyRequests.setMissing(true)
     }
 
-    /// Asks soon, if something is missing.
-    mutating func askForBodies(_ turn: inout some Turn) {
-        guard hasMissingBodies else { return }
-        let time = turn.now.monotonic + Self.bodyPatience << min(fruitlessBodyCount, 6)
-        if let bodiesDue, bodiesDue <= time { return }
-        bodiesDue = time
-        timers.move(.bodies, to: time, &turn)
+    /// Requests payloads soon, if some are missing.
+    mutating func scheduleBodyRequests(_ turn: inout some Turn) {
+        guard let moment = bodyRequests.scheduleRound(at: turn.now.monotonic) else { return }
+        timers.move(.bodies, to: moment, &turn)
     }
 
     /// Somebody new is there, who may have what those did not bring that were asked.
-    mutating func askAnewForBodies(_ turn: inout some Turn) {
-        fruitlessBodyCount = 0
-        askForBodies(&turn)
+    mutating func restartBodyRequests(_ turn: inout some Turn) {
+        bodyRequests.resetBackoff()
+        scheduleBodyRequests(&turn)
     }
 
     /// Looks what is still missing and asks one member of each space for it, the next one in turn.
-    mutating func wantBodies(_ turn: inout some Turn) throws(StoreError) {
-        // An earlier time took the place of this one.
-        guard let due = bodiesDue, due <= turn.now.monotonic else { return }
-        bodiesDue = nil
+    mutating func requestBodies(_ turn: inout some Turn) throws(StoreError) {
+        guard bodyRequests.beginRound(at: turn.now.monotonic) else { return }
+        for (number, ranges) in try missingRanges(turn.store) {
+            let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
+            if let id = bodyRequests.link(among: able) {
+                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
+            }
+            // Who is linked may lack it as well, as the person's own other device does.
+            guard bodyRequests.asksByLetter(besides: able.count) else { continue }
+            try askByLetter(for: ranges, of: number, &turn)
+        }
+        guard let moment = bodyRequests.endRound(at: turn.now.monotonic) else { return }
+        timers.move(.bodies, to: moment, &turn)
+    }
+
+    /// The places of each space whose payloads are to be requested, by spaces that ascend; each range
+    /// of one log, and those by tags that ascend. What is missing no more is forgotten.
+    private mutating func missingRanges(
+        _ store: some Store
+    ) throws(StoreError) -> [(SpaceNumber, [Want.Range])] {
         var wanted: [SpaceNumber: [Want.Range]] = [:]
-        hasMissingBodies = false
         var room = Self.bodyLookCountMax
-        for (key, value) in try missingBodies(in: turn.store) {
-            guard let name = MissingBodyLog(key: key), let space = try turn.store.space(name.space),
-                let log = try turn.store.log(name.tag, in: space.number)
+        for (key, value) in bodyRequests.inTurn(try store.values(.missingBody)) {
+            guard let name = MissingBodyLog(key: key), let space = try store.space(name.space),
+                let log = try store.log(name.tag, in: space.number)
             else {
-                try turn.store.setValue(nil, .missingBody, key)
+                try store.setValue(nil, .missingBody, key)
                 continue
             }
             guard room > 0 else {
-                hasMissingBodies = true
+                bodyRequests.setMissing(true)
                 continue
             }
             let missing = try stillMissing(
-                MissingBodies(value), in: log, space, room: &room, turn.store)
+                MissingBodies(value), in: log, space, room: &room, store)
             if missing.bytes != value {
-                try turn.store.setValue(
+                try store.setValue(
                     missing.ranges.isEmpty ? nil : missing.bytes, .missingBody, key)
             }
-            bodyWalk = key
+            bodyRequests.noteLook(at: key)
             // What lies behind a cut or a fork nobody serves, nor a range that reaches so far.
             let end = log.bound?.sequence ?? .max
             guard let first = missing.ranges.first?.lowerBound, first < end else { continue }
-            hasMissingBodies = true
+            bodyRequests.setMissing(true)
             let near = missing.ranges.last { $0.lowerBound < first + Self.bodySpanMax }
             let last = min(near?.upperBound ?? first, first + Self.bodySpanMax - 1, end - 1)
             if wanted[space.number]?.count ?? 0 < Limits.wantRangeCountMax {
@@ -94,29 +101,9 @@ extension NodeCore {
                     Want.Range(tag: log.tag, first: first, last: last))
             }
         }
-        wanted = wanted.mapValues { $0.sorted { $0.tag < $1.tag } }
-        for number in wanted.keys.sorted() {
-            guard let ranges = wanted[number] else { continue }
-            let able = links.keys.sorted().filter { links[$0]?.session?.shares(number) == true }
-            if !able.isEmpty {
-                let id = able[Int(fruitlessBodyCount % UInt64(able.count))]
-                send(links[id]?.session?.wantBodies(ranges, in: number) ?? [], on: id, &turn)
-            }
-            // Who is linked may lack it as well, as the person's own other device does.
-            guard fruitlessBodyCount >= UInt64(able.count) else { continue }
-            try askByLetter(for: ranges, of: number, &turn)
+        return wanted.sorted { $0.key < $1.key }.map { number, ranges in
+            (number, ranges.sorted { $0.tag < $1.tag })
         }
-        askForBodies(&turn)
-        fruitlessBodyCount += 1
-    }
-
-    /// What is remembered, beginning behind the log that was looked at last.
-    private func missingBodies(
-        in store: some Store
-    ) throws(StoreError) -> [(key: [UInt8], value: [UInt8])] {
-        let all = try store.values(.missingBody)
-        let later = all.filter { bodyWalk.lexicographicallyPrecedes($0.key) }
-        return later + all.prefix(all.count - later.count)
     }
 
     /// Without what has come since or was taken back, from the lowest place up to the first that is
@@ -148,14 +135,11 @@ extension NodeCore {
         return rest
     }
 
-    /// Asks one device of the space that is not linked by letter, another each time: at the first fruitless
-    /// time, the second, the fourth … and then at each 32nd, which is about once an hour.
+    /// Asks one device of the space that is not linked, by letter.
     private mutating func askByLetter(
         for ranges: [Want.Range], of number: SpaceNumber, _ turn: inout some Turn
     ) throws(StoreError) {
-        let count = fruitlessBodyCount
-        guard count.nonzeroBitCount <= 1 || count % Self.letterInterval == 0,
-            let space = try turn.store.space(number),
+        guard let space = try turn.store.space(number),
             let roster = try roster(of: space, turn.store),
             belongs(to: roster)
         else { return }
@@ -163,18 +147,17 @@ extension NodeCore {
         let others = roster.participatingDevices.map(\.device).filter {
             $0 != identity.device && !linked.contains($0)
         }
-        guard !others.isEmpty else { return }
-        let round = UInt64(count.bitWidth - count.leadingZeroBitCount) + count / Self.letterInterval
-        let device = others[Int(round % UInt64(others.count))]
-        guard let person = roster.person(of: device) else { return }
+        guard let device = bodyRequests.device(among: others),
+            let person = roster.person(of: device)
+        else { return }
         let want = Want(
             space: space.id, limit: UInt64(Limits.wantOperationCountMax), ranges: ranges)
         _ = try send([.want(want)], to: device, of: person, &turn)
     }
 
     /// Puts back what a run brings of operations that are held without their payload.
-    mutating func restore(
-        _ run: Run, in log: LogRecord, _ space: SpaceRecord, _ store: some Store
+    mutating func restoreBodies(
+        from run: Run, in log: LogRecord, _ space: SpaceRecord, _ store: some Store
     ) throws(StoreError) -> [ViewChange] {
         guard let roster = try roster(of: space, store) else { return [] }
         let context = try context(of: space, roster: roster, store)
@@ -196,7 +179,7 @@ extension NodeCore {
                     operation, at: place, stored.id, of: log.tag, in: context.space, store)
             else { continue }
             changes += try restore(operation, as: stored, in: log, context, store)
-            fruitlessBodyCount = 0
+            bodyRequests.resetBackoff()
         }
         if let known, missing != known {
             try store.setValue(

@@ -21,18 +21,18 @@ extension NodeCore {
 
     /// Shows the own card to the members of every space that was heard of, soon.
     mutating func shareCard(_ turn: inout some Turn) {
-        for space in heard.sorted() { shareCard(in: space, &turn) }
+        for space in confirmations.spaces { shareCard(in: space, &turn) }
     }
 
     /// Shows the own card to the members of a space, soon; once it is heard of.
     mutating func shareCard(in space: SpaceNumber, _ turn: inout some Turn) {
-        guard heard.contains(space) else { return }
+        guard confirmations.isConfirmed(space) else { return }
         timers.set(.card(space), in: Self.cardDelay, &turn)
     }
 
     /// Writes the own card into a space whose members have not all seen it as it is now.
     mutating func writeCard(in number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
-        if rejoin != nil || ownGaps[number] != nil {
+        if rejoin != nil || ownHistory.hasGap(in: number) {
             return timers.set(.card(number), in: Self.cardRetry, &turn)
         }
         guard try mayWrite(turn.store), let space = try turn.store.space(number),

@@ -7,18 +7,18 @@ import ParleyWire
 extension NodeCore {
     mutating func start(_ turn: inout some Turn) throws(StoreError) {
         try tellWhatWasThere(in: turn.store, &turn)
-        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
-        if foundBehind != nil { try spendUsedChains(turn.store) }
+        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
+        if ownHistory.found != nil { try spendUsedChains(turn.store) }
         try loadAwaited(turn.store)
         try placeAll(&turn)
-        try loadOwnGaps(turn.store)
-        try finishRejoin(turn.store)
-        askForBodies(&turn)
-        try loadRepairs(&turn)
-        try loadReminders(&turn)
-        try askForPast(&turn)
+        try resumeOwnGaps(turn.store)
+        try finishRecovery(turn.store)
+        scheduleBodyRequests(&turn)
+        try resumeRepairs(&turn)
+        try resumeReminders(&turn)
+        try requestOwnHistory(&turn)
         try awaitInvitations(&turn)
-        try loadTakenBack(&turn)
+        try resumeWithdrawals(&turn)
         if let log = try NodeIdentity.log(in: turn.store), log.person == identity.person {
             identity.log = log
         } else {
@@ -31,7 +31,7 @@ extension NodeCore {
         // Others may write to a prekey that went with what the store forgot; of its card as well they
         // know a newer part than it does.
         let isCardBehind = try isCardBehind(turn.store)
-        if foundBehind != nil || isCardBehind {
+        if ownHistory.found != nil || isCardBehind {
             try drawPrekey(&turn)
         }
         try tendKeys(&turn)
@@ -53,7 +53,7 @@ extension NodeCore {
     /// Prepares a node that is only asked and never steps: its store may not be written.
     public mutating func look(in store: some Store) throws(StoreError) {
         ownSpace = try store.spaces().first { $0.kind == .own }
-        try loadOwnGaps(store)
+        try resumeOwnGaps(store)
     }
 
     /// A number that tells peers when this store was replaced by another.
@@ -90,7 +90,7 @@ extension NodeCore {
             person: identity.person, identity: identity.operations, parts: [part])
         let card = known.map { $0.merged(with: fresh).card } ?? fresh
         try store.setValue(card.encoded, .card, identity.person.bytes)
-        invites.areCardsDue = true
+        relayUpkeep.note(.showInviteCards)
     }
 
     /// Carries out a command, or says why not. A refusal has changed nothing.
@@ -150,7 +150,7 @@ extension NodeCore {
         if rejoin != nil, !command.isOfAddresses, !command.isVolatile { return .rejoining }
         if try hasOwnFork(store) { return .ownFork }
         if let id = command.governedSpace, let space = try store.space(id),
-            ownGaps[space.number] != nil
+            ownHistory.hasGap(in: space.number)
         {
             return .awaitsOwn
         }

@@ -124,7 +124,7 @@ extension NodeCore {
     /// nobody has done so: what it set before that would be counted by nobody, and lost without a word.
     mutating func enterOwnSpace(_ turn: inout some Turn) throws(StoreError) {
         guard let ownSpace, identity.cameBack, try mayWrite(turn.store),
-            ownGaps[ownSpace.number] == nil,
+            !ownHistory.hasGap(in: ownSpace.number),
             let roster = try roster(of: ownSpace, turn.store), !isListed(in: roster)
         else { return }
         try spreadDevices(in: [ownSpace], ending: nil, prekeys: [], isAsked: false, &turn)
@@ -154,8 +154,8 @@ extension NodeCore {
 
     /// Looks whether every space knows the person's devices, some spaces at a time.
     mutating func lookAtDevices(_ turn: inout some Turn) throws(StoreError) {
-        let spaces = try portion(of: &deviceWalk, turn.store)
-        if deviceWalk > 0 { timers.set(.devices, in: Self.walkInterval, &turn) }
+        let spaces = walks.nextPortion(for: .devices, of: try turn.store.spaces())
+        if walks.isUnderway(.devices) { timers.set(.devices, in: SpaceWalks.interval, &turn) }
         guard try mayWrite(turn.store) else { return }
         try spreadDevices(in: spaces, ending: nil, prekeys: [], isAsked: false, &turn)
     }
@@ -167,7 +167,7 @@ extension NodeCore {
         for space in spaces {
             guard let roster = try roster(of: space, turn.store),
                 let own = roster.member(identity.person),
-                isAsked || heard.contains(space.number) || !isListed(in: roster)
+                isAsked || confirmations.isConfirmed(space.number) || !isListed(in: roster)
             else { continue }
             var drafts = try additions(to: own, prekeys, turn.store)
             // Whom the log of a newcomer put out is out already, and still has to be cut off.
@@ -178,7 +178,7 @@ extension NodeCore {
                 if try other == device ? true : isEven(in: space, turn.store) {
                     drafts.append(try revocation(of: other, in: space, turn.store))
                 } else {
-                    awaitsEvenPeer = true
+                    confirmations.awaitEqualPeer()
                 }
             }
             guard !drafts.isEmpty else { continue }

@@ -3,67 +3,7 @@ import ParleyLedger
 import ParleySealing
 import ParleyWire
 
-/// How it goes with reaching one device.
-struct Dialing: Sendable {
-    /// Whose device it is: where it can be reached stands on their card.
-    let person: PersonID
-    private(set) var failureCount: UInt64 = 0
-    /// What it was when the link began that is there now.
-    private var failureCountBefore: UInt64 = 0
-    private(set) var isUnderway = false
-    /// When it was last begun anew because the device said it is elsewhere, on the monotonic clock.
-    private var movedAt: UInt64?
-
-    init(_ person: PersonID) { self.person = person }
-
-    mutating func begins() { isUnderway = true }
-
-    mutating func fails() {
-        isUnderway = false
-        failureCount += 1
-    }
-
-    /// A link came about. One that ends before the peer has greeted counts as a failure, or a
-    /// stranger would be dialled every second for ever.
-    mutating func isLinked() {
-        isUnderway = false
-        failureCount += 1
-    }
-
-    /// The peer takes this node in.
-    mutating func isWelcome() {
-        failureCountBefore = failureCount
-        failureCount = 0
-    }
-
-    /// The link lasts.
-    mutating func isSettled() { failureCountBefore = 0 }
-
-    /// The link ended because there was nothing to say: it would else be dialled every other second
-    /// for ever.
-    mutating func isTurnedAway() { failureCount = max(failureCount, failureCountBefore) }
-
-    /// The device says it is elsewhere. Returns whether that is believed: else whoever says so all the
-    /// time could have any address dialled all the time.
-    mutating func moves(at time: UInt64) -> Bool {
-        if let movedAt, time < movedAt + Self.moveInterval { return false }
-        movedAt = time
-        failureCount = 0
-        return true
-    }
-
-    /// A device moves at most so often, in milliseconds.
-    static let moveInterval: UInt64 = 60_000
-
-    mutating func wasLost() { isUnderway = false }
-
-    /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more, so that two nodes do not keep step.
-    func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
-        let base = min(300_000, UInt64(1_000) << min(failureCount, 9))
-        return base + random.next() % (base / 4)
-    }
-}
-
+/// Devices of people one knows or wants to meet are dialled until they are linked.
 extension NodeCore {
     /// Members who are no contacts are dialled while there are fewer links than this: in a group of
     /// a thousand, everybody would else have a thousand.
@@ -73,10 +13,10 @@ extension NodeCore {
     mutating func dialEveryone(_ turn: inout some Turn) throws(StoreError) {
         let cards = try turn.store.values(.card)
         if cards.contains(where: { !CardReader.mailboxes(in: $0.value).isEmpty }) {
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
         }
         let invited = try PendingInvite.all(turn.store).map(\.invite.person)
-        if !invited.isEmpty { areRelaysStale = true }
+        if !invited.isEmpty { relayUpkeep.note(.findRelays) }
         let known = Set(cards.compactMap { PersonID($0.key) } + invited).sorted()
         // From oneself on and around: of many who know no more than each other, everybody begins
         // with others.
@@ -90,13 +30,13 @@ extension NodeCore {
     mutating func dialDevices(of person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for target in try targets(of: person, turn.store) {
             // One that was not wanted for a while waits for nothing.
-            let isIdle = dialing[target.device].map {
-                !$0.isUnderway && !timers.isPending(.dial(target.device))
-            }
+            let isIdle =
+                dialer.person(of: target.device) == nil
+                || !dialer.isUnderway(target.device) && !timers.isPending(.dial(target.device))
             // How it went before is not forgotten while there is a link.
-            guard isIdle ?? true, !isLinked(target.device) else { continue }
+            guard isIdle, !isLinked(target.device) else { continue }
             guard try mayDial(person, turn.store) else { return }
-            dialing[target.device] = Dialing(person)
+            dialer.restart(target.device, of: person)
             try dial(target.device, &turn)
         }
     }
@@ -104,8 +44,8 @@ extension NodeCore {
     /// Dials a person's devices at once, however long it was in vain before: one wants to meet them.
     mutating func seek(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         for target in try targets(of: person, turn.store)
-        where dialing[target.device]?.isUnderway != true {
-            dialing[target.device] = Dialing(person)
+        where !dialer.isUnderway(target.device) {
+            dialer.restart(target.device, of: person)
             try dial(target.device, &turn)
         }
     }
@@ -118,7 +58,7 @@ extension NodeCore {
         for part in after.parts where !part.addresses.isEmpty {
             let former = before.parts.first { $0.device == part.device }
             guard former?.addresses != part.addresses,
-                dialing[part.device]?.moves(at: turn.now.monotonic) == true
+                dialer.move(part.device, at: turn.now.monotonic)
             else { continue }
             try dial(part.device, &turn)
         }
@@ -127,33 +67,29 @@ extension NodeCore {
     /// Whether one more device of a person may be dialled: always where they are a contact or asked
     /// for; a member who is neither only while links are few.
     private func mayDial(_ person: PersonID, _ store: some Store) throws(StoreError) -> Bool {
-        let underway = dialing.values.count { $0.isUnderway }
-        if links.count + underway < Self.memberLinkCountMax { return true }
+        if links.count + dialer.underwayCount < Self.memberLinkCountMax { return true }
         if try isAccepted(person, store) { return true }
         return try isSought(person, store)
     }
 
     mutating func dial(_ device: DeviceID, _ turn: inout some Turn) throws(StoreError) {
         guard !links.values.contains(where: { $0.peer.device == device && !$0.peer.isPiped }),
-            let state = dialing[device], !state.isUnderway,
-            var target = try targets(of: state.person, turn.store).first(where: {
+            let person = dialer.person(of: device), !dialer.isUnderway(device),
+            var target = try targets(of: person, turn.store).first(where: {
                 $0.device == device
             })
         else { return }
-        if let address = nearbyAddress(of: device, at: turn.now) {
+        if let address = neighbours.address(of: device, at: turn.now.monotonic) {
             target.addresses = [address] + target.addresses.filter { $0 != address }
         }
-        nearby[device]?.isUntried = false
+        neighbours.noteTry(of: device)
         // A link through a relay is there: only a better one is looked for.
         if isLinked(device) {
             guard !target.addresses.isEmpty else { return }
             target.mailboxes = []
         }
-        guard try mayDial(state.person, turn.store) else {
-            dialing[device] = nil
-            return
-        }
-        dialing[device]?.begins()
+        guard try mayDial(person, turn.store) else { return dialer.drop(device) }
+        dialer.note(.begun, of: device)
         turn.emit(.dial(target))
     }
 
@@ -163,25 +99,29 @@ extension NodeCore {
 
     /// Tries everyone again at once.
     mutating func dialAgain(_ turn: inout some Turn) throws(StoreError) {
-        for device in dialing.keys.sorted() {
-            guard let state = dialing[device], !state.isUnderway else { continue }
-            dialing[device] = Dialing(state.person)
+        for device in dialer.devices {
+            guard let person = dialer.person(of: device), !dialer.isUnderway(device) else {
+                continue
+            }
+            dialer.restart(device, of: person)
             try dial(device, &turn)
         }
         try dialEveryone(&turn)
     }
 
     mutating func dialFailed(_ device: DeviceID, _ turn: inout some Turn) {
-        dialing[device]?.fails()
-        forgiveIfSeen(device)
+        dialer.note(.failed, of: device)
+        // Where it was seen elsewhere meanwhile, that counts for nothing.
+        if neighbours.isUntried(device), let person = dialer.person(of: device) {
+            dialer.restart(device, of: person)
+        }
         scheduleDial(device, &turn)
     }
 
     mutating func scheduleDial(_ device: DeviceID, _ turn: inout some Turn) {
-        guard var state = dialing[device] else { return }
-        state.wasLost()
-        dialing[device] = state
-        timers.set(.dial(device), in: state.delay(using: &turn.random), &turn)
+        dialer.note(.lost, of: device)
+        guard let delay = dialer.delay(before: device, using: &turn.random) else { return }
+        timers.set(.dial(device), in: delay, &turn)
     }
 
     /// Whether one waits for a word of this person.
@@ -203,12 +143,12 @@ extension NodeCore {
         guard !identity.isRevoked, try isWanted(person, store) else { return [] }
         let trust = try trust(in: person, store)
         let card = try store.value(.card, person.bytes) ?? []
-        var targets = CardReader.targets(of: card, orAmong: nearby)
+        var targets = CardReader.targets(of: card, orAmong: neighbours)
             .filter { $0.device != identity.device }
             .map { withRelays(of: $0, namedBy: trust) }
         if let invited = try pendingInvite(of: person, store)?.invite.target,
             !targets.contains(where: { $0.device == invited.device }),
-            !invited.addresses.isEmpty || nearby[invited.device] != nil
+            !invited.addresses.isEmpty || neighbours.wasSeen(invited.device)
         {
             targets.append(invited)
         }

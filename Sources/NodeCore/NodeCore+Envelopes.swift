@@ -59,14 +59,14 @@ extension NodeCore {
         let devices = judges[number]?.graph.devicesEver ?? []
         for device in devices where device.prefix == envelope.sender {
             guard var chain = try chain(of: device, in: &drop, turn.store) else {
-                try miss(number, heldBy: device, &turn)
+                try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
             // What is not opened now is asked for, as what can be opened no more.
             guard letters.mayWalk(envelope.steps(ahead: chain), of: device, at: turn.now.monotonic)
             else {
                 try count(.envelope, turn.store)
-                try miss(number, heldBy: device, &turn)
+                try scheduleRepair(of: number, from: device, &turn)
                 continue
             }
             let content: [UInt8]
@@ -76,7 +76,7 @@ extension NodeCore {
                 switch error {
                 // One's own, or one that was read before.
                 case .chain where device == identity.device: return
-                case .chain: try miss(number, heldBy: device, &turn)
+                case .chain: try scheduleRepair(of: number, from: device, &turn)
                 case .malformed, .foreign, .brokenSeal, .badSignature:
                     try count(.envelope, turn.store)
                 }
@@ -180,7 +180,7 @@ extension NodeCore {
     ) throws(StoreError) {
         guard device != identity.device, try roster(of: space, turn.store)?.contains(device) == true
         else { return }
-        try compareOwn(frontier, of: space, by: device, &turn)
+        try compareOwnLogs(frontier, of: space, by: device, &turn)
         try missTips(frontier, of: space, by: device, &turn)
     }
 
@@ -195,6 +195,6 @@ extension NodeCore {
             ends[entry.tag] = entry.sequence + 1
         }
         guard !ends.isEmpty else { return }
-        try miss(space.number, heldBy: device, upTo: ends, &turn)
+        try scheduleRepair(of: space.number, from: device, upTo: ends, &turn)
     }
 }

@@ -21,7 +21,7 @@ extension NodeCore {
     @discardableResult
     mutating func mint(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) -> Bool {
         try prepare(space, turn.store)
-        guard ownGaps[space.number] == nil, let roster = judges[space.number]?.roster,
+        guard !ownHistory.hasGap(in: space.number), let roster = judges[space.number]?.roster,
             belongs(to: roster), try mayWrite(turn.store)
         else { return false }
         let recipients = judges[space.number]?.leaves(besides: identity.device) ?? []
@@ -84,8 +84,8 @@ extension NodeCore {
     ) throws(StoreError) {
         let kept = KeptEpoch(
             keys: seed.keys, openedAt: now.wall, ownEnd: try ownContentEnd(in: space, store))
-        mailboxesDue.insert(space.number)
-        outboxDue.insert(space.number)
+        relayUpkeep.noteMailboxes(of: space.number)
+        outbox.note(space.number)
         try store.setSecret(kept.secret, .epochKeys, epoch.bytes, in: space.number)
         try store.setSecret(seed.secret, .seed, epoch.bytes, in: space.number)
     }
@@ -313,7 +313,7 @@ extension NodeCore {
     /// Says what cannot be opened, and makes an epoch where there is none for the roster of now.
     mutating func mintIfNeeded(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
         guard let space = try turn.store.space(number), try belongs(to: space, turn.store),
-            ownGaps[number] == nil, try mayWrite(turn.store)
+            !ownHistory.hasGap(in: number), try mayWrite(turn.store)
         else { return }
         try writeFaults(in: space, &turn)
         let current = try currentEpoch(of: space, in: turn.store)
@@ -344,7 +344,7 @@ extension NodeCore {
     }
 
     mutating func writeFaults(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard heard.contains(space.number) else { return }
+        guard confirmations.isConfirmed(space.number) else { return }
         for epoch in (epochs[space.number]?.unopenable ?? [:]).keys.sorted() {
             guard let judge = judges[space.number], let progress = epochs[space.number],
                 mayFault(epoch, judge, progress, at: turn.now)

@@ -65,7 +65,7 @@ extension NodeCore {
         }
         try learnCards(of: roster, instead: former, in: space, &turn)
         // Where this device is let in again, what it once wrote there is waited for.
-        try finishRejoin(turn.store)
+        try finishRecovery(turn.store)
         turn.emit(.changed([.membership(space.number), .conversation(space.number)]))
         turn.emit(.linksChanged)
     }

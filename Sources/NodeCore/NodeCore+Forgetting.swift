@@ -83,7 +83,7 @@ extension NodeCore {
         try removeValues(of: space, turn.store)
         try turn.store.removeSpace(space.number)
         forget(space, &turn)
-        hasMissingBodies = try !turn.store.values(.missingBody).isEmpty
+        bodyRequests.setMissing(try !turn.store.values(.missingBody).isEmpty)
         turn.emit(.commitFully)
         turn.emit(.forgetKeys)
         turn.emit(.changed([.conversation(space.number), .invitation(space.id)]))
@@ -113,21 +113,19 @@ extension NodeCore {
         let number = space.number
         judges[number] = nil
         awaited[number] = nil
-        ownGaps[number] = nil
-        writableAgain.remove(number)
+        ownHistory.forget(number)
         _ = waiting.take(number)
         sources[number] = nil
         unreceipted.remove(number)
         cardsShared[number] = nil
-        heard.remove(number)
+        confirmations.forget(number)
         epochs[number] = nil
-        mailboxesDue.remove(number)
-        outboxDue.remove(number)
-        outboxWaiting.remove(number)
-        doubts[number] = nil
-        repairs[number] = nil
-        reminders[number] = nil
-        takenBack[number] = nil
+        relayUpkeep.forget(number)
+        outbox.forget(number)
+        suspectedGaps.forget(number)
+        repairs.forget(number)
+        reminders.forget(number)
+        _ = withdrawnInvitations.endWatch(of: number)
         for id in links.keys.sorted() {
             links[id]?.session?.forget(number)
             links[id]?.unacknowledged[number] = nil

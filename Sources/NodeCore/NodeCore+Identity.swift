@@ -33,10 +33,10 @@ extension NodeCore {
 
     /// Keeps what a card says that holds, and acts on what it tells of the person's devices.
     mutating func keep(_ card: Card, _ turn: inout some Turn) throws(StoreError) {
-        if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { areRelaysStale = true }
+        if card.parts.contains(where: { !$0.mailboxes.isEmpty }) { relayUpkeep.note(.findRelays) }
         if card.person == identity.person {
             try learn(card.identity, of: card.person, &turn)
-            invites.areCardsDue = true
+            relayUpkeep.note(.showInviteCards)
         }
         guard let before = try CardReader.kept(of: card.person, turn.store) else {
             return try turn.store.setValue(card.encoded, .card, card.person.bytes)
@@ -65,7 +65,7 @@ extension NodeCore {
         let old = identity.log
         identity.log = log
         try NodeIdentity.keep(log, in: turn.store)
-        invites.areCardsDue = true
+        relayUpkeep.note(.showInviteCards)
         let card = Card(person: log.person, identity: log.encoded, parts: [])
         let known = try CardReader.kept(of: log.person, turn.store)
         let after = known?.merged(with: card).card ?? card
@@ -87,7 +87,7 @@ extension NodeCore {
         let before = Set(old.devices.map(\.device))
         let after = Set(new.devices.map(\.device))
         let gone = before.subtracting(after).union(new.revoked).sorted()
-        for device in gone { dialing[device] = nil }
+        for device in gone { dialer.drop(device) }
         for id in links.keys.sorted() {
             guard let peer = links[id]?.peer, peer.person == new.person,
                 gone.contains(peer.device)

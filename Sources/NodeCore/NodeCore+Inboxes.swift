@@ -34,14 +34,6 @@ struct KeptWriter {
     }
 }
 
-/// What is due about who may write into this device's inboxes.
-struct InboxUpkeep: Sendable {
-    /// Somebody was blocked, and holds a right to write.
-    var hasBlocked = false
-    /// Relays that are connected are to be told who may write.
-    var areWritersDue = false
-}
-
 /// This device's inboxes: who may write into them, and for how long.
 /// Source: `Protocol/06-relay.md`, "Inboxes".
 extension NodeCore {
@@ -136,6 +128,6 @@ extension NodeCore {
         turn.emit(.commitFully)
         for relay in lines.keys.sorted() { lines[relay]?.inboxDay = nil }
         // Reading goes on as before; of the inbox only the opening is due.
-        inboxes.areWritersDue = true
+        relayUpkeep.note(.renewWriters)
     }
 }

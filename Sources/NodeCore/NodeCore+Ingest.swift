@@ -110,7 +110,8 @@ extension NodeCore {
             try learned(proof, by: peer, &turn)
         }
         guard peer.link == nil, !peer.isAhead else { return }
-        try wonder(about: space, from: peer.device, isDisconnected: ingested.isDisconnected, &turn)
+        try noteSuspectedGap(
+            in: space, reportedBy: peer.device, isDisconnected: ingested.isDisconnected, &turn)
     }
 
     /// Counts what somebody brought who may not, unless they were in the space: what was on its way while
@@ -173,8 +174,8 @@ extension NodeCore {
         // What was dropped for another branch is not shown any more.
         if let before, let log, log.end < before.end { ingested.isMisjudged = true }
         let (keptBefore, changesBefore) = (ingested.keptCount, ingested.changes.count)
-        if let log, pieces.isEmpty, hasMissingBodies {
-            ingested.changes += try restore(run, in: log, space, turn.store)
+        if let log, pieces.isEmpty, bodyRequests.hasMissing {
+            ingested.changes += try restoreBodies(from: run, in: log, space, turn.store)
         }
         if let id = peer.link {
             links[id]?.session?.peerHolds(tag, through: run.last, in: space.number)
@@ -315,7 +316,7 @@ extension NodeCore {
         if ingested.isUnplaced { try placeAgain(space.number, &turn) }
         if !ingested.changes.isEmpty { turn.emit(.changed(ingested.changes)) }
         if !ingested.grown.isEmpty {
-            if !lines.isEmpty { try remindLater(of: space.number, &turn) }
+            if !lines.isEmpty { try restartReminders(of: space.number, &turn) }
             try grew(ingested.grown, in: space, isOwn: false, from: id, &turn)
             let roster = judges[space.number]?.roster
             if belongs(to: roster), space.kind != .own,
@@ -327,9 +328,9 @@ extension NodeCore {
             sources[space.number]?.lastProgress = turn.now.monotonic
             sources[space.number]?.fruitlessCount = 0
             try learnedMore(of: space.number, &turn)
-            try finishRejoin(turn.store)
+            try finishRecovery(turn.store)
         }
-        askForBodies(&turn)
+        scheduleBodyRequests(&turn)
         watchWaiting(&turn)
         // What waited long enough came on no link, and can leave a hole like anything that did.
         let able = links.keys.sorted().first { links[$0]?.session?.shares(space.number) == true }
@@ -347,7 +348,7 @@ extension NodeCore {
         _ tags: Set<LogTag>, in space: SpaceRecord, isOwn: Bool, from source: LinkID?,
         _ turn: inout some Turn
     ) throws(StoreError) {
-        if isOwn { outboxDue.insert(space.number) }
+        if isOwn { outbox.note(space.number) }
         var mustAnnounce = false
         for id in links.keys.sorted() where id != source {
             for tag in tags { links[id]?.session?.grew(tag, in: space.number, isOwn: isOwn) }

@@ -18,9 +18,9 @@ extension NodeCore {
     /// control log, with what this device may have said there before, comes first. In milliseconds.
     static let acceptanceDelay: UInt64 = 1_000
     private static let acceptanceRetry: UInt64 = 30_000
-    /// An invitation that was taken back is forgotten once no more of its control log has come for so
+    /// An invitation that was withdrawn is forgotten once no more of its control log has come for so
     /// long: what comes last may say that it holds after all. In milliseconds.
-    private static let takenBackDelay: UInt64 = 60_000
+    private static let withdrawalDelay: UInt64 = 60_000
 
     // MARK: What is taken in
 
@@ -148,7 +148,7 @@ extension NodeCore {
         }
         guard after != before else { return }
         if let after, after.state == .over, try isForgettable(space, turn.store) {
-            watchTakenBack(number, after, &turn)
+            watchWithdrawal(of: after, into: number, &turn)
         }
         try turn.store.setValue(after?.bytes, .invitation, space.id.bytes)
         turn.emit(.changed([.invitation(space.id)]))
@@ -174,32 +174,33 @@ extension NodeCore {
 
     /// Looks again in a while, when all has come that is on its way: a long control log comes in parts,
     /// and one part may take out whom a later one lets in again.
-    private mutating func watchTakenBack(
-        _ number: SpaceNumber, _ invitation: Invitation, _ turn: inout some Turn
+    private mutating func watchWithdrawal(
+        of invitation: Invitation, into number: SpaceNumber, _ turn: inout some Turn
     ) {
-        takenBack[number] = invitation.byteCount
-        timers.set(.takenBack(number), in: Self.takenBackDelay, &turn)
+        withdrawnInvitations.watch(number, holding: invitation.byteCount)
+        timers.set(.takenBack(number), in: Self.withdrawalDelay, &turn)
     }
 
-    /// Goes on at the start with what was taken back.
-    mutating func loadTakenBack(_ turn: inout some Turn) throws(StoreError) {
+    /// Goes on at the start with invitations that were withdrawn.
+    mutating func resumeWithdrawals(_ turn: inout some Turn) throws(StoreError) {
         for (id, invitation) in try Invitation.all(in: turn.store) where invitation.state == .over {
             guard let space = try turn.store.space(id) else { continue }
-            watchTakenBack(space.number, invitation, &turn)
+            watchWithdrawal(of: invitation, into: space.number, &turn)
         }
     }
 
-    /// Forgets an invitation that was taken back before it was answered: nothing of it is anybody's here.
-    mutating func forgetTakenBack(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
-    {
-        let heldBefore = takenBack.removeValue(forKey: number)
+    /// Forgets an invitation that was withdrawn before it was answered: nothing of it is anybody's here.
+    mutating func forgetWithdrawnInvitation(
+        into number: SpaceNumber, _ turn: inout some Turn
+    ) throws(StoreError) {
+        let heldBefore = withdrawnInvitations.endWatch(of: number)
         guard let space = try turn.store.space(number) else { return }
         try prepare(space, turn.store)
         guard let known = try Invitation.into(space.id, in: turn.store), known.state == .over,
             try isForgettable(space, turn.store)
         else { return }
         guard known.byteCount == heldBefore else {
-            return watchTakenBack(number, known, &turn)
+            return watchWithdrawal(of: known, into: number, &turn)
         }
         let isDeleted = try isDeleted(space, turn.store)
         let isOthers = try holdsControlOfOthersAlone(space, turn.store)

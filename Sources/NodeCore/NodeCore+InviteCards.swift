@@ -33,16 +33,15 @@ extension NodeCore {
 
     /// Puts the own card where open invites say that it lies, unless it lies there already.
     mutating func showCards(on relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        guard let line = lines[relay], line.phase == .open, turn.now.monotonic >= line.busyUntil,
+        guard let line = lines[relay], line.phase == .open,
+            !line.pace.isBusy(at: turn.now.monotonic),
             !identity.isRevoked, let card = try CardReader.own(of: identity, turn.store)?.encoded
         else { return }
         let hash: Digest = digest(.inviteCard, card)
         for invite in try OpenInvite.kept(turn.store)
         where invite.relay == relay && invite.isOpen(at: turn.now.wall) && invite.shown != hash {
             let question = RelayQuestion.inviteCard(invite.number, hash)
-            guard !line.questions.values.contains(where: { $0.question == question }) else {
-                continue
-            }
+            guard !line.questions.contains(question) else { continue }
             let mailbox = InviteMailbox(secret: invite.secret, relay: relay)
             let opening = Opening(key: mailbox.key, writers: nil, use: .invite)
             open(mailbox.id, opening, on: relay, &turn)
@@ -149,7 +148,7 @@ extension NodeCore {
             lines[relay]?.cards[id] = nil
             ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)
             try keep(card, &turn)
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
             turn.emit(.changed([.contact(person)]))
             try beginConversations(&turn)
             return try seek(person, &turn)

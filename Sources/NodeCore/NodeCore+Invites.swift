@@ -64,7 +64,7 @@ extension NodeCore {
             secret: secret, opened: turn.now.wall, expires: expires, useCountMax: uses,
             relay: place?.relay, addresses: place?.addresses ?? [])
         try turn.store.setValue(invite.bytes, .invite, OpenInvite.key(invite.number))
-        invites.areCardsDue = true
+        relayUpkeep.note(.showInviteCards)
         turn.emit(.commitFully)
         return .success(.done)
     }
@@ -170,7 +170,7 @@ extension NodeCore {
             PendingInvite(invite: invite, alias: alias).bytes, .introduction,
             invite.person.bytes)
         turn.emit(.commitFully)
-        areRelaysStale = true
+        relayUpkeep.note(.findRelays)
         turn.emit(.changed([.contact(invite.person)]))
         try seek(invite.person, &turn)
         return .success(.done)

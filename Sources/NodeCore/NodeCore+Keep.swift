@@ -49,7 +49,7 @@ extension NodeCore {
                 try Merge.apply(applied, under: view, context, judging: &judge, in: store)
             }
         }
-        try lacksBodies(
+        try noteMissingBodies(
             of: run.operations.filter(\.operation.isErased), in: log, space, store)
         if run.lane == .control {
             for person in judge.takeNewPersons() {
@@ -80,7 +80,7 @@ extension NodeCore {
         }
         // A deletion that counts no more has taken its message along: others may have it still.
         for (_, lacking) in bodyless.sorted(by: { $0.key < $1.key }) {
-            try lacksBodies(of: lacking.operations, in: lacking.log, space, turn.store)
+            try noteMissingBodies(of: lacking.operations, in: lacking.log, space, turn.store)
         }
         turn.emit(.changed([.refolded(space.number)]))
     }

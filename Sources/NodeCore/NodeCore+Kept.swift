@@ -13,7 +13,7 @@ extension NodeCore {
     public func missingOwnCount(
         of space: SpaceNumber, in store: some Store
     ) throws(StoreError) -> UInt64? {
-        guard let ends = ownGaps[space] else { return nil }
+        guard let ends = ownHistory.gap(in: space) else { return nil }
         var count: UInt64 = 0
         for (tag, end) in ends {
             let held = UInt64(try store.log(tag, in: space)?.heldCount ?? 0)
@@ -58,10 +58,10 @@ extension NodeCore {
 
     /// Writes what was kept for spaces that may be written in again.
     mutating func writeKept(_ turn: inout some Turn) throws(StoreError) {
-        guard !writableAgain.isEmpty else { return }
-        let numbers = writableAgain.sorted()
-        writableAgain = []
-        for number in numbers where ownGaps[number] == nil {
+        let numbers = ownHistory.takeClosedGaps()
+        guard !numbers.isEmpty else { return }
+        // A peer may have proven more in the same step.
+        for number in numbers where !ownHistory.hasGap(in: number) {
             let kept = try turn.store.values(.keptDraft).filter { $0.key.starts(with: number.key) }
             for (key, _) in kept { try turn.store.setValue(nil, .keptDraft, key) }
             turn.emit(.changed([.conversation(number)]))

@@ -35,15 +35,15 @@ extension NodeCore {
 
     /// Looks at all keys, and again after a while.
     mutating func tendKeys(_ turn: inout some Turn) throws(StoreError) {
-        let isBeginning = keyWalk == 0
-        let spaces = try portion(of: &keyWalk, turn.store)
-        let isThrough = keyWalk == 0
-        timers.set(.keys, in: isThrough ? Self.keysInterval : Self.walkInterval, &turn)
+        let isBeginning = !walks.isUnderway(.keys)
+        let spaces = walks.nextPortion(for: .keys, of: try turn.store.spaces())
+        let isThrough = !walks.isUnderway(.keys)
+        timers.set(.keys, in: isThrough ? Self.keysInterval : SpaceWalks.interval, &turn)
         guard try mayWrite(turn.store) else { return }
         var didDrop = false
         if isBeginning {
             // An invite that another device of the person's changed the card of, or a put that failed.
-            invites.areCardsDue = true
+            relayUpkeep.note(.showInviteCards)
             try beginConversations(&turn)
             try renewPrekey(&turn)
             try renewWriters(&turn)
@@ -66,7 +66,7 @@ extension NodeCore {
         -> Bool
     {
         var didDrop = false
-        if ownGaps[space.number] == nil, try belongs(to: space, turn.store) {
+        if !ownHistory.hasGap(in: space.number), try belongs(to: space, turn.store) {
             try openEpochs(in: space, &turn)
             try writeFaults(in: space, &turn)
             try renewLeaf(in: space, &turn)
@@ -170,7 +170,7 @@ extension NodeCore {
 
     /// Publishes a new leaf where the last one is old, or says that it has seen what others wrote.
     mutating func renewLeaf(in space: SpaceRecord, _ turn: inout some Turn) throws(StoreError) {
-        guard heard.contains(space.number) else { return }
+        guard confirmations.isConfirmed(space.number) else { return }
         let last = try publications(in: space, turn.store).last?.time
         let first = try keptEpochs(in: space, turn.store).values.min()
         let since = last ?? first ?? turn.now.wall

@@ -149,7 +149,7 @@ extension NodeCore {
         guard try roster(of: space, turn.store)?.contains(peer.device) == true else {
             return try tellOutsider(peer, of: space, &turn)
         }
-        if isNews { try remindLater(of: space.number, &turn) }
+        if isNews { try restartReminders(of: space.number, &turn) }
     }
 
     /// Tells a device that is out, and seems not to have heard so, how far lane 0 goes for it. Nobody
@@ -203,7 +203,7 @@ extension NodeCore {
         guard let scope = try scope(of: space, with: peer, turn.store) else { return }
         if scope.isEverything {
             try heardTips(frontier, of: space, by: peer.device, &turn)
-            try settleRepair(of: space, by: frontier, turn.store)
+            try finishRepair(of: space, by: frontier, turn.store)
         } else if frontier.asksForMissing,
             judges[space.number]?.roster.contains(peer.device) == true
         {

@@ -5,13 +5,6 @@ import ParleyRoster
 import ParleySealing
 import ParleyWire
 
-/// What seems to be missing of a space, as long as not all of it was read.
-struct Doubt: Sendable {
-    let holder: DeviceID
-    /// Something was not kept because it did not join what is held.
-    let isDisconnected: Bool
-}
-
 /// When a device was told of a space through its inbox.
 struct Welcome {
     let epoch: OperationID
@@ -227,9 +220,7 @@ extension NodeCore {
             let isFresh = known.map {
                 ($0.epoch == epoch.id || isGuest) && turn.now.wall < $0.time + Self.welcomeInterval
             }
-            let isUnderway = lines[relay]?.questions.values.contains {
-                $0.question == question
-            }
+            let isUnderway = lines[relay]?.questions.contains(question)
             guard isFresh != true, isUnderway != true, let person = roster.person(of: device),
                 try takesLetters(device, of: person, on: relay, at: turn.now, turn.store)
             else { continue }

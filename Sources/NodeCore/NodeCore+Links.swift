@@ -59,7 +59,7 @@ extension NodeCore {
         guard try mayOpen(id, peer, &turn) else { return }
         try learn(peer.identity, of: peer.person, &turn)
         guard try isStanding(peer, turn.store) else {
-            dialing[peer.device] = nil
+            dialer.drop(peer.device)
             try count(.revokedDevice, turn.store)
             try tellRevocation(on: id, peer, &turn)
             turn.emit(.hangUp(id, .revoked))
@@ -73,7 +73,7 @@ extension NodeCore {
                 turn.emit(.hangUp(id, .duplicate))
                 // What was dialled came about, and is not needed; a better way still is.
                 guard peer.isInitiator else { return }
-                dialing[peer.device]?.wasLost()
+                dialer.note(.lost, of: peer.device)
                 if other.value.peer.isPiped, !timers.isPending(.dial(peer.device)) {
                     scheduleDial(peer.device, &turn)
                 }
@@ -83,7 +83,7 @@ extension NodeCore {
             try closed(other.key, &turn)
         }
         links[id] = CoreLink(peer: peer, lastHeard: turn.now.monotonic)
-        dialing[peer.device]?.isLinked()
+        dialer.note(.linked, of: peer.device)
         timers.move(
             .heartbeat(id), to: turn.now.monotonic + Self.heartbeatInterval / 3, &turn)
         turn.emit(.linksChanged)
@@ -124,7 +124,7 @@ extension NodeCore {
             UInt64(4 * shared.count), for: link.peer.person, sharing: shared.count,
             at: turn.now.monotonic)
         try perform(outputs, on: id, &turn)
-        askAnewForBodies(&turn)
+        restartBodyRequests(&turn)
         try tellPresence(on: id, &turn)
     }
 
@@ -141,7 +141,7 @@ extension NodeCore {
         }
         turn.emit(.linksChanged)
         // What they have not acknowledged goes to relays now.
-        if !lines.isEmpty { outboxDue.formUnion(link.spaces) }
+        if !lines.isEmpty { outbox.note(all: link.spaces) }
         if !links.values.contains(where: { $0.peer.device == link.peer.device }) {
             scheduleDial(link.peer.device, &turn)
         }
@@ -169,7 +169,7 @@ extension NodeCore {
         case .introduce(let introduction):
             return try introduced(introduction, on: id, &turn)
         case .bye:
-            dialing[peer.device]?.isTurnedAway()
+            dialer.note(.turnedAway, of: peer.device)
             return hangUp(id, .ended, &turn)
         case .error(let error):
             return try refused(error, by: peer, &turn)
@@ -178,7 +178,7 @@ extension NodeCore {
         }
         // Greeting is what only a peer does that takes this node in: dialling may be eager again.
         if case .hello(let hello) = frame {
-            dialing[peer.device]?.isWelcome()
+            dialer.note(.welcomed, of: peer.device)
             links[id]?.clock = PeerClock(ahead: hello.clockOffset(at: turn.now), at: turn.now)
             compareClocks(&turn)
         }
@@ -187,7 +187,7 @@ extension NodeCore {
         }
         let received = try links[id]?.session?.receive(frame, store: turn.store)
         guard let result = received else { return }
-        try compareOwn(frame, on: id, &turn)
+        try compareOwnLogs(frame, on: id, &turn)
         switch result {
         case .success(let outputs):
             links[id]?.broughtNews = false
@@ -287,11 +287,11 @@ extension NodeCore {
         // Who is in no common space any more has been told so by now.
         guard try mayLink(link.peer.person, turn.store) else {
             turn.emit(.send(id, Frame.bye.encoded()))
-            dialing[link.peer.device]?.isTurnedAway()
+            dialer.note(.turnedAway, of: link.peer.device)
             return hangUp(id, .stranger, &turn)
         }
         // The peer's first heartbeat, at which it may end the link, is over by the second.
-        if link.hasBeaten { dialing[link.peer.device]?.isSettled() }
+        if link.hasBeaten { dialer.note(.settled, of: link.peer.device) }
         links[id]?.hasBeaten = true
         if case .send(let frame) = try session.heartbeat(store: turn.store) {
             turn.emit(.send(id, frame.encoded()))

@@ -62,7 +62,7 @@ extension NodeCore {
         }
         let spaces = try turn.store.spaces()
         let rest = spaces[spaces.firstPlace(above: walk.last)...]
-        let portion = rest.prefix(Self.walkCountMax)
+        let portion = rest.prefix(SpaceWalks.portionCountMax)
         walk.drops += try dropDays(of: Array(portion), on: relay, turn.store)
         if portion.count < rest.count {
             if walk.drops.count > 4 * Self.readMailboxCountMax {
@@ -246,9 +246,9 @@ extension NodeCore {
     /// All that lay at a relay was taken: now this device's own may go up.
     mutating func noteDrained(_ relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
         guard let line = lines[relay], line.isOpenAndDrained else { return }
-        askAnewForBodies(&turn)
+        restartBodyRequests(&turn)
         turn.emit(.linksChanged)
-        dueEverywhere()
+        outbox.noteAll()
         guard line.isReading,
             var record = try turn.store.value(.relay, relay.bytes).flatMap(RelayRecord.init),
             record.day != line.day

@@ -25,7 +25,7 @@ extension NodeCore {
         }
         if let refusal = try refusal(writingIn: space, turn.store) { return .failure(refusal) }
         let drafts = messages.map { $0.draft(replyingTo: reference) }
-        if ownGaps[space.number] != nil {
+        if ownHistory.hasGap(in: space.number) {
             guard try keptCount(of: space.number, turn.store) + drafts.count <= Self.keptCountMax
             else {
                 return .failure(.awaitsOwn)

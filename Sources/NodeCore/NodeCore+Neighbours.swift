@@ -19,36 +19,20 @@ public struct Sighting: Equatable, Sendable {
     }
 }
 
-/// Where a device was seen on the local network.
-struct Nearby: Sendable {
-    let address: String
-    /// On the monotonic clock.
-    let seenAt: UInt64
-    /// Whether it was not dialled there yet.
-    var isUntried: Bool
-}
-
 /// Devices on the local network: dialled there before anywhere else.
 /// Source: `Protocol/04-links.md`, "Neighbours".
 extension NodeCore {
-    /// Where a device was seen holds for so long, in milliseconds.
-    static let nearbyLifetime: UInt64 = 600_000
-    /// Devices that are known to be near.
-    static let nearbyCountMax = 256
-
     /// Somebody was seen; if it is a device that one looks for, it is dialled there.
     mutating func saw(_ sighting: Sighting, _ turn: inout some Turn) throws(StoreError) {
         guard let (person, device) = try owner(of: sighting, turn.store) else { return }
-        let known = nearby[device]
-        guard known != nil || nearby.count < Self.nearbyCountMax else { return }
-        let isUntried = known.map { $0.isUntried || $0.address != sighting.address } ?? true
-        nearby[device] = Nearby(
-            address: sighting.address, seenAt: turn.now.monotonic, isUntried: isUntried)
-        guard dialing[device]?.isUnderway != true else { return }
+        guard
+            let isUntried = neighbours.note(device, at: sighting.address, turn.now.monotonic),
+            !dialer.isUnderway(device)
+        else { return }
         let isDirect = links.values.contains { $0.peer.device == device && !$0.peer.isPiped }
         // What was tried a moment ago is tried again in its turn.
         guard !isDirect, isUntried || !timers.isPending(.dial(device)) else { return }
-        dialing[device] = Dialing(person)
+        dialer.restart(device, of: person)
         try dial(device, &turn)
     }
 
@@ -73,21 +57,5 @@ extension NodeCore {
             }
         }
         return nil
-    }
-
-    /// Where a device was seen a short while ago.
-    func nearbyAddress(of device: DeviceID, at now: Instant) -> String? {
-        guard let seen = nearby[device], now.monotonic < seen.seenAt + Self.nearbyLifetime else {
-            return nil
-        }
-        return seen.address
-    }
-
-    /// A device was not reached. Where it was seen elsewhere meanwhile, that counts for nothing.
-    mutating func forgiveIfSeen(_ device: DeviceID) {
-        guard nearby[device]?.isUntried == true, let person = dialing[device]?.person else {
-            return
-        }
-        dialing[device] = Dialing(person)
     }
 }

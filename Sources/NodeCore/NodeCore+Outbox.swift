@@ -30,9 +30,7 @@ extension NodeCore {
 
     /// Puts to relays what those who are linked had time enough to acknowledge and did not.
     mutating func postUnacknowledged(_ turn: inout some Turn) throws(StoreError) {
-        let waiting = outboxWaiting.sorted()
-        outboxWaiting = []
-        for number in waiting {
+        for number in outbox.takeUnacknowledged() {
             try post(number, besidesLinks: true, &turn)
         }
     }
@@ -54,7 +52,7 @@ extension NodeCore {
         guard !others.isEmpty || !invited.isEmpty else { return }
         let linked = devicesLinked(in: number)
         if !besidesLinks, !linked.isEmpty {
-            outboxWaiting.insert(number)
+            outbox.awaitAcknowledgement(in: number)
             timers.set(.outbox, in: Self.linkedPatience, &turn)
         }
         var absent = others.filter { !linked.contains($0) }
@@ -84,7 +82,7 @@ extension NodeCore {
                 continue
             }
             // First what others wrote: it may hold the epoch that is to be used.
-            guard line.isDrained, turn.now.monotonic >= line.busyUntil else { continue }
+            guard line.isDrained, !line.pace.isBusy(at: turn.now.monotonic) else { continue }
             let participants = reading.devices.filter { !guests.contains($0) }
             if !participants.isEmpty {
                 try post(
@@ -125,7 +123,7 @@ extension NodeCore {
             }
             var read = cards[person]?[device] ?? own
             // Where none of them answers, the device may have gone to one that is used here, too.
-            if !read.contains(where: { lines[$0.relay]?.failureCount ?? 0 == 0 }) {
+            if !read.contains(where: { lines[$0.relay]?.pace.failureCount ?? 0 == 0 }) {
                 read += own.filter { mailbox in !read.contains { $0.relay == mailbox.relay } }
             }
             for mailbox in read {
@@ -254,7 +252,7 @@ extension NodeCore {
         }
         turn.emit(.changed([.receipts(number)]))
         // There is room for the next.
-        outboxDue.insert(number)
-        try remindLater(of: number, &turn)
+        outbox.note(number)
+        try restartReminders(of: number, &turn)
     }
 }

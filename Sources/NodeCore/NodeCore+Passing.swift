@@ -3,28 +3,6 @@ import ParleySealing
 import ParleySignalling
 import ParleyWire
 
-/// What is carried through relays and kept nowhere: a signal waits for a connection to a relay for
-/// as long as it is of use, and what came lately is known again. In memory alone.
-struct Passing: Sendable {
-    /// A signal that waits until a relay is there. It is sealed only then.
-    struct Waiting: Sendable {
-        let signal: [UInt8]
-        let device: DeviceID
-        let person: PersonID
-        /// When it was made, on the monotonic clock and in Unix milliseconds.
-        let since: Instant
-    }
-
-    /// Signals that wait for a relay, the oldest first.
-    var waiting: [NoiseKey: [Waiting]] = [:]
-    /// What came last through relays, so that a relay which repeats it gains nothing.
-    var known = RecentSet<Digest>(limit: NodeCore.passingMemory)
-    /// How much each relay may bring that costs a look, letters included.
-    var ofRelays: [NoiseKey: Allowance] = [:]
-    /// How many signals came through relays, and were taken.
-    var takenCount: UInt64 = 0
-}
-
 /// A signal as it is sealed to a device.
 ///
 /// ```
@@ -67,20 +45,10 @@ struct PassingContent: Equatable {
 /// Signals to and from devices that are not linked, through relays that store nothing of them.
 /// Source: `Protocol/06-relay.md`, "Signals".
 extension NodeCore {
-    /// A signal is of use for so many milliseconds.
-    static let passingTime: UInt64 = 10_000
     /// By how much the clocks of two devices may differ, in milliseconds.
     static let passingSkewMax: UInt64 = 60_000
-    /// Signals that wait for a relay, or for its answer.
-    static let passingCountMax = 32
-    /// What one that comes costs, in units of ``Allowance``.
-    static let passingWork: UInt64 = 100
-    /// What a relay may bring at once, and in a second, in the same units.
-    static let passingBurst: UInt64 = 32_000
     /// Relays of a device through which a signal goes at a time.
     static let passingRelayCountMax = 2
-    /// Signals that are known again: more than a relay may bring within their time.
-    static let passingMemory = 4_096
 
     /// How many signals came through relays and were taken.
     public var passedCount: UInt64 { passing.takenCount }
@@ -108,16 +76,13 @@ extension NodeCore {
         for mailbox in part.mailboxes.prefix(Self.passingRelayCountMax) {
             guard try note(mailbox, namedBy: person, at: turn.now, turn.store) else { continue }
             call(mailbox.relay, &turn)
-            let queue = fresh(passing.waiting[mailbox.relay] ?? [], at: turn.now)
-            // What is newest counts.
-            let kept = queue.suffix(Self.passingCountMax - 1)
-            passing.waiting[mailbox.relay] = kept + [waiting]
+            passing.enqueue(waiting, for: mailbox.relay)
         }
     }
 
     /// A relay is connected: what waited for it goes out, and who reads there is told who is here.
     mutating func passWaiting(to relay: NoiseKey, _ turn: inout some Turn) throws(StoreError) {
-        for waiting in fresh(passing.waiting.removeValue(forKey: relay) ?? [], at: turn.now) {
+        for waiting in passing.takeWaiting(for: relay, at: turn.now) {
             let part = try CardReader.parts(of: waiting.person, turn.store).first {
                 $0.device == waiting.device
             }
@@ -129,16 +94,12 @@ extension NodeCore {
         try tellReaders(of: relay, turn.store)
     }
 
-    private func fresh(_ waiting: [Passing.Waiting], at now: Instant) -> [Passing.Waiting] {
-        waiting.filter { now.monotonic < $0.since.monotonic + Self.passingTime }
-    }
-
     private mutating func put(
         _ waiting: Passing.Waiting, to prekey: PrekeyCertificate, in mailbox: CardMailbox,
         _ turn: inout some Turn
     ) {
-        guard let line = lines[mailbox.relay], turn.now.monotonic >= line.busyUntil,
-            line.passingCount < Self.passingCountMax,
+        guard let line = lines[mailbox.relay], !line.pace.isBusy(at: turn.now.monotonic),
+            line.questions.passingCount < Passing.waitingCountMax,
             !isAbsent(mailbox.inbox, on: mailbox.relay, at: turn.now)
         else { return }
         let content = PassingContent(
@@ -149,7 +110,7 @@ extension NodeCore {
                 content.bytes, as: .passing, to: prekey.key, inbox: mailbox.inbox,
                 by: identity.key, using: &turn.random)
         else { return }
-        let seconds = UInt8(Self.passingTime / 1_000)
+        let seconds = UInt8(Passing.lifetime / 1_000)
         ask(
             .volatile(lifetime: seconds, envelope: letter), of: mailbox.inbox,
             as: mailbox.writer, on: mailbox.relay, for: .passing, &turn)
@@ -157,32 +118,17 @@ extension NodeCore {
 
     // MARK: In
 
-    /// Whether one more letter of a relay is opened. They leave half of what there is at once to
-    /// signals, which are of use now or never.
-    mutating func mayOpenLetter(of relay: NoiseKey, at now: Instant) -> Bool {
-        mayOpen(from: relay, upTo: Self.passingBurst / 2, at: now)
-    }
-
-    /// Of a relay as much as eight persons may send: what comes is opened before it is known whose.
-    private mutating func mayOpen(
-        from relay: NoiseKey, upTo burst: UInt64, at now: Instant
-    ) -> Bool {
-        passing.ofRelays[relay, default: Allowance()].take(
-            Self.passingWork, at: now.monotonic,
-            .init(burst: burst, perSecond: Self.passingBurst), orDropFor: 0) == .fine
-    }
-
     /// A relay passed something on to this device's inbox. Who wrote it must be a device of a person
     /// that this one talks to; it must be fresh, and must not have come before.
     mutating func openPassed(
         _ bytes: [UInt8], in mailbox: MailboxID, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
         guard lines[relay]?.inbox == mailbox else { return }
-        guard mayOpen(from: relay, upTo: Self.passingBurst, at: turn.now) else {
+        guard passing.mayOpen(from: relay, isLetter: false, at: turn.now) else {
             return try count(.tooManyFrames, turn.store)
         }
         let name: Digest = digest(.relayBlob, bytes)
-        guard !passing.known.contains(name) else { return }
+        guard !passing.isKnown(name) else { return }
         let prekeys = try turn.store.secrets(.prekey, in: nil).compactMap {
             TimedLeaf($0.secret)?.leaf
         }
@@ -193,17 +139,16 @@ extension NodeCore {
             let content = PassingContent(inner)
         else { return try count(.envelope, turn.store) }
         // Not counted: a relay or a bad line may be slow.
-        let bound = Self.passingTime + Self.passingSkewMax
+        let bound = Passing.lifetime + Self.passingSkewMax
         guard content.sent.distance(to: WallTime(clamping: turn.now.wall)) < bound else { return }
         guard let peer = try passer(sender, content.person, turn.store) else {
             return try count(.stranger, turn.store)
         }
-        guard allowances.take(Self.passingWork, for: peer.person, at: turn.now.monotonic) == .fine
+        guard allowances.take(Passing.work, for: peer.person, at: turn.now.monotonic) == .fine
         else {
             return try count(.tooManyFrames, turn.store)
         }
-        passing.known.insert(name)
-        passing.takenCount += 1
+        passing.noteTaken(name)
         try passedOn(content.signal, from: peer, &turn)
     }
 

@@ -209,7 +209,7 @@ extension NodeCore {
         throws(StoreError)
     {
         try accept(card, root: peer.root, &turn)
-        dialing[peer.device] = Dialing(peer.person)
+        dialer.restart(peer.device, of: peer.person)
     }
 
     /// Makes the person of a card that holds a contact.
@@ -247,7 +247,7 @@ extension NodeCore {
         case .accepted, .requested:
             // They may be elsewhere by now, with another device.
             try keep(card, &turn)
-            areRelaysStale = true
+            relayUpkeep.note(.findRelays)
             try seek(card.person, &turn)
             return try alias.isEmpty
                 ? .success(.done)
@@ -265,7 +265,7 @@ extension NodeCore {
         _ = try write([contact.draft()], in: ownSpace, &turn)
         try forgetRequests(of: card.person, turn.store)
         // They may be away: what asks them waits for them where they read.
-        areRelaysStale = true
+        relayUpkeep.note(.findRelays)
         for relay in lines.keys.sorted() {
             try sendRequests(to: relay, &turn)
         }
@@ -340,9 +340,9 @@ extension NodeCore {
     mutating func heed(_ person: PersonID, _ turn: inout some Turn) throws(StoreError) {
         guard let contact = try contact(person, turn.store) else { return }
         guard !contact.isBlocked else {
-            for (device, state) in dialing where state.person == person { dialing[device] = nil }
+            dialer.dropDevices(of: person)
             desk.depart(person)
-            inboxes.hasBlocked = true
+            relayUpkeep.note(.retireWriters)
             try shut(person, &turn)
             for id in links.keys.sorted()
             where links[id]?.peer.person == person && links[id]?.isEnding == false {

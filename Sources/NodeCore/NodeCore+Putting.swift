@@ -22,7 +22,7 @@ extension NodeCore {
         }
         try putCard(in: space, epoch, to: relay, &turn)
         // A store that was set back may lack the newest of what it wrote.
-        guard rejoin == nil, ownGaps[number] == nil else { return }
+        guard rejoin == nil, !ownHistory.hasGap(in: number) else { return }
         let acknowledged = try acknowledgedEnds(in: space, turn.store)[device] ?? [:]
         var due: [(log: LogRecord, first: UInt64)] = []
         for log in try turn.store.agreedLogs(in: space.number)
@@ -59,7 +59,7 @@ extension NodeCore {
         for (index, (log, first)) in due.enumerated() {
             var next = first
             while next < log.end {
-                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
+                guard lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
                         store: turn.store)

@@ -135,23 +135,23 @@ extension NodeCore {
             }
         }
         lines[relay]?.queues[space] = nil
-        if let space { try settleDoubt(about: space, &turn) }
+        if let space { try resolveSuspectedGap(in: space, &turn) }
         try noteDrained(relay, &turn)
     }
 
     /// What came through a relay left something out: that is asked for, unless it may come with
     /// what is being read.
-    mutating func wonder(
-        about space: SpaceRecord, from holder: DeviceID, isDisconnected: Bool,
+    mutating func noteSuspectedGap(
+        in space: SpaceRecord, reportedBy holder: DeviceID, isDisconnected: Bool,
         _ turn: inout some Turn
     ) throws(StoreError) {
         let leavesOut = try leavesOut(space.number, turn.store)
         guard isDisconnected || leavesOut else { return }
         guard isBeingRead(space.number) else {
-            return try miss(space.number, heldBy: holder, &turn)
+            return try scheduleRepair(of: space.number, from: holder, &turn)
         }
-        let was = doubts[space.number]?.isDisconnected == true
-        doubts[space.number] = Doubt(holder: holder, isDisconnected: isDisconnected || was)
+        suspectedGaps.note(
+            in: space.number, reportedBy: holder, isDisconnected: isDisconnected)
     }
 
     /// Whether what is held of a space, or waits, has causes that did not come.
@@ -161,14 +161,13 @@ extension NodeCore {
     }
 
     /// All of a space was read: what is missing now is asked for.
-    private mutating func settleDoubt(about space: SpaceNumber, _ turn: inout some Turn)
-        throws(StoreError)
-    {
-        guard let doubt = doubts[space], !isBeingRead(space) else { return }
-        doubts[space] = nil
+    private mutating func resolveSuspectedGap(
+        in space: SpaceNumber, _ turn: inout some Turn
+    ) throws(StoreError) {
+        guard !isBeingRead(space), let suspicion = suspectedGaps.take(space) else { return }
         let leavesOut = try leavesOut(space, turn.store)
-        guard doubt.isDisconnected || leavesOut else { return }
-        try miss(space, heldBy: doubt.holder, &turn)
+        guard suspicion.isDisconnected || leavesOut else { return }
+        try scheduleRepair(of: space, from: suspicion.holder, &turn)
     }
 
     /// Takes envelopes of a mailbox in their turn, and moves its cursor behind them.
@@ -203,7 +202,9 @@ extension NodeCore {
     private mutating func openable(
         _ letters: [RelayEntry], in inbox: MailboxID, on relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) -> [RelayEntry] {
-        let count = letters.prefix { _ in mayOpenLetter(of: relay, at: turn.now) }.count
+        let count = letters.prefix { _ in
+            passing.mayOpen(from: relay, isLetter: true, at: turn.now)
+        }.count
         guard count < letters.count else { return letters }
         try self.count(.tooManyFrames, turn.store)
         lines[relay]?.mailboxes[inbox]?.stage = .unknown

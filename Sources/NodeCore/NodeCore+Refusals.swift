@@ -56,13 +56,14 @@ extension NodeCore {
             lines[relay]?.mailboxes[asked.mailbox]?.lacksSubscription = false
             return
         }
-        lines[relay]?.busyUntil = turn.now.monotonic + Self.keysInterval
+        lines[relay]?.pace.pause(until: turn.now.monotonic + Self.keysInterval)
         timers.set(.relay(relay), in: Self.keysInterval, &turn)
     }
 
     /// Leaves a relay alone for a while: as long as it says, and longer each time.
     private mutating func rest(_ relay: NoiseKey, for delay: UInt64, _ turn: inout some Turn) {
-        guard let wait = lines[relay]?.rest(for: delay, at: turn.now.monotonic) else { return }
+        guard let wait = lines[relay]?.pace.rest(for: delay, at: turn.now.monotonic) else { return }
+        lines[relay]?.isOwed = true
         timers.set(.relay(relay), in: wait, &turn)
     }
 

@@ -11,7 +11,7 @@ import ParleyWire
 /// Source: `Protocol/06-sync.md`, "Claims about one's own logs".
 extension NodeCore {
     /// Looks at what a peer says it holds of this device's own logs.
-    mutating func compareOwn(_ frame: Frame, on id: LinkID, _ turn: inout some Turn)
+    mutating func compareOwnLogs(_ frame: Frame, on id: LinkID, _ turn: inout some Turn)
         throws(StoreError)
     {
         guard let peer = links[id]?.peer.device else { return }
@@ -21,15 +21,14 @@ extension NodeCore {
                 links[id]?.session?.shares(space.number) == true
             else { return }
             try noteBranches(of: frontier, in: space, turn.store)
-            try compareOwn(frontier, of: space, by: peer, &turn)
+            try compareOwnLogs(frontier, of: space, by: peer, &turn)
         case .spaces, .heartbeat:
             for number in links[id]?.session?.sharedSpaces ?? []
             where links[id]?.session?.isEqual(number) == true {
                 guard let space = try turn.store.space(number) else { continue }
-                hear(of: space, &turn)
-                if space.kind != .own { try heardFromPeer(turn.store) }
-                guard awaitsEvenPeer else { continue }
-                awaitsEvenPeer = false
+                confirm(space, &turn)
+                if space.kind != .own { try noteAnswer(turn.store) }
+                guard confirmations.meetEqualPeer() else { continue }
                 timers.set(.devices, in: Self.devicesRetry, &turn)
             }
         default:
@@ -38,19 +37,19 @@ extension NodeCore {
     }
 
     /// Looks at what a device says it holds of a space that it belongs to.
-    mutating func compareOwn(
+    mutating func compareOwnLogs(
         _ frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) {
-        let isProven = try takeOwnTips(of: frontier, of: space, by: peer, &turn)
+        let isProven = try proveOwnTips(of: frontier, of: space, by: peer, &turn)
         // Who claims what it does not prove has shown nothing.
         guard isProven, frontier.isComplete else { return }
-        hear(of: space, &turn)
-        try heardFromPeer(turn.store)
+        confirm(space, &turn)
+        try noteAnswer(turn.store)
     }
 
     /// Believes what is proven to have been written here. Returns whether all is that the peer lists
     /// of own logs above what is held.
-    private mutating func takeOwnTips(
+    private mutating func proveOwnTips(
         of frontier: Frontier, of space: SpaceRecord, by peer: DeviceID, _ turn: inout some Turn
     ) throws(StoreError) -> Bool {
         var names: [LogTag: LogID]?
@@ -85,18 +84,17 @@ extension NodeCore {
             else { continue }
             proven[tip.tag] = tip.sequence + 1
         }
-        if !proven.isEmpty { try noteOwnGap(proven, in: space, &turn) }
+        if !proven.isEmpty { try extendOwnGap(in: space, to: proven, &turn) }
         guard claimed.isSubset(of: proven.keys) else {
-            // One line for each device: it may say so as often as it likes.
-            if doubted.insert(peer).inserted { try count(.emptyClaim, turn.store) }
+            if confirmations.noteUnprovenClaim(by: peer) { try count(.emptyClaim, turn.store) }
             return false
         }
         return true
     }
 
     /// A peer has shown what it holds of a space. What waited for that is done soon.
-    private mutating func hear(of space: SpaceRecord, _ turn: inout some Turn) {
-        guard heard.insert(space.number).inserted else { return }
+    private mutating func confirm(_ space: SpaceRecord, _ turn: inout some Turn) {
+        guard confirmations.confirm(space.number) else { return }
         watchDevices(&turn)
         shareCard(in: space.number, &turn)
         // Not all at once: everybody who was let in together hears together.
@@ -114,20 +112,16 @@ extension NodeCore {
     }
 
     /// A peer has shown what it holds: whatever it did not list, it does not have either.
-    private mutating func heardFromPeer(_ store: some Store) throws(StoreError) {
-        guard foundBehind?.needsPeer == true else { return }
-        foundBehind?.needsPeer = false
-        try finishRejoin(store)
+    private mutating func noteAnswer(_ store: some Store) throws(StoreError) {
+        guard ownHistory.noteAnswer() else { return }
+        try finishRecovery(store)
     }
 
     /// Writes nothing in a space until own logs are held up to these places.
-    private mutating func noteOwnGap(
-        _ ends: [LogTag: UInt64], in space: SpaceRecord, _ turn: inout some Turn
+    private mutating func extendOwnGap(
+        in space: SpaceRecord, to ends: [LogTag: UInt64], _ turn: inout some Turn
     ) throws(StoreError) {
-        let known = ownGaps[space.number] ?? [:]
-        let all = known.merging(ends, uniquingKeysWith: max)
-        guard all != known else { return }
-        ownGaps[space.number] = all
+        guard ownHistory.extendGap(in: space.number, to: ends) else { return }
         for (tag, end) in ends.sorted(by: { $0.key < $1.key }) {
             try turn.store.setNumber(end, .ownGap, space.number.key + tag.bytes)
         }
@@ -135,54 +129,52 @@ extension NodeCore {
     }
 
     /// Goes on after a restart: nobody may be there to prove it again.
-    mutating func loadOwnGaps(_ store: some Store) throws(StoreError) {
+    mutating func resumeOwnGaps(_ store: some Store) throws(StoreError) {
         for (key, _) in try store.values(.ownGap) {
             guard key.count == 16, let space = SpaceNumber(key: Array(key[..<8])),
                 let tag = LogTag(bytes: Array(key[8...])), let end = try store.number(.ownGap, key)
             else { continue }
-            ownGaps[space, default: [:]][tag] = end
+            _ = ownHistory.extendGap(in: space, to: [tag: end])
         }
     }
 
     /// Lets spaces be written in again whose own logs are whole.
     private mutating func closeOwnGaps(_ store: some Store) throws(StoreError) {
-        for number in ownGaps.keys.sorted() {
+        for (number, ends) in ownHistory.gaps {
             var isOpen = false
-            for (tag, end) in ownGaps[number] ?? [:] {
+            for (tag, end) in ends {
                 let log = try store.log(tag, in: number)
                 if let log, log.fork != nil || (log.end >= end && log.agreed.isWhole) { continue }
                 isOpen = true
             }
             if isOpen { continue }
-            for tag in (ownGaps[number] ?? [:]).keys.sorted() {
+            for tag in ends.keys.sorted() {
                 try store.setValue(nil, .ownGap, number.key + tag.bytes)
             }
-            ownGaps[number] = nil
-            writableAgain.insert(number)
+            ownHistory.closeGap(in: number)
         }
     }
 
     /// The store was set back: where nobody is linked, nobody tells what it lacks. Of spaces whose own
     /// logs it is known to lack some of, all are asked soon; of the others, with what they hold of
     /// others, as after something was put.
-    mutating func askForPast(_ turn: inout some Turn) throws(StoreError) {
-        guard let ends = foundBehind?.ends else { return }
+    mutating func requestOwnHistory(_ turn: inout some Turn) throws(StoreError) {
+        guard let ends = ownHistory.found?.ends else { return }
         for space in try turn.store.spaces() {
-            try remindLater(of: space.number, &turn)
+            try restartReminders(of: space.number, &turn)
             for tag in ownLogs(in: space.id).keys.sorted() {
                 guard let end = ends[tag], try turn.store.log(tag, in: space.number)?.end ?? 0 < end
                 else { continue }
-                try miss(space.number, heldBy: nil, &turn)
+                try scheduleRepair(of: space.number, from: nil, &turn)
             }
         }
     }
 
     /// Ends the rejoin once everything known to exist was taken back, wherever somebody brings it.
-    mutating func finishRejoin(_ store: some Store) throws(StoreError) {
+    mutating func finishRecovery(_ store: some Store) throws(StoreError) {
         try closeOwnGaps(store)
-        guard foundBehind != nil else { return }
-        let wasOver = lacksOnlyWhereOut
-        lacksOnlyWhereOut = false
+        guard ownHistory.found != nil else { return }
+        let wasUnrecoverable = ownHistory.reopenRecovery()
         var ends: [LogTag: UInt64] = [:]
         var isWhole = true
         for space in try store.spaces() {
@@ -196,17 +188,16 @@ extension NodeCore {
             // Rosters are read only where something is missing: there may be very many.
             guard try isOut(of: space, store) else { return }
         }
-        guard let foundBehind, !foundBehind.needsPeer else { return }
-        let lacking = Set(foundBehind.ends.filter { ends[$0.key] ?? 0 < $0.value }.keys)
-        let isOver = isWhole && lacking.isEmpty
-        let liesOutside = try lieOutside(lacking, store)
-        if isOver || liesOutside, !wasOver { try expandReturned(store) }
-        lacksOnlyWhereOut = liesOutside
-        if isOver { self.foundBehind = nil }
+        guard let missing = ownHistory.missingLogs(holding: ends) else { return }
+        let isComplete = isWhole && missing.isEmpty
+        let isUnrecoverable = try belongToFormerSpaces(missing, store)
+        // Before the verdict: as long as something is missing, what is expanded counts as used.
+        if isComplete || isUnrecoverable, !wasUnrecoverable { try expandReturned(store) }
+        ownHistory.judgeRecovery(isComplete: isComplete, isUnrecoverable: isUnrecoverable)
     }
 
-    /// Whether all these own logs are of spaces that this device is out of.
-    private mutating func lieOutside(
+    /// Whether all these own logs are of spaces that this device was removed from.
+    private mutating func belongToFormerSpaces(
         _ logs: Set<LogTag>, _ store: some Store
     ) throws(StoreError) -> Bool {
         var left = logs

@@ -30,7 +30,7 @@ extension NodeCore {
             try turn.store.setValue(record.bytes, .relay, relay.bytes)
         }
         try watchMailboxes(on: relay, &turn)
-        dueEverywhere()
+        outbox.noteAll()
     }
 
     /// Follows a day that was told too soon, once it is time.
@@ -81,7 +81,7 @@ extension NodeCore {
         }
         try forgetShownCards(on: relay, turn.store)
         for space in try turn.store.spaces() {
-            try miss(space.number, heldBy: nil, &turn)
+            try scheduleRepair(of: space.number, from: nil, &turn)
         }
     }
 }

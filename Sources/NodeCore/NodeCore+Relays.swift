@@ -46,7 +46,7 @@ extension NodeCore {
 
     /// The relays changed that this person uses: the card says so, and those are called.
     mutating func showRelays(_ turn: inout some Turn) throws(StoreError) {
-        areRelaysStale = true
+        relayUpkeep.note(.findRelays)
         var mailboxes: [CardMailbox] = []
         for choice in try ownRelays(turn.store) where choice.until == nil {
             let keys = try inboxKeys(on: choice.relay, &turn)
@@ -64,49 +64,36 @@ extension NodeCore {
             try introduce(on: id, &turn)
         }
         shareCard(&turn)
-        outboxDue.insertAll()
+        outbox.noteAll()
     }
 
     // MARK: Connections
 
     /// Does what became due in a step: calls relays, reads mailboxes, and fills them.
     mutating func tendRelays(_ turn: inout some Turn) throws(StoreError) {
-        if inboxes.hasBlocked {
-            inboxes.hasBlocked = false
-            try retireWriters(&turn)
-        }
-        if areRelaysStale {
-            areRelaysStale = false
-            try findRelays(&turn)
-        }
-        if invites.areCardsDue {
-            invites.areCardsDue = false
+        if relayUpkeep.take(.retireWriters) { try retireWriters(&turn) }
+        if relayUpkeep.take(.findRelays) { try findRelays(&turn) }
+        if relayUpkeep.take(.showInviteCards) {
             for relay in lines.keys.sorted() {
                 try showCards(on: relay, &turn)
             }
         }
-        guard !lines.isEmpty else {
-            mailboxesDue = []
-            outboxDue = DueSpaces()
-            return
-        }
-        if !mailboxesDue.isEmpty || inboxes.areWritersDue {
-            let spaces = mailboxesDue
-            mailboxesDue = []
-            inboxes.areWritersDue = false
+        let spaces = relayUpkeep.takeMailboxes()
+        guard !lines.isEmpty else { return outbox.removeAll() }
+        if relayUpkeep.take(.renewWriters) || !spaces.isEmpty {
             for relay in lines.keys.sorted() where lines[relay]?.phase == .open {
                 try watchMailboxes(of: spaces, on: relay, &turn)
             }
         }
-        guard !outboxDue.isEmpty else { return }
-        let due = outboxDue.take(Self.walkCountMax, of: try turn.store.spaces())
-        if !outboxDue.isEmpty { timers.set(.backlog, in: 1, &turn) }
+        guard !outbox.isEmpty else { return }
+        let due = outbox.takePortion(of: try turn.store.spaces())
+        if !outbox.isEmpty { timers.set(.backlog, in: 1, &turn) }
         for number in due { try post(number, &turn) }
     }
 
     /// Looks at some more of all spaces.
     mutating func goOnWithRelays(_ turn: inout some Turn) throws(StoreError) {
-        outboxDue.goOn()
+        outbox.continueAll()
         for relay in lines.keys.sorted() where lines[relay]?.walk != nil {
             try lookForMailboxes(on: relay, &turn)
         }
@@ -155,8 +142,7 @@ extension NodeCore {
     /// Calls relays at once that were not reached before.
     mutating func callAgain(_ turn: inout some Turn) {
         for relay in lines.keys.sorted() where lines[relay]?.phase == .idle {
-            lines[relay]?.failureCount = 0
-            lines[relay]?.shortCount = 0
+            lines[relay]?.pace.forgive()
             lines[relay]?.places.forgive()
             lines[relay]?.phase = .calling
             turn.emit(.callRelay(relay, addresses: lines[relay]?.places.next() ?? []))
@@ -169,7 +155,7 @@ extension NodeCore {
         switch line.phase {
         case .calling: return
         case .idle:
-            guard line.isInUse || !outboxDue.isEmpty || line.failureCount < 12 else {
+            guard line.isInUse || !outbox.isEmpty || line.pace.failureCount < 12 else {
                 lines[relay] = nil
                 return
             }
@@ -177,8 +163,9 @@ extension NodeCore {
         case .open:
             try followDay(of: relay, &turn)
             // It asked for more patience than this timer was set for.
-            if turn.now.monotonic < line.busyUntil {
-                return timers.set(.relay(relay), in: line.busyUntil - turn.now.monotonic, &turn)
+            if line.pace.isBusy(at: turn.now.monotonic) {
+                let wait = line.pace.busyUntil - turn.now.monotonic
+                return timers.set(.relay(relay), in: wait, &turn)
             }
             lines[relay]?.isOwed = false
             lines[relay]?.absent = line.absent.filter { turn.now.monotonic < $0.value }
@@ -189,7 +176,7 @@ extension NodeCore {
             if line.isInUse || !line.questions.isEmpty || line.isOwed {
                 if !line.isReading { timers.set(.relay(relay), in: Self.lineIdleTime, &turn) }
                 try askAnew(relay, &turn)
-                return dueEverywhere()
+                return outbox.noteAll()
             }
             guard turn.now.monotonic >= line.usedAt + Self.lineIdleTime else {
                 return timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
@@ -211,20 +198,17 @@ extension NodeCore {
         case .opened(let welcome):
             try reached(relay, welcome, &turn)
         case .closed:
-            // One that said goodbye has not failed.
-            if line.absence == nil { lines[relay]?.end(at: turn.now.monotonic) }
-            let delay = lines[relay]?.delay(using: &turn.random) ?? 0
+            let delay = lines[relay]?.pace.close(
+                at: turn.now.monotonic, placeFailureCount: line.places.failureCount,
+                using: &turn.random)
             lines[relay]?.reset(.idle)
-            if line.absence == nil {
-                lines[relay]?.failureCount += 1
-                lines[relay]?.places.fail()
-            }
+            if !line.pace.hasSaidGoodbye { lines[relay]?.places.fail() }
             turn.emit(.linksChanged)
-            timers.set(.relay(relay), in: delay, &turn)
+            timers.set(.relay(relay), in: delay ?? 0, &turn)
             // What waits may have another way.
-            dueEverywhere()
+            outbox.noteAll()
         case .answered(let number, let answer):
-            guard let asked = lines[relay]?.questions.removeValue(forKey: number) else { return }
+            guard let asked = lines[relay]?.questions.take(number) else { return }
             try answered(asked, answer, by: relay, &turn)
         case .arrived(let mailbox, let entries) where line.cards[mailbox] != nil:
             try tookCards(entries, in: mailbox, on: relay, &turn)
@@ -234,7 +218,7 @@ extension NodeCore {
                 return
             }
             try take(entries, of: mailbox, on: relay, &turn)
-        case .leaving(let delay): lines[relay]?.absence = UInt64(delay)
+        case .leaving(let delay): lines[relay]?.pace.noteGoodbye(for: UInt64(delay))
         case .passed(let mailbox, let bytes):
             try openPassed(bytes, in: mailbox, by: relay, &turn)
         case .missed(let mailbox) where line.cards[mailbox] != nil:
@@ -251,8 +235,7 @@ extension NodeCore {
         _ relay: NoiseKey, _ welcome: RelayWelcome, _ turn: inout some Turn
     ) throws(StoreError) {
         lines[relay]?.reset(.open)
-        lines[relay]?.failureCount = 0
-        lines[relay]?.openedAt = turn.now.monotonic
+        lines[relay]?.pace.open(at: turn.now.monotonic)
         lines[relay]?.places.succeed()
         lines[relay]?.day = welcome.day
         lines[relay]?.needsTicket = welcome.needsTicket
@@ -277,7 +260,7 @@ extension NodeCore {
         try showCards(on: relay, &turn)
         try lookForCards(on: relay, &turn)
         try watchMailboxes(on: relay, &turn)
-        dueEverywhere()
+        outbox.noteAll()
         if lines[relay]?.isReading == false {
             timers.set(.relay(relay), in: Self.lineIdleTime, &turn)
         }
@@ -294,9 +277,6 @@ extension NodeCore {
         try store.setValue(record.bytes, .relay, relay.bytes)
     }
 
-    /// Everything may be due, in every space.
-    mutating func dueEverywhere() { outboxDue.insertAll() }
-
     // MARK: Asking
 
     mutating func ask(
@@ -304,14 +284,12 @@ extension NodeCore {
         for question: RelayQuestion, _ turn: inout some Turn
     ) {
         guard var line = lines.removeValue(forKey: relay) else { return }
-        line.lastNumber += 1
-        line.questions[line.lastNumber] = AskedQuestion(question: question, mailbox: mailbox)
+        let number = line.questions.add(question, of: mailbox)
         line.usedAt = turn.now.monotonic
         turn.emit(
             .askRelay(
                 relay,
-                MailboxRequest(
-                    number: line.lastNumber, action: action, mailbox: mailbox, key: key)))
+                MailboxRequest(number: number, action: action, mailbox: mailbox, key: key)))
         lines[relay] = line
     }
 
@@ -319,7 +297,10 @@ extension NodeCore {
     private mutating func answered(
         _ asked: AskedQuestion, _ answer: RelayAnswer, by relay: NoiseKey, _ turn: inout some Turn
     ) throws(StoreError) {
-        lines[relay]?.answered(answer, at: turn.now.monotonic)
+        switch answer {
+        case .stored, .entries: lines[relay]?.pace.noteWork(at: turn.now.monotonic)
+        case .opened, .subscribed, .done, .pipe, .refused: break
+        }
         switch (asked.question, answer) {
         case (.page(let mailbox), .entries(let entries, let hasMore, let newest)):
             try read(entries, of: mailbox, on: relay, hasMore: hasMore, newest: newest, &turn)

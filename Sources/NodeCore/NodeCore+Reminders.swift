@@ -10,16 +10,6 @@ import ParleyWire
 /// devices compare what they hold of others, who may be gone.
 /// Source: `Protocol/06-relay.md`, "Reminders".
 extension NodeCore {
-    /// This long after something was put the first are told; then 8 and 64 times as long after that, then
-    /// once a day. In milliseconds.
-    static let reminderDelay: UInt64 = 600_000
-    /// How often in all, unless something new is put: about as many days as relays keep it.
-    static let reminderCountMax: UInt64 = 30
-    /// So many devices are told at a time.
-    static let remindedDeviceCountMax = 3
-    /// How often devices compare what they hold once nothing new comes: within a day and a half.
-    static let comparisonCountMax: UInt64 = 4
-
     /// A device that has not acknowledged all of the own logs.
     private struct Behind {
         let device: DeviceID
@@ -29,62 +19,61 @@ extension NodeCore {
     }
 
     /// Something of a space was put, or came from others.
-    mutating func remindLater(of space: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
+    mutating func restartReminders(of space: SpaceNumber, _ turn: inout some Turn)
+        throws(StoreError)
+    {
         try setReminder(of: space, count: 0, &turn)
     }
 
     /// Goes on after a restart.
-    mutating func loadReminders(_ turn: inout some Turn) throws(StoreError) {
+    mutating func resumeReminders(_ turn: inout some Turn) throws(StoreError) {
         for (key, _) in try turn.store.values(.reminder) {
             guard let space = SpaceNumber(key: key),
                 let count = try turn.store.number(.reminder, key)
             else { continue }
-            reminders[space] = count
+            // The store says so already.
+            _ = reminders.setCount(count, of: space)
             try setReminder(of: space, count: count, &turn)
         }
     }
 
-    /// Notes how often others were told, and tells them again; nil ends that.
+    /// Notes how often devices were reminded, and reminds them again; nil ends that.
     private mutating func setReminder(
         of space: SpaceNumber, count: UInt64?, _ turn: inout some Turn
     ) throws(StoreError) {
-        if reminders[space] != count {
-            reminders[space] = count
+        if reminders.setCount(count, of: space) {
             if let count {
                 try turn.store.setNumber(count, .reminder, space.key)
             } else {
                 try turn.store.setValue(nil, .reminder, space.key)
             }
         }
-        guard let count else { return }
-        // Not for all spaces at once, nor by all devices.
-        let draw = identity.device.prefix &+ UInt64(bitPattern: space.rawValue) &* 7_919
-        let delay = Self.reminderDelay + draw % (Self.reminderDelay / 4)
-        timers.set(.reminder(space), in: min(delay << (3 * min(count, 4)), Self.day), &turn)
+        guard let delay = reminders.delay(of: space, by: identity.device) else { return }
+        timers.set(.reminder(space), in: delay, &turn)
     }
 
     /// Tells devices that seem to lack some of the own logs, and asks them for what is missing here.
-    mutating func remind(_ number: SpaceNumber, _ turn: inout some Turn) throws(StoreError) {
-        guard let count = reminders[number] else { return }
+    mutating func remindDevices(of number: SpaceNumber, _ turn: inout some Turn) throws(StoreError)
+    {
+        guard let count = reminders.count(of: number) else { return }
         guard lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, &turn)
         }
         var behind = try devicesBehind(in: number, turn.store)
-        // Where all hold what was written here, what others wrote is compared a few times: of that
-        // nobody is reminded, and its author may be gone.
-        if behind.isEmpty, count < Self.comparisonCountMax {
+        // Of what others wrote nobody is reminded.
+        if behind.isEmpty, reminders.isComparisonDue(in: number) {
             behind = try devicesBehind(in: number, isCounted: false, turn.store)
         }
         guard !behind.isEmpty, let space = try turn.store.space(number) else {
             return try setReminder(of: number, count: nil, &turn)
         }
-        let start = Int((identity.device.prefix &+ 3 * count) % UInt64(behind.count))
-        let turned = behind[start...] + behind[..<start]
-        for one in turned.prefix(Self.remindedDeviceCountMax) {
+        // What is put again in this round would count as something new.
+        let next = reminders.nextCount(of: number)
+        for one in reminders.inTurn(behind, of: number, by: identity.device) {
             if !one.hasAcknowledged {
                 // It may not know the space at all.
                 try turn.store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
-                outboxDue.insert(number)
+                outbox.note(number)
             }
             let frontier = try Catchup.frontier(
                 of: space, .everything(), for: one.device, asks: true, in: turn.store)
@@ -98,7 +87,6 @@ extension NodeCore {
                 try putAgain(number, for: one.device, to: relay, &turn)
             }
         }
-        let next = count + 1 < Self.reminderCountMax ? count + 1 : nil
         try setReminder(of: number, count: next, &turn)
     }
 

@@ -27,7 +27,9 @@ extension NodeCore {
         guard lines[relay]?.phase == .open else { return }
         for (person, part) in try dueRequests(at: turn.now, turn.store) {
             let question = RelayQuestion.request(person, part.device)
-            guard !lines.values.contains(where: { $0.asks(question) }) else { continue }
+            guard !lines.values.contains(where: { $0.questions.contains(question) }) else {
+                continue
+            }
             _ = try send([], to: part, of: person, on: relay, for: question, &turn)
         }
     }

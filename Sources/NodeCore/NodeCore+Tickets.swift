@@ -27,7 +27,7 @@ extension NodeCore {
         lines[relay]?.opened = []
         lines[relay]?.inboxDay = nil
         try watchMailboxes(of: [], on: relay, &turn)
-        dueEverywhere()
+        outbox.noteAll()
         return true
     }
 
@@ -65,10 +65,10 @@ extension NodeCore {
         turn.emit(.linksChanged)
         switch opening.use {
         case .drop(let space):
-            outboxDue.insert(space)
+            outbox.note(space)
             return
         case .invite:
-            invites.areCardsDue = true
+            relayUpkeep.note(.showInviteCards)
             return
         case .inbox: break
         }
@@ -76,11 +76,11 @@ extension NodeCore {
         let unpaid = lines[relay]?.unpaid ?? []
         lines[relay]?.opened.subtract(unpaid)
         lines[relay]?.unpaid = []
-        if !unpaid.isEmpty { dueEverywhere() }
+        if !unpaid.isEmpty { outbox.noteAll() }
         // What was written to this device meanwhile went nowhere.
         guard wasUnpaid else { return }
         for space in try turn.store.spaces() {
-            try miss(space.number, heldBy: nil, &turn)
+            try scheduleRepair(of: space.number, from: nil, &turn)
         }
     }
 
@@ -107,7 +107,7 @@ extension NodeCore {
         guard let next = try nextTicket(for: opening, on: relay, turn.store) else {
             lines[relay]?.openings[mailbox] = nil
             lines[relay]?.unpaid.insert(mailbox)
-            if case .drop(let space) = opening.use { outboxDue.insert(space) }
+            if case .drop(let space) = opening.use { outbox.note(space) }
             return turn.emit(.linksChanged)
         }
         lines[relay]?.spending.insert(next)
@@ -184,7 +184,7 @@ extension NodeCore {
         for (log, first) in due {
             var next = first
             while next < log.end {
-                guard lines[relay]?.putCount ?? .max < Self.putCountMax,
+                guard lines[relay]?.questions.putCount ?? .max < Self.putCountMax,
                     let run = try RunReader.forward(
                         log, from: next, room: Self.parcelByteCount, bringsAnchor: true,
                         store: turn.store)

@@ -8,7 +8,7 @@ extension NodeCore {
     mutating func write(_ drafts: [Draft], in space: SpaceRecord, _ turn: inout some Turn)
         throws(StoreError) -> [AppliedOperation]
     {
-        if ownGaps[space.number] != nil {
+        if ownHistory.hasGap(in: space.number) {
             try keep(drafts, for: space, &turn)
             return []
         }
@@ -24,7 +24,7 @@ extension NodeCore {
         in space: SpaceRecord, _ turn: inout T,
         _ append: (LogAuthor, inout T) throws(StoreError) -> [AppliedOperation]
     ) throws(StoreError) -> [AppliedOperation] {
-        guard ownGaps[space.number] == nil, try holdsOwnControl(of: space, turn.store),
+        guard !ownHistory.hasGap(in: space.number), try holdsOwnControl(of: space, turn.store),
             let roster = try roster(of: space, turn.store),
             var judge = judges.removeValue(forKey: space.number)
         else { return [] }
@@ -60,7 +60,8 @@ extension NodeCore {
     /// Says what was delivered since the last receipts.
     mutating func writeReceipts(_ turn: inout some Turn) throws(StoreError) {
         guard try mayWrite(turn.store) else { return }
-        for number in unreceipted.sorted() where heard.contains(number) && ownGaps[number] == nil {
+        for number in unreceipted.sorted()
+        where confirmations.isConfirmed(number) && !ownHistory.hasGap(in: number) {
             unreceipted.remove(number)
             guard let space = try turn.store.space(number),
                 try belongs(to: space, turn.store)

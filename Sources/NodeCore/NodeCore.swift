@@ -21,17 +21,16 @@ public struct NodeCore: Sendable {
     /// What everybody may still cost.
     var allowances = Allowances()
     var waiting = WaitingRoom()
-    var dialing: [DeviceID: Dialing] = [:]
+    /// How it goes with reaching devices.
+    var dialer = Dialer()
     /// Which link is asked for what is missing of a space.
     var sources: [SpaceNumber: SpaceSource] = [:]
     /// What control operations say of their spaces, for as many spaces as are in use.
     var judges: [SpaceNumber: Judge] = [:]
     /// Which of these were asked for last.
     var judgeUses = JudgeUses()
-    /// How many spaces the look at all keys that is under way has behind it.
-    var keyWalk = 0
-    /// The same of the look whether every space knows the own devices.
-    var deviceWalk = 0
+    /// Looks at all spaces that are under way.
+    var walks = SpaceWalks()
     /// The accepted contacts by their root keys; nil until it is needed.
     var contactRoots: [Digest: PersonID]?
     /// Spaces in which something was received that a receipt does not cover yet.
@@ -45,69 +44,39 @@ public struct NodeCore: Sendable {
     var cardVersionMin: CardVersion
     /// What must be taken back from others before anything may be written; nil otherwise.
     /// Found out by the shell; what a peer proves concerns its space alone.
-    public var rejoin: Rejoin? { lacksOnlyWhereOut ? nil : foundBehind }
-    var foundBehind: Rejoin?
-    /// Whether all that the store lacks of own logs lies in spaces that this device is out of: there
-    /// nobody brings it, and nothing can be written before somebody lets the device in again.
-    var lacksOnlyWhereOut = false
+    public var rejoin: Rejoin? { ownHistory.rejoin }
     /// Whether something that this device wrote is not known here any more, be it that nobody brings
     /// it: the shell then keeps in its guard what it remembered there.
-    public var isBehind: Bool { foundBehind != nil || !ownGaps.isEmpty }
-    /// The places after the last that own logs are proven to have had, where they end before here.
-    var ownGaps: [SpaceNumber: [LogTag: UInt64]] = [:]
-    /// Spaces that may be written in again since this step began.
-    var writableAgain: Set<SpaceNumber> = []
-    /// How many bytes of the control log of an invitation that was taken back were held when it was last
-    /// looked at.
-    var takenBack: [SpaceNumber: UInt64] = [:]
-    /// Devices that claimed more of own logs than they proved: that is counted once.
-    var doubted: Set<DeviceID> = []
-    /// Spaces of which a peer has shown since the start what it holds.
-    ///
-    /// A store may have been set back as a whole: then what this device writes begins a second
-    /// history, and nobody but a peer can tell. A person's word is written all the same. What nobody
-    /// asked for, as receipts, cards, new keys and the word that something was seen, waits for this.
-    var heard: Set<SpaceNumber> = []
-    /// Whether a revoked device is still in a space because no peer has shown yet that it holds the
-    /// same of that space.
-    var awaitsEvenPeer = false
+    public var isBehind: Bool { ownHistory.isBehind }
+    /// What the store lacks of what this device wrote.
+    var ownHistory: OwnHistory
+    /// What peers have shown since the start.
+    var confirmations = Confirmations()
+    /// Invitations that were withdrawn and may hold after all.
+    var withdrawnInvitations = WithdrawnInvitations()
     /// Logs that something was applied without, and of which nothing is known; and which log was
     /// the first to name each.
     var awaited: [SpaceNumber: [LogTag: LogTag]] = [:]
-    /// Whether operations are known whose payload did not come along.
-    var hasMissingBodies = false
-    /// The key of the log that was looked at last for them.
-    var bodyWalk: [UInt8] = []
-    /// How often in a row payloads were asked for and none came.
-    var fruitlessBodyCount: UInt64 = 0
-    /// When they are asked for next.
-    var bodiesDue: UInt64?
+    /// When missing payloads are requested, and from whom.
+    var bodyRequests = BodyRequests()
     /// What is known of the epochs of spaces.
     var epochs: [SpaceNumber: EpochProgress] = [:]
     /// Connections to relays, and what was asked there.
     var lines: [NoiseKey: RelayLine] = [:]
-    /// What is due about who may write into this device's inboxes.
-    var inboxes = InboxUpkeep()
-    /// What is due about the cards of open invites.
-    var invites = InviteUpkeep()
+    /// What is due about relays.
+    var relayUpkeep = RelayUpkeep()
+    /// Spaces of which something may have to go to relays.
+    var outbox = OutboxQueue()
     /// What goes through relays and is kept nowhere.
     var passing = Passing()
     /// Where devices were seen on the local network.
-    var nearby: [DeviceID: Nearby] = [:]
-    /// Which relays are needed may have changed.
-    var areRelaysStale = false
-    /// Spaces in which epochs came whose mailboxes are to be read.
-    var mailboxesDue: Set<SpaceNumber> = []
-    /// Spaces in which this device wrote, or somebody went away, since envelopes were last made.
-    var outboxDue = DueSpaces()
-    /// Spaces in which those who are linked have yet to acknowledge something.
-    var outboxWaiting: Set<SpaceNumber> = []
+    var neighbours = Neighbours()
     /// What seems to be missing of spaces that are being read at a relay.
-    var doubts: [SpaceNumber: Doubt] = [:]
-    /// What is missing of spaces that is asked for through relays.
-    var repairs: [SpaceNumber: Repair] = [:]
-    /// How often others were told of what was put last, for whoever is to be told again.
-    var reminders: [SpaceNumber: UInt64] = [:]
+    var suspectedGaps = SuspectedGaps()
+    /// What is missing of spaces and is asked for through relays.
+    var repairs = Repairs()
+    /// When devices without a link are reminded of what was put for them.
+    var reminders = Reminders()
     /// What came as letters, and may still come.
     var letters = LetterBook()
     /// Calls, typing and presence.
@@ -129,7 +98,7 @@ public struct NodeCore: Sendable {
         identity: NodeIdentity, rejoin: Rejoin? = nil, cardVersion: CardVersion = .zero
     ) {
         self.identity = identity
-        foundBehind = rejoin
+        ownHistory = OwnHistory(rejoin)
         cardVersionMin = cardVersion
     }
 
@@ -200,7 +169,7 @@ public struct NodeCore: Sendable {
         case .dialFailed(let device): dialFailed(device, &turn)
         case .sighted(let sighting): try saw(sighting, &turn)
         case .networkChanged:
-            nearby = [:]
+            neighbours.forgetAll()
             try dialAgain(&turn)
             callAgain(&turn)
         case .timer(let timer):
@@ -224,7 +193,7 @@ public struct NodeCore: Sendable {
         case .receipts: try writeReceipts(&turn)
         case .dial(let device): try dial(device, &turn)
         case .source(let space): try checkSource(of: space, &turn)
-        case .bodies: try wantBodies(&turn)
+        case .bodies: try requestBodies(&turn)
         case .waiting: try endWaiting(&turn)
         case .placing(let space): try place(space, &turn)
         case .devices: try lookAtDevices(&turn)
@@ -235,31 +204,13 @@ public struct NodeCore: Sendable {
         case .relay(let relay): try tend(relay, &turn)
         case .outbox: try postUnacknowledged(&turn)
         case .backlog: try goOnWithRelays(&turn)
-        case .repair(let space): try repair(space, &turn)
-        case .reminder(let space): try remind(space, &turn)
+        case .repair(let space): try requestRepair(of: space, &turn)
+        case .reminder(let space): try remindDevices(of: space, &turn)
         case .invitations: try answerInvitations(&turn)
-        case .takenBack(let space): try forgetTakenBack(space, &turn)
+        case .takenBack(let space): try forgetWithdrawnInvitation(into: space, &turn)
         case .signals(let moment): try signalsDue(moment, &turn)
         }
     }
-
-    /// The next spaces of a look at all of them: a node with very many looks at some at a time.
-    ///
-    /// - Parameter walk: how many it has behind it; zero again once it is through.
-    func portion(
-        of walk: inout Int, _ store: some Store
-    ) throws(StoreError) -> ArraySlice<SpaceRecord> {
-        let spaces = try store.spaces()
-        let first = min(walk, spaces.count)
-        let portion = spaces[first..<min(first + Self.walkCountMax, spaces.count)]
-        walk = portion.endIndex < spaces.count ? portion.endIndex : 0
-        return portion
-    }
-
-    /// Spaces that are looked at in one step, where all of them are to be.
-    static let walkCountMax = 16
-    /// How long after the next ones are, in milliseconds.
-    static let walkInterval: UInt64 = 250
 
     /// Counts a refusal; `status` shows the counts.
     func count(

@@ -205,9 +205,3 @@ struct ArrivedLetter {
         came = entry.counter / 1_000
     }
 }
-
-/// What is due about the cards of open invites.
-struct InviteUpkeep: Sendable {
-    /// The own card changed, an invite was opened, or a mailbox for a card was.
-    var areCardsDue = false
-}

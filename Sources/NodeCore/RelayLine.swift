@@ -109,52 +109,6 @@ struct OpenMailbox: Sendable {
     }
 }
 
-/// What a request was for.
-enum RelayQuestion: Equatable, Sendable {
-    /// The oldest that was not taken yet.
-    case page(MailboxID)
-    /// The newest, which most often is all.
-    case glance(MailboxID)
-    case put(SpaceNumber, LogTag, Range<UInt64>)
-    /// The same for one of those who read there; the last of them stands for all.
-    case letter(SpaceNumber, LogTag, Range<UInt64>, isLast: Bool)
-    case subscribe(MailboxID)
-    case welcome(SpaceNumber, DeviceID, epoch: OperationID)
-    /// This person asks another one to be a contact, by one of their devices.
-    case request(PersonID, DeviceID)
-    /// How far this device is, for one that has not said that it holds as much.
-    case reminder(SpaceNumber, DeviceID)
-    /// A mailbox on a relay that may need a ticket for it, and the one that was shown.
-    case open(MailboxID, ticket: [UInt8]?)
-    /// A card, for those who take an invite.
-    case inviteCard(UInt64, Digest)
-    /// The card of who gave an invite.
-    case card(MailboxID)
-    /// Something that is of use now or never.
-    case passing
-    /// Whatever comes of it changes nothing.
-    case whatever
-
-    /// Whether it asks somebody to be a contact.
-    var isRequest: Bool {
-        if case .request = self { true } else { false }
-    }
-
-    /// Whether it is about somebody's inbox, to which something was to go that matters.
-    var isLetter: Bool {
-        switch self {
-        case .letter, .welcome, .request, .reminder, .passing: true
-        case .page, .glance, .put, .subscribe, .open, .inviteCard, .card, .whatever: false
-        }
-    }
-}
-
-/// A request that has no answer yet.
-struct AskedQuestion: Equatable, Sendable {
-    let question: RelayQuestion
-    let mailbox: MailboxID
-}
-
 /// A connection to a relay as the core sees it.
 struct RelayLine: Sendable {
     enum Phase: Sendable { case idle, calling, open }
@@ -164,11 +118,8 @@ struct RelayLine: Sendable {
     /// Whether this device reads there; else it only brings something.
     var isReading: Bool
     var phase = Phase.idle
-    var failureCount: UInt64 = 0
-    /// When the connection came about, on the monotonic clock.
-    var openedAt: UInt64 = 0
-    /// How many connections in a row ended soon after they had come about.
-    var shortCount: UInt64 = 0
+    /// When it is called again, and asked again.
+    var pace = RelayPace()
     var day = RelayDay.zero
     /// When it last told another day than before, and when all was last put again for that, on the
     /// monotonic clock.
@@ -176,8 +127,8 @@ struct RelayLine: Sendable {
     /// A day that it told too soon after another.
     var nextDay: RelayDay?
     var leaptAt: UInt64?
-    var lastNumber: UInt64 = 0
-    var questions: [UInt64: AskedQuestion] = [:]
+    /// What was asked and has no answer yet.
+    var questions = RelayQuestions()
     var mailboxes: [MailboxID: OpenMailbox] = [:]
     /// Mailboxes that are not read yet, by space, in the order in which they are.
     var queues: [SpaceNumber?: Queue<MailboxID>] = [:]
@@ -212,12 +163,6 @@ struct RelayLine: Sendable {
     var underway: [SpaceNumber: [LogTag: UInt64]] = [:]
     /// Inboxes that take nothing until these moments of the monotonic clock.
     var absent: [MailboxID: UInt64] = [:]
-    /// The relay wants to be left alone until this moment of the monotonic clock.
-    var busyUntil: UInt64 = 0
-    /// How often in a row it had no time.
-    var busyCount: UInt64 = 0
-    /// It said goodbye, and may be back after so many milliseconds.
-    var absence: UInt64?
     /// Something was refused that is to be tried again.
     var isOwed = false
     /// Letters that wait for the connection, the oldest first.
@@ -245,47 +190,10 @@ struct RelayLine: Sendable {
     /// Whether this device's inbox could not be opened.
     var lacksTicket: Bool { inbox.map(unpaid.contains) ?? false }
 
-    var putCount: Int {
-        questions.values.count {
-            switch $0.question {
-            case .put, .letter: true
-            case .page, .glance, .subscribe, .welcome, .request, .reminder, .open, .inviteCard,
-                .card, .passing, .whatever:
-                false
-            }
-        }
-    }
-
-    /// Whether this was asked and has no answer yet.
-    func asks(_ question: RelayQuestion) -> Bool {
-        questions.values.contains { $0.question == question }
-    }
-
-    /// Signals that were given to the relay and have no answer yet.
-    var passingCount: Int { questions.values.count { $0.question == .passing } }
-
-    /// Notes that the relay has no time: as long as it says, and 1 s, 2 s, 4 s … 5 min at least.
-    /// What was asked at once and is refused at once counts once. Returns how long that is.
-    mutating func rest(for delay: UInt64, at now: UInt64) -> UInt64 {
-        if now >= busyUntil { busyCount += 1 }
-        isOwed = true
-        let least = min(300_000, UInt64(500) << min(busyCount, 10))
-        busyUntil = max(busyUntil, now + max(least, min(delay, 3_600_000)))
-        return busyUntil - now
-    }
-
-    /// Notes that the relay did what takes it time.
-    mutating func answered(_ answer: RelayAnswer, at now: UInt64) {
-        switch answer {
-        case .stored, .entries: if now >= busyUntil { busyCount = 0 }
-        case .opened, .subscribed, .done, .pipe, .refused: break
-        }
-    }
-
     /// Begins anew: nothing that was asked is answered any more.
     mutating func reset(_ phase: Phase) {
         self.phase = phase
-        questions = [:]
+        questions.removeAll()
         mailboxes = [:]
         queues = [:]
         walk = nil
@@ -300,32 +208,7 @@ struct RelayLine: Sendable {
         nextDay = nil
         underway = [:]
         absent = [:]
-        busyUntil = 0
-        busyCount = 0
-        absence = nil
         isOwed = false
-    }
-
-    /// A connection that ended sooner than this, in milliseconds, was of little use.
-    static let usefulTime: UInt64 = 30_000
-    /// So many of these in a row may be bad luck, and are made up for at once.
-    static let shortCountMax: UInt64 = 3
-
-    /// Notes that a connection ended.
-    mutating func end(at now: UInt64) {
-        guard phase == .open else { return }
-        shortCount = now < openedAt + Self.usefulTime ? shortCount + 1 : 0
-    }
-
-    /// 1 s, 2 s, 4 s … 5 min, and up to a quarter more; not before a relay that said goodbye may be
-    /// back, as far as 5 min. One that takes each call and soon hangs up, though it fails at none, is
-    /// called after 2 s, 4 s … 64 s from the fourth time on: what is asked at the beginning costs both.
-    func delay(using random: inout some RandomNumberGenerator) -> UInt64 {
-        // Another person's word may be tried sooner than one that failed often.
-        let failures = min(failureCount, places.failureCount, 9)
-        let count = max(failures, min(shortCount - min(shortCount, Self.shortCountMax), 6))
-        let base = min(300_000, max(UInt64(1_000) << count, absence ?? 0))
-        return base + random.next() % (base / 4)
     }
 }
 

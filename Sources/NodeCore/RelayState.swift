@@ -23,7 +23,7 @@ extension NodeCore {
             RelayState(
                 relay: relay, addresses: line.places.addresses, isConnected: line.phase == .open,
                 isDrained: line.isOpenAndDrained,
-                lacksTicket: line.lacksTicket, failureCount: line.failureCount)
+                lacksTicket: line.lacksTicket, failureCount: line.pace.failureCount)
         }
     }
 }

@@ -21,7 +21,7 @@ extension HostileWorld {
         case 4: news = .arrived(mailbox(), entries())
         case 5: news = .passed(mailbox(), random.bytes(512))
         default:
-            let open = (line?.questions.keys).map { $0.sorted() } ?? []
+            let open = line?.questions.numbers ?? []
             let number =
                 open.isEmpty || random.happens(onceIn: 8)
                 ? random.hostile() : open[random.below(open.count)]

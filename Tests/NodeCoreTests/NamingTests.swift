@@ -121,14 +121,15 @@ struct NamingTests {
         let (few, fewRead) = try Self.startCost(groups: 40)
         let (many, manyRead) = try Self.startCost(groups: 300)
         #expect(few == many)
-        #expect(fewRead <= NodeCore.walkCountMax + 1 && manyRead <= NodeCore.walkCountMax + 1)
+        #expect(
+            fewRead <= SpaceWalks.portionCountMax + 1 && manyRead <= SpaceWalks.portionCountMax + 1)
     }
 
     @Test("a start after the store was set back reads the rosters of a start, and no more")
     func startBehind() throws {
         let rejoin = Rejoin(reason: "behind", ends: [:], needsPeer: true)
         let (_, read) = try Self.startCost(groups: 300, rejoin: rejoin)
-        #expect(read <= NodeCore.walkCountMax + 1)
+        #expect(read <= SpaceWalks.portionCountMax + 1)
     }
 
     /// Some of them once read the rosters and keys of all spaces.

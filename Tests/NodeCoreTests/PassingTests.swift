@@ -124,7 +124,7 @@ struct PassingTests {
         let entry = RelayEntry(counter: .max / 2, envelope: envelopes[1])
         _ = try ben.hear(.arrived(inbox, [entry]), of: pair.relay)
         #expect(ben.core.passedCount == took + 1)
-        ben.now.wall += NodeCore.passingTime + NodeCore.passingSkewMax
+        ben.now.wall += Passing.lifetime + NodeCore.passingSkewMax
         _ = try ben.hear(.passed(inbox, envelopes[1]), of: pair.relay)
         #expect(ben.core.passedCount == took + 1)
     }
@@ -155,7 +155,7 @@ struct PassingTests {
         for count in 0..<40 {
             #expect(try ann.pass([UInt8(count)], to: pair.ben).isEmpty)
         }
-        #expect(ann.core.passing.waiting[pair.relay.key]?.count == 32)
+        #expect(ann.core.passing.waitingCount(for: pair.relay.key) == 32)
         let welcome = RelayNews.opened(
             RelayWelcome(
                 day: 20_454, newest: .max, needsTicket: false,
@@ -173,7 +173,7 @@ struct PassingTests {
         let sent = try (0..<80).flatMap { _ in
             try ann.pass(Self.signal, to: pair.ben).passed
         }
-        #expect(sent.count == NodeCore.passingCountMax)
+        #expect(sent.count == Passing.waitingCountMax)
         let other = try Aside(pair.ann, in: pair.world, seed: 9)
         var all: [[UInt8]] = []
         for _ in 0..<3 {

@@ -1,0 +1,76 @@
+import ParleySealing
+import ParleyWire
+
+/// What is carried through relays and kept nowhere.
+///
+/// Owns signals that wait for a connection to a relay, for as long as they are of use; what came
+/// lately, so that a relay which repeats it gains nothing; and how much each relay may bring. All of it
+/// is bounded, and in memory alone. Source: `Protocol/06-relay.md`, "Signals".
+struct Passing: Sendable {
+    /// A signal that waits until a relay is there. It is sealed only then.
+    struct Waiting: Sendable {
+        let signal: [UInt8]
+        let device: DeviceID
+        let person: PersonID
+        /// When it was made, on the monotonic clock and in Unix milliseconds.
+        let since: Instant
+    }
+
+    /// A signal is of use for so many milliseconds.
+    static let lifetime: UInt64 = 10_000
+    /// Signals that wait for a relay, or for its answer.
+    static let waitingCountMax = 32
+    /// What one that comes costs, in units of ``Allowance``.
+    static let work: UInt64 = 100
+    /// What a relay may bring at once, and in a second, in the same units.
+    static let burst: UInt64 = 32_000
+    /// Signals that are known again: more than a relay may bring within their time.
+    static let knownCountMax = 4_096
+
+    /// Signals that wait for a relay, the oldest first.
+    private var waiting: [NoiseKey: [Waiting]] = [:]
+    private var known = RecentSet<Digest>(limit: knownCountMax)
+    /// How much each relay may bring that costs a look, letters included.
+    private var allowances: [NoiseKey: Allowance] = [:]
+    /// How many signals came through relays, and were taken.
+    private(set) var takenCount: UInt64 = 0
+
+    /// Lets a signal wait for a relay; of too many the oldest is dropped, for what is newest counts.
+    mutating func enqueue(_ signal: Waiting, for relay: NoiseKey) {
+        let queue = fresh(waiting[relay] ?? [], at: signal.since)
+        waiting[relay] = queue.suffix(Self.waitingCountMax - 1) + [signal]
+    }
+
+    /// Takes the signals that wait for a relay and are still of use, the oldest first.
+    mutating func takeWaiting(for relay: NoiseKey, at now: Instant) -> [Waiting] {
+        fresh(waiting.removeValue(forKey: relay) ?? [], at: now)
+    }
+
+    /// How many signals wait for a relay.
+    func waitingCount(for relay: NoiseKey) -> Int { waiting[relay]?.count ?? 0 }
+
+    /// Takes one more thing into account that a relay brings: as much as eight persons may send, for it
+    /// is opened before it is known whose it is. Letters leave half of what there is at once to signals,
+    /// which are of use now or never.
+    ///
+    /// - Returns: whether it may be opened.
+    mutating func mayOpen(from relay: NoiseKey, isLetter: Bool, at now: Instant) -> Bool {
+        allowances[relay, default: Allowance()].take(
+            Self.work, at: now.monotonic,
+            .init(burst: isLetter ? Self.burst / 2 : Self.burst, perSecond: Self.burst),
+            orDropFor: 0) == .fine
+    }
+
+    /// Whether a signal came lately, by its hash.
+    func isKnown(_ name: Digest) -> Bool { known.contains(name) }
+
+    /// Notes a signal that was taken.
+    mutating func noteTaken(_ name: Digest) {
+        known.insert(name)
+        takenCount += 1
+    }
+
+    private func fresh(_ waiting: [Waiting], at now: Instant) -> [Waiting] {
+        waiting.filter { now.monotonic < $0.since.monotonic + Self.lifetime }
+    }
+}
