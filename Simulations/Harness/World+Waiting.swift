@@ -86,7 +86,7 @@ struct Difference {
 }
 
 /// What each node shows at one moment: each is compared with many, and digested once.
-private final class DigestsOfNow {
+final class DigestsOfNow {
     private var known: [[SpaceID: Digest?]] = []
 
     func digest(of space: SpaceID, at node: SimulatedNode) throws -> Digest? {
@@ -172,11 +172,16 @@ extension World {
     /// Whether what one of two members of a space has comes to the other, directly or through other
     /// honest members: nothing passes between those of whom one has blocked the other, nor between
     /// devices of one person of which one knows that the other is revoked.
+    ///
+    /// - Parameter mayCarry: whether another member may hold what is to be passed on.
     private func hears(
-        of one: SimulatedNode, _ other: SimulatedNode, in roster: Roster
+        of one: SimulatedNode, _ other: SimulatedNode, in roster: Roster,
+        through mayCarry: (SimulatedNode) throws -> Bool = { _ in true }
     ) throws -> Bool {
         var found = [one]
-        var rest = honestNodes.filter { $0 !== one && roster.takesPart($0.identity.device) }
+        var rest = try honestNodes.filter {
+            try $0 !== one && roster.takesPart($0.identity.device) && ($0 === other || mayCarry($0))
+        }
         var place = 0
         while place < found.count {
             let near = found[place]
@@ -216,7 +221,8 @@ extension World {
 
     /// Whether a log of a node has a hole that somebody can fill who may: what an author alone holds
     /// that went away before it was fetched, nobody brings, nor what those alone hold of whom one has
-    /// blocked the other, or who are revoked.
+    /// blocked the other, or who are revoked. Who may not have it themselves, for it lies below where the
+    /// log begins for them, passes nothing of it on.
     private func isFillable(
         _ log: LogRecord, of space: SpaceID, at reader: SimulatedNode
     ) throws -> Bool {
@@ -234,7 +240,11 @@ extension World {
             if try node.identity.person != reader.identity.person && isRevoked(node) {
                 return false
             }
-            return try hears(of: node, reader, in: roster)
+            return try hears(of: node, reader, in: roster) { carrier in
+                guard let space = try carrier.store.space(space) else { return false }
+                let log = try carrier.store.log(log.tag, in: space.number)
+                return (log?.base ?? 0) <= gap.lowerBound
+            }
         }
     }
 
@@ -273,101 +283,6 @@ extension World {
                 + " at \(other.name)"
         }
         return nil
-    }
-
-    private func shownDifference(
-        _ node: SimulatedNode, _ other: SimulatedNode, _ space: SpaceRecord,
-        _ digests: DigestsOfNow
-    ) throws -> String? {
-        guard let record = try other.store.space(space.id) else { return nil }
-        let logs = try node.store.logs(in: space.number)
-        let floors = floors(of: logs).merging(
-            floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
-        // Below a floor, and in a log that is stuck, each may hold what it had got before; and
-        // receipts that a relay lost nobody is reminded of.
-        if try !floors.isEmpty || logs.contains(where: { $0.bound != nil })
-            || needsRelay(node.index, other.index)
-                && receipts(of: space, at: node) != receipts(of: record, at: other)
-        {
-            let touched = try Self.touched(below: floors, at: node, in: space.number)
-                .union(Self.touched(below: floors, at: other, in: record.number))
-            let misplaced = try Self.misplaced(
-                at: node, in: space.number, from: other, in: record.number
-            ).union(
-                Self.misplaced(at: other, in: record.number, from: node, in: space.number))
-            let hanging = try Self.hanging(
-                below: floors, besides: misplaced, at: node, in: space.number
-            ).union(
-                Self.hanging(
-                    below: floors, besides: misplaced, at: other, in: record.number))
-            let (left, right) = (
-                try honestLines(of: node, space.id, above: floors, hanging, besides: touched),
-                try honestLines(of: other, space.id, above: floors, hanging, besides: touched)
-            )
-            guard left != right else { return nil }
-            let differing = left.first { !right.contains($0) } ?? right.first { !left.contains($0) }
-            return "they show another of what honest members wrote in \(label(of: space.id)): "
-                + (differing.map { "one alone has \($0)" } ?? "they order it otherwise")
-        }
-        guard try digests.digest(of: space.id, at: node) != digests.digest(of: space.id, at: other),
-            try !mayShowAnother(node, other, in: space.id, isSettled: true)
-        else { return nil }
-        return "they hold the same of \(label(of: space.id)) and show another"
-    }
-
-    private func receipts(
-        of space: SpaceRecord, at node: SimulatedNode
-    ) throws(StoreError) -> [LogTag: [Span]] {
-        let logs = try node.store.logs(in: space.number).filter { $0.lane == .receipts }
-        return Dictionary(uniqueKeysWithValues: logs.map { ($0.tag, $0.spans) })
-    }
-
-    private func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
-        var floors: [LogTag: UInt64] = [:]
-        for log in logs where log.base > 0 { floors[log.tag] = log.base }
-        for log in logs where stuckLogs.contains(log.tag) { floors[log.tag] = .max }
-        return floors
-    }
-
-    /// What somebody edited, deleted or reacted to below a floor: not everybody is told.
-    private static func touched(
-        below floors: [LogTag: UInt64], at node: SimulatedNode, in space: SpaceNumber
-    ) throws -> Set<LogTip> {
-        var touched: Set<LogTip> = []
-        for log in try node.store.logs(in: space) {
-            guard let floor = floors[log.tag], floor > 0 else { continue }
-            for stored in try node.store.operations(in: log.number, 0...(floor - 1), limit: .max) {
-                touched.formUnion(
-                    stored.operation.header.references.map {
-                        LogTip(tag: $0.tag, sequence: $0.sequence)
-                    })
-            }
-        }
-        return touched
-    }
-
-    /// What honest members wrote, edited and reacted with, as one node shows it, from these places on;
-    /// of some messages only that they are there, and of those that hang on what lies below not where.
-    private func honestLines(
-        of node: SimulatedNode, _ space: SpaceID, above floors: [LogTag: UInt64],
-        _ hanging: Set<LogTip>, besides touched: Set<LogTip>
-    ) throws -> [String] {
-        // One device that lies is enough: what it edits differs as well.
-        let honest = Set(honestNodes.map(\.identity.person))
-            .subtracting(nodes.filter { !$0.isHonest }.map(\.identity.person))
-        return try node.messages(in: space, limit: .max).filter {
-            honest.contains($0.author) && $0.order.sequence >= floors[$0.order.tag] ?? 0
-        }.map {
-            let place = LogTip(tag: $0.order.tag, sequence: $0.order.sequence)
-            let stand = hanging.contains(place) ? "" : " at \($0.order.stand)"
-            if touched.contains(place) { return "\($0.reference)\(stand)" }
-            // Without the liars', which decide with whom an emoji begins as well.
-            let reactions = $0.reactions.compactMap { reaction -> String? in
-                let persons = reaction.persons.filter(honest.contains)
-                return persons.isEmpty ? nil : "\(reaction.emoji) \(persons)"
-            }.sorted()
-            return "\($0.reference)\(stand) \($0.text ?? "-") \($0.history) \(reactions)"
-        }.sorted()
     }
 }
 
