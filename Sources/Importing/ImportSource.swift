@@ -20,6 +20,8 @@ public struct ImportSource: Equatable, Sendable {
     /// A hash of all bytes in hex: what older versions named a file by, and still may have noted.
     /// Source: `Protocol/02-encoding.md`, "Hashes".
     public let fileHash: String
+    /// What its clock counts.
+    public let clock: IRCLog.Clock
 
     /// What some editors put before the first letter of a text; it is none.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -32,10 +34,12 @@ public struct ImportSource: Equatable, Sendable {
         let hash: Digest = digest(.file, bytes)
         self.name = name
         self.day = day
-        self.bytes =
+        let text =
             bytes.starts(with: Self.byteOrderMark)
             ? Array(bytes.dropFirst(Self.byteOrderMark.count)) : bytes
+        self.bytes = text
         fileHash = hash.description
+        clock = IRCLog.clock(of: Self.lines(of: text))
     }
 
     /// How many lines it has. A last line without an end counts as one.
@@ -49,12 +53,14 @@ public struct ImportSource: Equatable, Sendable {
 
     /// Whether any line of it says something that becomes a message.
     public var hasMessages: Bool {
-        var log = IRCLog(day: day)
+        var log = IRCLog(day: day, clock: clock)
         return lines.contains { if case .message = log.read($0) { true } else { false } }
     }
 
     /// Its lines in order, without their ends.
-    var lines: some Sequence<ArraySlice<UInt8>> {
+    var lines: some Sequence<ArraySlice<UInt8>> { Self.lines(of: bytes) }
+
+    private static func lines(of bytes: [UInt8]) -> AnyIterator<ArraySlice<UInt8>> {
         var rest = bytes[...]
         return AnyIterator {
             guard !rest.isEmpty else { return nil }
