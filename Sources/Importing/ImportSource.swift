@@ -57,6 +57,26 @@ public struct ImportSource: Equatable, Sendable {
         return lines.contains { if case .message = log.read($0) { true } else { false } }
     }
 
+    /// After how many lines it begins again from its first, and does so to its end, as a file that was put
+    /// together of two copies; nil where it does not, or of lines so few that people may have said them
+    /// twice.
+    public var repetition: Int? {
+        let lines = Array(lines)
+        // For each line: how many lines up to it are as the first are. Knuth, Morris and Pratt.
+        var (alike, counts) = (0, [0])
+        for line in lines.dropFirst() {
+            while alike > 0, lines[alike] != line { alike = counts[alike - 1] }
+            if lines[alike] == line { alike += 1 }
+            counts.append(alike)
+        }
+        guard let last = counts.last, last * 2 >= lines.count else { return nil }
+        let period = lines.count - last
+        return period >= Self.repetitionLineCountMin ? period : nil
+    }
+
+    /// As many lines, with their times and names, nobody says twice in the same order.
+    private static let repetitionLineCountMin = 5
+
     /// Its lines in order, without their ends.
     var lines: some Sequence<ArraySlice<UInt8>> { Self.lines(of: bytes) }
 

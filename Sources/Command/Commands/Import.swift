@@ -73,6 +73,12 @@ struct ImportIRC: AsyncParsableCommand {
                 hint:
                     "parley import irc --help shows what such lines look like. Nothing was stored.")
         }
+        for source in sources {
+            guard let count = source.repetition else { continue }
+            World.current.say(
+                "notice: \(harmless(source.name)) says its first \(count) lines again below them, and "
+                    + "all goes in as it stands there: give it once to have it once")
+        }
         let place = place
         let into = into
         let summary = try await Stop.cancelling {
