@@ -155,7 +155,8 @@ struct MessageLines {
         case "before": marks.append("(clocks differ)")
         default: break
         }
-        switch message.state {
+        switch message.isStranded ? "stranded" : message.state {
+        case "stranded": marks.append("✓ never leaves this device")
         case "saved": marks.append("✓")
         case "earlier":
             // Where it is a change that is as old, that says so.
