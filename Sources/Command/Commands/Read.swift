@@ -107,6 +107,8 @@ struct Read: NodeCommand {
                         conversation: conversation, messages: part.map { MessageReference($0) },
                         last: last))
             }
+        } catch let error as NodeError where error.code == "disk-full" {
+            World.current.say("not marked as read: the disk is full")
         } catch let error as NodeError where Self.silent.contains(error.code) {
             // Who may write nothing, marks included, still reads what is here.
         }
