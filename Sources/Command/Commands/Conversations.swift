@@ -40,6 +40,9 @@ struct Conversations: NodeCommand {
     /// of before it was theirs; nil of any other conversation.
     static func notice(of one: ConversationView) -> String? {
         let name = harmless(one.name)
+        if one.lacksEarlier, one.kind == "direct" {
+            return "notice: what was said with \(name) before that was deleted here is not here"
+        }
         if one.lacksEarlier {
             return
                 "notice: what was said in \(name) before you went and came back is not here: only "
