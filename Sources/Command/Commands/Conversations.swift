@@ -66,7 +66,7 @@ struct Conversations: NodeCommand {
             World.current.say(
                 "notice: " + harmless("\(name) is not ")
                     + harmless(one.resembles.joined(separator: ", "))
-                    + ", whose name looks the same: go by what stands in brackets")
+                    + ", whose name looks the same: go by the identifier")
         }
     }
 
