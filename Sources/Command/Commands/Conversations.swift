@@ -32,7 +32,7 @@ struct Conversations: NodeCommand {
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
             try await World.current.say(
-                "none yet", way: "parley invite, or parley group create", on: node)
+                "none yet", way: "parley invite, or parley group create NAME", on: node)
         }
     }
 
