@@ -198,7 +198,8 @@ struct ParleyCommand: AsyncParsableCommand {
         abstract: "private conversations, held on your own devices",
         discussion: """
             A node holds your conversations, seals what leaves it, and meets other nodes whenever \
-            it can. While a node runs, commands go through it; else they open its home themselves.
+            it can. While a node runs, commands go through it; else they open its home \
+            themselves, and send and fetch what they can while they last.
 
             The home is --home, else $PARLEY_HOME, else $XDG_DATA_HOME/parley, else \
             ~/.local/share/parley. Lines are as long as $COLUMNS says, 20 at least, else as the \

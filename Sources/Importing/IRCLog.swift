@@ -5,8 +5,10 @@ internal import ParleyWire
 /// action, `===` begins a line of the server.
 ///
 /// The log knows the day of its first line and no time zone; its times are taken as UTC. A step
-/// of more than twelve hours back begins the next day; smaller ones are clocks being set, and
-/// stay. It is a value that is fed lines: no file, no clock.
+/// back by more than half of what its clock counts begins the next round of that clock; a smaller
+/// one is a clock being set. Messages stand by their times, and a log is read from above: a line
+/// whose time is before that of a line above gets that one's time. It is a value that is fed
+/// lines: no file, no clock.
 public struct IRCLog: Sendable {
     /// What became of a line.
     public enum Outcome: Equatable, Sendable {
@@ -16,19 +18,50 @@ public struct IRCLog: Sendable {
         case skipped(SkipReason)
     }
 
-    /// A step back by more than this is midnight. In minutes.
-    static let midnightStep = 12 * 60
+    /// What the clock of a log counts before it begins again.
+    public enum Clock: Int, Sendable {
+        /// Twelve hours, without a word for which half of the day it is.
+        case halfDay = 720
+        /// A day.
+        case day = 1440
 
+        /// Minutes of a round.
+        var minuteCount: Int { rawValue }
+    }
+
+    /// Messages whose time is before that of a line above, and which got that one's time.
+    public private(set) var heldBackCount = 0
     /// Lines that were no UTF-8 and were read as Latin-1, in which every byte means something.
     public private(set) var repairedLineCount = 0
     /// Lines read.
     public private(set) var lineCount = 0
 
-    private var dayStart: UInt64
+    private let clock: Clock
+    private var roundStart: UInt64
     private var lastMinute: Int?
+    private var lastTime: UInt64 = 0
 
-    /// A log that begins on this day.
-    public init(day: CalendarDay) { dayStart = day.start }
+    /// A log that begins on this day, and whose times are of such a clock.
+    public init(day: CalendarDay, clock: Clock = .day) {
+        self.clock = clock
+        roundStart = day.start
+    }
+
+    /// The clock of these lines: one of twelve hours where none is later than 12:59, and the time goes
+    /// back by more than half of that.
+    static func clock(of lines: some Sequence<ArraySlice<UInt8>>) -> Clock {
+        var lastMinute = 0
+        var isRound = false
+        for line in lines {
+            // Times are ASCII, whatever stands behind them.
+            let text = String(decoding: line.prefix(8), as: UTF8.self)[...]
+            guard let (clock, _) = splitClock(text), let minute = minute(clock) else { continue }
+            if minute >= 13 * 60 { return .day }
+            isRound = isRound || lastMinute - minute > Clock.halfDay.minuteCount / 2
+            lastMinute = minute
+        }
+        return isRound ? .halfDay : .day
+    }
 
     /// Reads the next line, without its end.
     public mutating func read(_ line: ArraySlice<UInt8>) -> Outcome {
@@ -47,9 +80,11 @@ public struct IRCLog: Sendable {
             words.utf8.count <= Limits.messageByteCountMax,
             author.utf8.count <= Limits.nameByteCountMax
         else { return .skipped(.tooLong) }
+        if time < lastTime { heldBackCount += 1 }
+        lastTime = max(lastTime, time)
         return .message(
             ImportMessages.Row(
-                line: lineCount, author: String(author), time: time, text: String(words),
+                line: lineCount, author: String(author), time: lastTime, text: String(words),
                 isAction: isAction))
     }
 
@@ -62,11 +97,11 @@ public struct IRCLog: Sendable {
     }
 
     private mutating func time(at minute: Int) -> UInt64 {
-        if let lastMinute, lastMinute - minute > Self.midnightStep {
-            dayStart += CalendarDay.millisecondCount
+        if let lastMinute, lastMinute - minute > clock.minuteCount / 2 {
+            roundStart += UInt64(clock.minuteCount) * 60_000
         }
         lastMinute = minute
-        return dayStart + UInt64(minute) * 60_000
+        return roundStart + UInt64(minute) * 60_000
     }
 
     /// `[HH:MM] rest`.

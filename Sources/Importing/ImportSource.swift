@@ -20,6 +20,8 @@ public struct ImportSource: Equatable, Sendable {
     /// A hash of all bytes in hex: what older versions named a file by, and still may have noted.
     /// Source: `Protocol/02-encoding.md`, "Hashes".
     public let fileHash: String
+    /// What its clock counts.
+    public let clock: IRCLog.Clock
 
     /// What some editors put before the first letter of a text; it is none.
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -32,10 +34,12 @@ public struct ImportSource: Equatable, Sendable {
         let hash: Digest = digest(.file, bytes)
         self.name = name
         self.day = day
-        self.bytes =
+        let text =
             bytes.starts(with: Self.byteOrderMark)
             ? Array(bytes.dropFirst(Self.byteOrderMark.count)) : bytes
+        self.bytes = text
         fileHash = hash.description
+        clock = IRCLog.clock(of: Self.lines(of: text))
     }
 
     /// How many lines it has. A last line without an end counts as one.
@@ -49,12 +53,34 @@ public struct ImportSource: Equatable, Sendable {
 
     /// Whether any line of it says something that becomes a message.
     public var hasMessages: Bool {
-        var log = IRCLog(day: day)
+        var log = IRCLog(day: day, clock: clock)
         return lines.contains { if case .message = log.read($0) { true } else { false } }
     }
 
+    /// After how many lines it begins again from its first, and does so to its end, as a file that was put
+    /// together of two copies; nil where it does not, or of lines so few that people may have said them
+    /// twice.
+    public var repetition: Int? {
+        let lines = Array(lines)
+        // For each line: how many lines up to it are as the first are. Knuth, Morris and Pratt.
+        var (alike, counts) = (0, [0])
+        for line in lines.dropFirst() {
+            while alike > 0, lines[alike] != line { alike = counts[alike - 1] }
+            if lines[alike] == line { alike += 1 }
+            counts.append(alike)
+        }
+        guard let last = counts.last, last * 2 >= lines.count else { return nil }
+        let period = lines.count - last
+        return period >= Self.repetitionLineCountMin ? period : nil
+    }
+
+    /// As many lines, with their times and names, nobody says twice in the same order.
+    private static let repetitionLineCountMin = 5
+
     /// Its lines in order, without their ends.
-    var lines: some Sequence<ArraySlice<UInt8>> {
+    var lines: some Sequence<ArraySlice<UInt8>> { Self.lines(of: bytes) }
+
+    private static func lines(of bytes: [UInt8]) -> AnyIterator<ArraySlice<UInt8>> {
         var rest = bytes[...]
         return AnyIterator {
             guard !rest.isEmpty else { return nil }

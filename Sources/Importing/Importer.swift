@@ -30,6 +30,10 @@ public struct ImportSummary: Equatable, Sendable {
     public var skipped = SkippedLines()
     /// Lines that were no UTF-8 and were read as Latin-1.
     public var repairedLineCount = 0
+    /// Messages that got the time of a line above, for theirs is before it.
+    public var heldBack = NotedLines()
+    /// Files whose clock counts twelve hours, by name.
+    public var halfDayFiles: [String] = []
     /// Whether it was stopped before the end. Running it again goes on where it stopped.
     public var isStopped = false
 
@@ -87,11 +91,12 @@ public struct Importer: Sendable {
         _ source: ImportSource, _ summary: inout ImportSummary, _ progress: inout ImportProgress
     ) async throws {
         let done = try await doneCount(of: source)
-        var log = IRCLog(day: source.day)
+        var log = IRCLog(day: source.day, clock: source.clock)
         var names = LineNames(day: source.day)
         var alike = LinesAlike()
         var rows: [ImportMessages.Row] = []
         var byteCount = 0
+        if source.clock == .halfDay { summary.halfDayFiles.append(source.name) }
         let before = (lines: summary.lineCount, repaired: summary.repairedLineCount)
         for line in source.lines {
             // A line that nothing ends may still grow: what is above it is noted by itself.
@@ -101,6 +106,7 @@ public struct Importer: Sendable {
             }
             names.add(line)
             let isOpen = log.lineCount + 1 == source.openLine
+            let heldBackCount = log.heldBackCount
             switch log.read(isOpen ? ImportSource.withoutCutLetter(line) : line) {
             case .message(let read):
                 let row = alike.add(read, mayGrow: isOpen)
@@ -112,6 +118,9 @@ public struct Importer: Sendable {
                 byteCount += row.text.utf8.count + row.author.utf8.count
             case .skipped(let reason):
                 summary.skipped.add(reason, file: source.name, line: log.lineCount)
+            }
+            if log.heldBackCount > heldBackCount {
+                summary.heldBack.add(file: source.name, line: log.lineCount)
             }
             summary.lineCount = before.lines + log.lineCount
             summary.repairedLineCount = before.repaired + log.repairedLineCount

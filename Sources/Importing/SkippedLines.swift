@@ -41,19 +41,37 @@ public enum SkipReason: Int, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// Lines that became no message, counted by reason.
-public struct SkippedLines: Equatable, Sendable {
-    /// How many lines of one reason are named.
+/// Lines that are counted, and the first of them named.
+public struct NotedLines: Equatable, Sendable {
+    /// How many lines are named.
     public static let exampleCountMax = 3
 
+    /// How many.
+    public private(set) var count = 0
+    /// Where the first of them stand, as `2004-12-25.log:17`.
+    public private(set) var examples: [String] = []
+
+    /// No lines.
+    public init() {}
+
+    mutating func add(file: String, line: Int) {
+        count += 1
+        guard examples.count < Self.exampleCountMax else { return }
+        examples.append("\(file):\(line)")
+    }
+}
+
+/// Lines that became no message, counted by reason.
+public struct SkippedLines: Equatable, Sendable {
     /// The lines of one reason.
     public struct Group: Equatable, Sendable {
         /// Why.
         public let reason: SkipReason
+        fileprivate var lines = NotedLines()
         /// How many.
-        public var count = 0
+        public var count: Int { lines.count }
         /// Where the first of them stand, as `2004-12-25.log:17`.
-        public var examples: [String] = []
+        public var examples: [String] { lines.examples }
     }
 
     private var byReason = SkipReason.allCases.map { Group(reason: $0) }
@@ -71,8 +89,6 @@ public struct SkippedLines: Equatable, Sendable {
     public func count(_ reason: SkipReason) -> Int { byReason[reason.rawValue].count }
 
     mutating func add(_ reason: SkipReason, file: String, line: Int) {
-        byReason[reason.rawValue].count += 1
-        guard byReason[reason.rawValue].examples.count < Self.exampleCountMax else { return }
-        byReason[reason.rawValue].examples.append("\(file):\(line)")
+        byReason[reason.rawValue].lines.add(file: file, line: line)
     }
 }

@@ -162,6 +162,8 @@ public struct MembershipView: Codable, Equatable, Sendable {
     /// Messages of whom it took out that are here and shown no more: they lie beyond its cut, for
     /// whoever did it did not have them. Nil where there is none.
     public var hiddenCount: Int?
+    /// The message right below it, by its `id`; nil where it stands below all.
+    public var below: String? = nil
 }
 
 /// Why something stands as it does: what is known, from whom, since when.

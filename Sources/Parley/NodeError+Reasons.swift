@@ -69,7 +69,7 @@ extension NodeError {
         case .noEmoji:
             self.init(
                 "no-emoji", "A reaction is one emoji.",
-                hint: "Such as 👍 or ❤️; `parley reply` answers in words.")
+                hint: "Such as 👍 or ❤️; `parley reply CONVERSATION NUMBER` answers in words.")
         case .identifierAsName:
             self.init(
                 "identifier-as-name",
@@ -135,7 +135,8 @@ extension NodeError {
         case .notMemberYet:
             self.init(
                 "not-a-member-yet", "That conversation has not heard of this device yet.",
-                hint: "It does as soon as another device of yours, or somebody in it, is reached.")
+                hint: "Wait a moment: it does as soon as another device of yours, or somebody in "
+                    + "it, is reached.")
         case .invited:
             self.init(
                 "invited", "You were invited into that conversation and have not accepted.",
@@ -253,8 +254,9 @@ extension NodeError {
         case .readOnly:
             self.init(
                 "read-only", "The node's folder may not be written: nothing was changed.",
-                hint: "It can be read: `parley conversations`, `parley read`, `parley search` and "
-                    + "`parley doctor` work. To write, look at its medium, owner and permissions.")
+                hint: "It can be read: `parley conversations`, `parley read CONVERSATION`, "
+                    + "`parley search WORDS` and `parley doctor` work. To write, look at its "
+                    + "medium, owner and permissions.")
         case .corrupt:
             let what = error.detail.isEmpty ? error.attempt : error.detail
             self.init(

@@ -1,6 +1,7 @@
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRoster
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 
@@ -21,7 +22,10 @@ extension Views {
             guard device != core.node.device, let space = try store.space(fork.proof.space),
                 let roster = try roster(of: space),
                 let author = roster.member(with: device)?.person,
-                person == nil || person == author, told.insert(device).inserted
+                person == nil || person == author,
+                // Conversations hear of that one by one.
+                author != ownPerson || !core.node.log.revoked.contains(device),
+                told.insert(device).inserted
             else { continue }
             sentences.append(
                 author == ownPerson

@@ -137,7 +137,17 @@ extension Views {
                     $0 == event.person ? nil : try name(of: $0, in: roster)
                 }, role: role, time: event.time, holds: event.holds,
                 hiddenCount: try hiddenCount(
-                    by: event, before: events[(index + 1)...], space, roster))
+                    by: event, before: events[(index + 1)...], space, roster),
+                below: try message(below: event.order, in: space.number))
+        }
+    }
+
+    /// The name of the message that stands right below a place; nil where there is none.
+    func message(below place: OrderKey, in space: SpaceNumber) throws -> String? {
+        try store.messageOrder(after: place, in: space, count: 1).map { order in
+            try identifier(
+                OperationReference(
+                    tag: order.tag, sequence: order.sequence, check: order.id.check), in: space)
         }
     }
 

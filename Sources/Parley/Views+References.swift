@@ -67,12 +67,14 @@ extension Views {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
                 continue
             }
-            var identifiers = [space.id.description]
+            var identifiers: [String] = []
             if space.kind == .direct, try successor(of: space, roster) == nil {
                 for member in roster.members where member.person != ownPerson {
                     identifiers.append(member.person.description)
                 }
             }
+            // What lists of contacts show tells persons apart.
+            identifiers.append(space.id.description)
             resolver.consider(
                 space, names: try titles(of: space, roster), identifiers: identifiers)
         }

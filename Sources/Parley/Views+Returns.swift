@@ -5,19 +5,18 @@ import ParleyRoster
 import ParleyStorage
 import ParleyWire
 
-/// What is not here of a group that one went out of and came back into.
+/// What is not here of a conversation that one went out of, or deleted, and came back into.
 /// Source: `Protocol/08-roster.md`, "Horizons".
 extension Views {
-    /// Whether the person was in a group before, is given nothing of that, and this device holds nothing of
-    /// it either.
+    /// Whether something was said in a conversation of which this device holds nothing: before its person
+    /// came back into a group, or before it was deleted here. Logs of messages begin above that.
     func lacksEarlier(_ space: SpaceRecord, _ roster: Roster) throws -> Bool {
-        guard space.kind == .group, roster.takesPart(ownPerson),
-            roster.device(core.node.device)?.horizon.places.isEmpty == false
-        else { return false }
-        let isHeld = try store.logs(in: space.number).contains { log in
-            log.spans.contains { $0.first < log.base }
-        }
-        return try !isHeld && rosters.hasReturned(ownPerson, to: space, in: store)
+        guard roster.takesPart(ownPerson) else { return false }
+        let logs = try store.logs(in: space.number).filter { $0.lane == .content && $0.base > 0 }
+        let isHeld = logs.contains { log in log.spans.contains { $0.first < log.base } }
+        guard !logs.isEmpty, !isHeld else { return false }
+        // Whoever only came later is told nothing of a time that is not theirs.
+        return try space.kind == .direct || rosters.hasReturned(ownPerson, to: space, in: store)
     }
 
     /// Of a group that the person is out of and of which this device, which never was in it, has who came

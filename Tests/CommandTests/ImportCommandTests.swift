@@ -38,6 +38,22 @@ struct ImportCommandTests {
         #expect(again.output.contains(#""stored":0"#))
     }
 
+    @Test("hints that a file holds the same log twice, and says nothing of what people repeat")
+    func twice() async throws {
+        let home = try TemporaryHome()
+        let path = home.path + "/2004-12-25.log"
+        let log = (1...9).map { "[09:1\($0)] <a> line \($0)\n" }.joined()
+        let same = String(repeating: "[09:14] <a> ha\n", count: 20)
+        for (text, isHinted) in [(log + log, true), (log, false), (same, false)] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            let result = await Terminal().run("import", "irc", path, "--into", "ubuntu")
+            #expect(result.status == 0)
+            #expect(
+                result.talk.contains("says its first 9 lines again below them") == isHinted,
+                "\(result.talk)")
+        }
+    }
+
     @Test("names a file that cannot be read")
     func unreadable() async {
         let result = await Terminal().run(

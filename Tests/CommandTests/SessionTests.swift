@@ -293,8 +293,11 @@ struct SessionTests {
 
     @Test(
         "whoever may write nothing reads all the same; a disk that fails is told",
-        arguments: [("not-a-member", 0), ("revoked", 0), ("storage", 1)])
-    func reading(code: String, status: Int32) async {
+        arguments: [
+            ("not-a-member", 0, ""), ("revoked", 0, ""), ("storage", 1, "error: no"),
+            ("disk-full", 0, "not marked as read: the disk is full"),
+        ])
+    func reading(code: String, status: Int32, talk: String) async {
         let terminal = Terminal()
         terminal.node.state.withLock {
             $0.messages = [FakeNode.message(1, "hi", author: "ben", isOwn: false)]
@@ -303,6 +306,7 @@ struct SessionTests {
         let result = await terminal.run("read", "home")
         #expect(result.output.contains("hi"))
         #expect(result.status == status)
+        #expect(talk.isEmpty ? result.talk.isEmpty : result.talk.contains(talk))
     }
 
     @Test("status says everything in aligned lines")

@@ -1,6 +1,7 @@
 import Parley
-import ParleyImporting
 import Testing
+
+@testable import ParleyImporting
 
 @Suite("An IRC log")
 struct IRCLogTests {
@@ -69,11 +70,31 @@ struct IRCLogTests {
                 == [.skipped(.tooLong), .skipped(.tooLong)])
     }
 
-    @Test("goes on with the next day after midnight, and keeps small steps back")
+    @Test("goes on with the next day after midnight, and does not go back where a clock does")
     func midnightPasses() throws {
         let lines = ["23:58", "00:01", "00:00", "12:00", "23:59", "00:00"].map { "[\($0)] <a> b" }
         #expect(
-            try Self.minutes(lines) == [1438, 1441, 1440, 2160, 2879, 2880])
+            try Self.minutes(lines) == [1438, 1441, 1441, 2160, 2879, 2880])
+    }
+
+    @Test(
+        "has a clock of twelve hours where that goes round, and no hour after the twelfth",
+        arguments: [
+            (["11:59", "00:00", "00:13"], [719, 720, 733]),
+            (["11:55", "00:05", "11:50", "00:01"], [715, 725, 1430, 1441]),
+            (["12:59", "01:00"], [779, 780]),
+            (["11:59", "00:00", "13:00"], [719, 719, 780]),
+            (["10:00", "09:59", "10:01"], [600, 600, 601]),
+        ])
+    func halfDay(clocks: [String], minutes: [Int]) throws {
+        let lines = clocks.map { Array("[\($0)] <a> b".utf8)[...] }
+        var log = IRCLog(
+            day: try #require(CalendarDay("2004-12-25")), clock: IRCLog.clock(of: lines))
+        let read = lines.compactMap { line -> Int? in
+            guard case .message(let row) = log.read(line) else { return nil }
+            return (Int(row.time) - Int(Self.midnight)) / 60_000
+        }
+        #expect(read == minutes)
     }
 
     @Test("reads stray Latin-1 as such, loses no byte, and counts it")

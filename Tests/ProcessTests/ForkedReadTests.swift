@@ -46,7 +46,7 @@ struct ForkedReadTests {
         }
         let shown = try await copy.run("read", "club", "--newest").output
         let line = try #require(shown.split(separator: "\n").first { $0.contains("  two") })
-        #expect(!line.contains("✓✓") && line.contains("✓"), "\(shown)")
+        #expect(!line.contains("✓✓") && line.contains("✓ never leaves this device"), "\(shown)")
         #expect(try await copy.run("status").output.contains("two-faced"))
         try await isAdvised(copy, known: all.ann)
         for node in [all.ann, all.cara, copy] { #expect(try await node.stop() == 0) }

@@ -27,6 +27,26 @@ struct ImportAgainTests {
         let marked = try await bring("2021-03-03.log", "\u{FEFF}[09:00] <bot> good morning\n")
         #expect(marked.contains(#""stored":1"#), "\(marked)")
     }
+
+    @Test(
+        "stand as they stand in the file, where its clock counts twelve hours and where it is set back",
+        arguments: [
+            ("[11:59] <a> q1\n[00:00] <b> a1\n[00:13] <a> q2\n", "counts twelve hours"),
+            ("[10:00] <a> q1\n[09:59] <b> a1\n[10:01] <a> q2\n", "2006-01-02.log:2"),
+        ])
+    func order(text: String, word: String) async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        #expect(try await Program.run("init", "--name", "ann", "--home", home).status == 0)
+        let file = folder.path + "/2006-01-02.log"
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        let report = try await Program.run("import", "irc", file, "--into", "old", "--home", home)
+        #expect(report.output.contains(word), "\(report.output)")
+        let read = try await Program.run("read", "old", "--home", home).output
+        let places = ["q1", "a1", "q2"].map { read.range(of: $0)?.lowerBound }
+        #expect(!places.contains(nil))
+        #expect(places.compactMap(\.self) == places.compactMap(\.self).sorted(), "\(read)")
+    }
 }
 
 /// A log of one day, in which many say the same in the same minute.

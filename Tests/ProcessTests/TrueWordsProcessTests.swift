@@ -214,7 +214,9 @@ struct TrueWordsProcessTests {
         let cards = try await all.ben.run("contact", "card").output
         let card = String(try #require(cards.split(separator: "\n").last))
         #expect(try await all.ann.run("contact", "request", card, "--alias", "ben").status == 0)
-        let idle = "no node runs, so nothing goes out: parley run --home \(all.ann.home)\n"
+        let idle =
+            "no node runs: commands send and fetch what they can while they last; "
+            + "parley run --home \(all.ann.home) does at all times\n"
         let waits =
             "ben  your request to be a contact waits until they, or a relay of theirs, are reached\n"
         let before = try await all.ann.run("outbox")

@@ -32,7 +32,7 @@ struct Conversations: NodeCommand {
         for contact in requests { World.current.advise(Contacts.request(contact)) }
         if all.isEmpty, requests.isEmpty {
             try await World.current.say(
-                "none yet", way: "parley invite, or parley group create", on: node)
+                "none yet", way: "parley invite, or parley group create NAME", on: node)
         }
     }
 
@@ -40,6 +40,9 @@ struct Conversations: NodeCommand {
     /// of before it was theirs; nil of any other conversation.
     static func notice(of one: ConversationView) -> String? {
         let name = harmless(one.name)
+        if one.lacksEarlier, one.kind == "direct" {
+            return "notice: what was said with \(name) before that was deleted here is not here"
+        }
         if one.lacksEarlier {
             return
                 "notice: what was said in \(name) before you went and came back is not here: only "
@@ -63,7 +66,7 @@ struct Conversations: NodeCommand {
             World.current.say(
                 "notice: " + harmless("\(name) is not ")
                     + harmless(one.resembles.joined(separator: ", "))
-                    + ", whose name looks the same: go by what stands in brackets")
+                    + ", whose name looks the same: go by the identifier")
         }
     }
 

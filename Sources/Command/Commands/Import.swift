@@ -27,7 +27,9 @@ struct ImportIRC: AsyncParsableCommand {
             in is not brought in twice, whatever the file is called, and of a log that has grown or \
             was cut only what is new is. Whoever said the same twice in a minute said it twice; the \
             same words on another day are other messages. A conversation that does not exist is \
-            made. Lines look so:
+            made. Messages stand as they stand in the file: where a time is before that of a line \
+            above, the message gets that one's, and the report says where; a clock that goes round \
+            within a day is one of twelve hours. Lines look so:
 
               [09:14] <ada> hello
               [09:15] * ben waves
@@ -70,6 +72,12 @@ struct ImportIRC: AsyncParsableCommand {
                 "No line of what was given is one of a log of IRC.",
                 hint:
                     "parley import irc --help shows what such lines look like. Nothing was stored.")
+        }
+        for source in sources {
+            guard let count = source.repetition else { continue }
+            World.current.say(
+                "notice: \(harmless(source.name)) says its first \(count) lines again below them, and "
+                    + "all goes in as it stands there: give it once to have it once")
         }
         let place = place
         let into = into

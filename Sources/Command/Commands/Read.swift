@@ -61,14 +61,14 @@ struct Read: NodeCommand {
 
     /// The page, and who came and went while it was written.
     private func text(_ page: MessagePage, on node: any NodeService) async throws -> String {
-        let first = page.cursor == nil ? 0 : page.messages.first?.time ?? 0
-        let last = page.belowCount == 0 ? UInt64.max : page.messages.last?.time ?? 0
+        // What stands below all messages is of the last page.
+        let isLast = page.belowCount == 0
         let events = try await node.perform(ListMembershipEvents(conversation: conversation)).filter
         {
-            ($0.time >= first && $0.time <= last)
+            isLast || $0.below != nil
         }
         let calls = try await node.perform(ListCallRecords(conversation: conversation)).filter {
-            ($0.time >= first && $0.time <= last)
+            isLast || $0.below != nil
         }
         return MessageLines.text(page.messages, events: events, calls: calls)
     }
@@ -107,6 +107,8 @@ struct Read: NodeCommand {
                         conversation: conversation, messages: part.map { MessageReference($0) },
                         last: last))
             }
+        } catch let error as NodeError where error.code == "disk-full" {
+            World.current.say("not marked as read: the disk is full")
         } catch let error as NodeError where Self.silent.contains(error.code) {
             // Who may write nothing, marks included, still reads what is here.
         }

@@ -192,7 +192,9 @@ struct OutboxCommand: NodeCommand {
             World.current.advise("this node is cut off: parley offline off ends that")
         }
         if !status.isRunning, status.readOnlyReason == nil {
-            World.current.advise("no node runs, so nothing goes out: parley run")
+            World.current.advise(
+                "no node runs: commands send and fetch what they can while they last; parley run "
+                    + "does at all times")
         }
     }
 

@@ -103,12 +103,14 @@ extension Send {
                             conversation: conversation, texts: batch, key: key, firstLine: line)
                     ).stored
                 } catch let error as NodeError {
+                    let isSoon = error.code == "not-a-member-yet"
+                    let again = "say the same again once that is mended: "
                     throw NodeError(
                         error.code,
                         "\(known + saved) of \(count) messages are saved, the others are not: "
                             + error.message,
-                        hint: "say the same again once that is mended: it goes on with message "
-                            + "\(known + saved + 1)")
+                        hint: (isSoon ? "wait a moment, and say the same again: " : again)
+                            + "it goes on with message \(known + saved + 1)")
                 }
             }
             line += batch.count

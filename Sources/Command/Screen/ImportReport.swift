@@ -9,6 +9,11 @@ struct ImportReport: Encodable {
         var count: Int
         var examples: [String]
     }
+    /// Lines of which something is told.
+    struct Lines: Encodable {
+        var count: Int
+        var examples: [String]
+    }
     var files: Int
     var lines: Int
     var stored: Int
@@ -16,6 +21,8 @@ struct ImportReport: Encodable {
     var deleted: Int
     var skipped: [Skipped]
     var repairedLines: Int
+    var heldBack: Lines
+    var halfDayFiles: [String]
     var isStopped: Bool
 
     init(_ summary: ImportSummary) {
@@ -28,6 +35,8 @@ struct ImportReport: Encodable {
             Skipped(reason: $0.reason.words, count: $0.count, examples: $0.examples)
         }
         repairedLines = summary.repairedLineCount
+        heldBack = Lines(count: summary.heldBack.count, examples: summary.heldBack.examples)
+        halfDayFiles = summary.halfDayFiles
         isStopped = summary.isStopped
     }
 
@@ -43,12 +52,28 @@ struct ImportReport: Encodable {
             )
         }
         for group in skipped {
-            let places = group.examples.joined(separator: ", ")
-            let more = group.count > group.examples.count ? ", …" : ""
-            table.add("skipped", "\(group.reason): \(group.count) (\(places)\(more))")
+            let places = Self.places(group.examples, of: group.count)
+            table.add("skipped", "\(group.reason): \(group.count) (\(places))")
+        }
+        if heldBack.count > 0 {
+            let places = Self.places(heldBack.examples, of: heldBack.count)
+            table.add(
+                "set back",
+                "\(counted(heldBack.count, "message")) whose time is before that of a line above "
+                    + "(\(places)), and which got that one's")
+        }
+        for file in halfDayFiles {
+            table.add(
+                "clock",
+                "\(file) counts twelve hours: after each of its rounds the next half of a day begins"
+            )
         }
         table.add("repaired", "\(counted(repairedLines, "line")) that were Latin-1")
         table.add("from", "\(counted(files, "whole file")), \(counted(lines, "line"))")
         return table.text
+    }
+
+    private static func places(_ examples: [String], of count: Int) -> String {
+        (examples + (count > examples.count ? ["…"] : [])).joined(separator: ", ")
     }
 }

@@ -50,20 +50,20 @@ struct MessageLines {
         var lines = MessageLines(for: messages)
         var shown: [String] = []
         let notes =
-            events.map { (time: $0.time, text: MembershipLines.text($0)) }
-            + calls.map { (time: $0.time, text: CallLines.text($0)) }
+            events.map { (time: $0.time, below: $0.below, text: MembershipLines.text($0)) }
+            + calls.map { (time: $0.time, below: $0.below, text: CallLines.text($0)) }
         // Those of one moment stay as they came: who is in first, then who called.
-        var rest = notes.enumerated().sorted {
+        let sorted = notes.enumerated().sorted {
             ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
-        }.map(\.element)[...]
+        }.map(\.element)
         for message in messages {
-            while let note = rest.first, note.time < message.time {
+            for note in sorted where note.below == message.id {
                 shown += lines.add(note.text, at: note.time)
-                _ = rest.popFirst()
             }
             shown += lines.add(message)
         }
-        return (shown + rest.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
+        let last = sorted.filter { $0.below == nil }
+        return (shown + last.flatMap { lines.add($0.text, at: $0.time) }).joined(separator: "\n")
     }
 
     /// The line of something that changed who is in a conversation; nothing where it changed nothing.
@@ -155,7 +155,8 @@ struct MessageLines {
         case "before": marks.append("(clocks differ)")
         default: break
         }
-        switch message.state {
+        switch message.isStranded ? "stranded" : message.state {
+        case "stranded": marks.append("✓ never leaves this device")
         case "saved": marks.append("✓")
         case "earlier":
             // Where it is a change that is as old, that says so.

@@ -107,4 +107,6 @@ public struct CallRecordView: Codable, Equatable, Sendable {
     public var people: [String]
     /// Whether one could have answered and did not.
     public var isMissed: Bool
+    /// The message right below it, by its `id`; nil where it stands below all.
+    public var below: String? = nil
 }

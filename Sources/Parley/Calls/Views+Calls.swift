@@ -85,7 +85,8 @@ extension Views {
                     outcome: "\(record.summary.outcome)",
                     milliseconds: Int(clamping: record.summary.duration),
                     people: try record.summary.persons.map { try name(of: $0, in: roster) },
-                    isMissed: record.isMissed(by: ownPerson))
+                    isMissed: record.isMissed(by: ownPerson),
+                    below: try message(below: OrderKey(since: record.began), in: space.number))
             }
         }
         return views.sorted { ($0.time, $0.call) < ($1.time, $1.call) }
@@ -180,5 +181,12 @@ extension CallEnd {
         case .removed: "removed"
         case .replaced: "replaced"
         }
+    }
+}
+
+extension OrderKey {
+    /// Above all that was written at a time or later, in Unix milliseconds.
+    fileprivate init(since time: UInt64) {
+        self.init(stand: time << 16, tag: LogTag(0), sequence: 0, id: OperationID { _ in })
     }
 }
