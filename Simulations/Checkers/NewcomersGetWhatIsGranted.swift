@@ -11,8 +11,6 @@ import ParleyWire
 /// Source: `Protocol/08-roster.md`, "Horizons".
 final class NewcomersGetWhatIsGranted: Checker {
     static let invariant = "I34"
-    /// What a device says in the same step after it let somebody in, in one of its own logs.
-    private static let ownWordCountMax: UInt64 = 8
     private(set) var checkCount = 0
     private let book = NaiveBook()
     private var words = OwnControlWords()
@@ -61,26 +59,30 @@ final class NewcomersGetWhatIsGranted: Checker {
                 throw violation("\(node.name) keeps from a newcomer what the group gives to all")
             }
         case .none:
-            try lookForAll(newcomer, space, control.now, of: node)
+            try lookForAll(stored, newcomer, space, control.now, of: node)
         case .days(let days):
             try lookForOlder(than: days, stored, newcomer, space, control.now, of: node)
         }
     }
 
-    /// What somebody wrote themself who comes back counts again as far as they wrote it.
+    /// What somebody wrote themself who comes back counts again as far as they wrote it. What its author
+    /// says in the step in which they let somebody in, as a deletion of what was deleted, is for them.
     private func lookForAll(
-        _ newcomer: Newcomer, _ space: SpaceRecord, _ roster: NaiveRosters.Fold,
-        of node: SimulatedNode
+        _ admission: StoredOperation, _ newcomer: Newcomer, _ space: SpaceRecord,
+        _ roster: NaiveRosters.Fold, of node: SimulatedNode
     ) throws {
         let horizon = newcomer.horizon
         for log in try node.store.agreedLogs(in: space.number)
         where log.lane != .control && log.end > 0
             && roster.owners[log.device] != newcomer.person
         {
-            let isOwn = log.device == node.identity.device
-            let due = isOwn ? log.end - min(log.end, Self.ownWordCountMax) : log.end
             let given = horizon.place(of: log.device, log.lane).map { $0.sequence + 1 } ?? 0
-            guard given >= due else {
+            if given >= log.end { continue }
+            let first =
+                log.device == node.identity.device
+                ? try node.store.operation(at: given, in: log.number) : nil
+            let clock = admission.operation.header.wallClock
+            guard let first, first.operation.header.wallClock == clock else {
                 throw violation(
                     "\(node.name) gives a newcomer \(log.lane) log \(log.tag), which ends at \(log.end),"
                         + " from \(given) on, though the group gives nothing from before")
