@@ -81,6 +81,22 @@ public struct MessageView: Codable, Equatable, Sendable {
     public var isGoneHere = false
 }
 
+extension MessageView {
+    /// About how many bytes it takes in a line of JSON, at most.
+    var lineByteCount: Int {
+        let names = reactions.flatMap { [$0.emoji] + $0.names }
+        return ([text ?? "", author, importedBy ?? ""] + names).reduce(1024) {
+            $0 + 8 + Self.jsonByteCount($1)
+        }
+    }
+
+    private static func jsonByteCount(_ text: String) -> Int {
+        text.utf8.reduce(0) {
+            $0 + ($1 < 0x20 || $1 == 0x7F ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1)
+        }
+    }
+}
+
 /// A page of a timeline.
 public struct MessagePage: Codable, Equatable, Sendable {
     /// Oldest first.
