@@ -68,6 +68,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// The name of the member who brought it in, where it was imported: nobody else vouches for its
     /// author and its time.
     public var importedBy: String?
+    /// The name of who wrote it first, where it was forwarded; empty where that is not known. Only its
+    /// forwarder says so: it names nobody who is known here, and nobody vouches for it.
+    public var forwardedFrom: String?
     /// What one changed about it and waits to be delivered.
     public var waiting: [Waiting] = []
     /// Why its time cannot be true: `ahead` where it has not come yet by this device's clock, `before`
@@ -85,7 +88,7 @@ extension MessageView {
     /// About how many bytes it takes in a line of JSON, at most.
     var lineByteCount: Int {
         let names = reactions.flatMap { [$0.emoji] + $0.names }
-        return ([text ?? "", author, importedBy ?? ""] + names).reduce(1024) {
+        return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names).reduce(1024) {
             $0 + 8 + Self.jsonByteCount($1)
         }
     }
