@@ -17,6 +17,8 @@ struct NaiveModel: Equatable {
         var author: PersonID
         var answers: OperationReference?
         var versions: [String]
+        /// Whose words they are said to be, where they were not edited.
+        var forwardedFrom: String?
         var reactions: [String]
         var isDeleted: Bool
     }
@@ -157,6 +159,10 @@ struct NaiveModel: Equatable {
             // A liar may have kept its payload from everybody.
             let first = act.operation.operation.isErased ? [] : [text.text]
             var order = act.order
+            var forwarded = text.hasForwarded && !text.hasImported ? text.forwarded.author : nil
+            if forwarded?.utf8.count ?? 0 > 256 || isDeleted || !versions.isEmpty {
+                forwarded = nil
+            }
             if text.hasImported, !isDeleted {
                 order.stand = min(order.stand, text.imported.time << 16)
             }
@@ -165,6 +171,7 @@ struct NaiveModel: Equatable {
                     order: order, author: act.author.person,
                     answers: act.operation.operation.header.references.first,
                     versions: isDeleted ? [] : first + versions.map(\.text),
+                    forwardedFrom: forwarded,
                     reactions: isDeleted ? [] : Self.reactions(toggles[place] ?? []),
                     isDeleted: isDeleted))
         }

@@ -156,6 +156,7 @@ final class NaiveModelAgrees: Checker {
         NaiveModel.Line(
             order: message.order, author: message.author, answers: message.parent,
             versions: message.history + (message.text.map { [$0] } ?? []),
+            forwardedFrom: message.forwardedFrom,
             reactions: message.reactions.map { reaction in
                 let persons = reaction.persons.map(\.description).joined(separator: " ")
                 return reaction.emoji + " " + persons

@@ -189,6 +189,8 @@ extension Trace {
 
     private mutating func add(_ message: TextMessage) {
         add(message.text)
+        // Of what is not forwarded nothing: traces of before stay what they were.
+        if let name = message.forwardedFrom { add(name) }
         guard let origin = message.origin else { return add(0) }
         add(origin.author)
         add(origin.time)

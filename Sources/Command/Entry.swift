@@ -231,7 +231,7 @@ struct ParleyCommand: AsyncParsableCommand {
                 name: "Messages:",
                 subcommands: [
                     Send.self, Reply.self, Edit.self, Edits.self, Delete.self, React.self,
-                    Import.self,
+                    Forward.self, Import.self,
                 ]),
             CommandGroup(
                 name: "Calls:",

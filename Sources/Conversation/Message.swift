@@ -49,8 +49,10 @@ public struct Message: Equatable, Sendable {
     public var author: PersonID
     /// The text as last edited; nil where it was deleted or has not arrived.
     public var text: String?
+    /// What it was when it was written; nil where it was deleted or has not arrived.
+    public var content: TextMessage?
     /// Where it came from, unless it was written here.
-    public var origin: ImportedOrigin?
+    public var origin: ImportedOrigin? { content?.origin }
     /// When it was written by its author's clock, in Unix milliseconds.
     public var time: UInt64
     /// The message that it replies to.

@@ -89,7 +89,7 @@ public struct Timeline {
             number: row.operation,
             reference: OperationReference(
                 tag: log.tag, sequence: stored.sequence, check: stored.id.check),
-            order: row.order, author: author, text: versions.last, origin: content?.origin,
+            order: row.order, author: author, text: versions.last, content: content,
             time: content?.origin?.time ?? stored.operation.header.wallClock,
             parent: stored.operation.header.references.first,
             history: includesHistory ? Array(versions.dropLast()) : [], editCount: edits.count,

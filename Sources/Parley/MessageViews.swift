@@ -68,6 +68,9 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// The name of the member who brought it in, where it was imported: nobody else vouches for its
     /// author and its time.
     public var importedBy: String?
+    /// The name of who wrote it first, where it was forwarded; empty where that is not known. Only its
+    /// forwarder says so: it names nobody who is known here, and nobody vouches for it.
+    public var forwardedFrom: String?
     /// What one changed about it and waits to be delivered.
     public var waiting: [Waiting] = []
     /// Why its time cannot be true: `ahead` where it has not come yet by this device's clock, `before`
@@ -79,6 +82,22 @@ public struct MessageView: Codable, Equatable, Sendable {
     /// Whether its text is gone on this device alone: by a deletion of the person's own that nobody takes,
     /// since they were out before it arrived.
     public var isGoneHere = false
+}
+
+extension MessageView {
+    /// About how many bytes it takes in a line of JSON, at most.
+    var lineByteCount: Int {
+        let names = reactions.flatMap { [$0.emoji] + $0.names }
+        return ([text ?? "", author, importedBy ?? "", forwardedFrom ?? ""] + names).reduce(1024) {
+            $0 + 8 + Self.jsonByteCount($1)
+        }
+    }
+
+    private static func jsonByteCount(_ text: String) -> Int {
+        text.utf8.reduce(0) {
+            $0 + ($1 < 0x20 || $1 == 0x7F ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1)
+        }
+    }
 }
 
 /// A page of a timeline.

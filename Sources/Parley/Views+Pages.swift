@@ -72,19 +72,3 @@ extension Views {
             versions: versions, count: found.count, next: end < found.count ? end : nil)
     }
 }
-
-extension MessageView {
-    /// About how many bytes it takes in a line of JSON, at most.
-    var lineByteCount: Int {
-        let names = reactions.flatMap { [$0.emoji] + $0.names }
-        return ([text ?? "", author, importedBy ?? ""] + names).reduce(1024) {
-            $0 + 8 + Self.jsonByteCount($1)
-        }
-    }
-
-    private static func jsonByteCount(_ text: String) -> Int {
-        text.utf8.reduce(0) {
-            $0 + ($1 < 0x20 || $1 == 0x7F ? 6 : $1 == 0x22 || $1 == 0x5C ? 2 : 1)
-        }
-    }
-}

@@ -204,6 +204,7 @@ struct Views {
             isMissing: isMissing && !isGone,
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
+            forwardedFrom: message.forwardedFrom.map(VisibleName.shown),
             waiting: message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
             } + untaken.map(\.view),

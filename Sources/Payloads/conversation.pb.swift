@@ -107,11 +107,22 @@ public nonisolated struct PayloadText: Sendable {
   /// Clears the value of `imported`. Subsequent reads from it will return its default value.
   public mutating func clearImported() {self._imported = nil}
 
+  /// Present where the author passes on what somebody else wrote; without a meaning beside the former.
+  public var forwarded: PayloadForwarded {
+    get {_forwarded ?? PayloadForwarded()}
+    set {_forwarded = newValue}
+  }
+  /// Returns true if `forwarded` has been explicitly set.
+  public var hasForwarded: Bool {self._forwarded != nil}
+  /// Clears the value of `forwarded`. Subsequent reads from it will return its default value.
+  public mutating func clearForwarded() {self._forwarded = nil}
+
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
   public init() {}
 
   fileprivate var _imported: PayloadImported? = nil
+  fileprivate var _forwarded: PayloadForwarded? = nil
 }
 
 /// What an imported message had where it came from. The importer signs it; nothing else vouches.
@@ -127,6 +138,21 @@ public nonisolated struct PayloadImported: Sendable {
 
   /// Written as an action ("* ann waves").
   public var action: Bool = false
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
+/// Whose words a forwarded message has. The forwarder signs it; nothing else vouches. No time and no
+/// identifier: they would tell who else could be asked where the words come from.
+public nonisolated struct PayloadForwarded: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  /// What they are called; empty where their name is not known.
+  public var author: String = String()
 
   public var unknownFields = SwiftProtobuf.UnknownStorage()
 
@@ -493,7 +519,7 @@ nonisolated extension PayloadFounder: SwiftProtobuf.Message, SwiftProtobuf._Mess
 
 nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".Text"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}text\0\u{1}imported\0\u{1}forwarded\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -503,6 +529,7 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
       switch fieldNumber {
       case 1: try { try decoder.decodeSingularStringField(value: &self.text) }()
       case 2: try { try decoder.decodeSingularMessageField(value: &self._imported) }()
+      case 3: try { try decoder.decodeSingularMessageField(value: &self._forwarded) }()
       default: break
       }
     }
@@ -519,12 +546,16 @@ nonisolated extension PayloadText: SwiftProtobuf.Message, SwiftProtobuf._Message
     try { if let v = self._imported {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 2)
     } }()
+    try { if let v = self._forwarded {
+      try visitor.visitSingularMessageField(value: v, fieldNumber: 3)
+    } }()
     try unknownFields.traverse(visitor: &visitor)
   }
 
   public static func ==(lhs: PayloadText, rhs: PayloadText) -> Bool {
     if lhs.text != rhs.text {return false}
     if lhs._imported != rhs._imported {return false}
+    if lhs._forwarded != rhs._forwarded {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }
@@ -565,6 +596,36 @@ nonisolated extension PayloadImported: SwiftProtobuf.Message, SwiftProtobuf._Mes
     if lhs.author != rhs.author {return false}
     if lhs.time != rhs.time {return false}
     if lhs.action != rhs.action {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
+nonisolated extension PayloadForwarded: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".Forwarded"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}author\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.author) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.author.isEmpty {
+      try visitor.visitSingularStringField(value: self.author, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: PayloadForwarded, rhs: PayloadForwarded) -> Bool {
+    if lhs.author != rhs.author {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true
   }

@@ -36,6 +36,7 @@ struct HarmlessTests {
         message.reactions = [
             MessageView.Reaction(emoji: Self.hostile, names: [Self.hostile], count: 1)
         ]
+        message.forwardedFrom = Self.hostile
         var action = message
         (action.number, action.isAction, action.state) = (2, true, Self.hostile)
         let messages = [message, action]

@@ -38,6 +38,24 @@ struct SessionTests {
         #expect(read.talk.isEmpty)
     }
 
+    @Test("a message is passed on with the name of who wrote it, or without")
+    func forwarding() async {
+        let node = FakeNode()
+        node.state.withLock {
+            $0.messages = [FakeNode.message(1, "at nine", author: "ben", isOwn: false)]
+        }
+        let terminal = Terminal(node: node)
+        let named = await terminal.run("forward", "1", "home")
+        #expect(named.output.contains("at nine  (forwarded from ben)\n"), "\(named.output)")
+        let unnamed = await terminal.run("forward", "#1", "home", "--without-origin")
+        #expect(unnamed.output.hasSuffix("at nine\n"), "\(unnamed.output)")
+        node.state.withLock { $0.messages[0].forwardedFrom = "" }
+        let unknown = await terminal.run("read", "home")
+        #expect(unknown.output.contains("at nine  (forwarded)\n"), "\(unknown.output)")
+        let lost = await terminal.run("forward", "1", "nowhere")
+        #expect(lost.status == 1 && lost.talk.contains("no conversation"), "\(lost.talk)")
+    }
+
     @Test("what others sent shows where it came from and what became of it")
     func marks() async {
         let node = FakeNode()

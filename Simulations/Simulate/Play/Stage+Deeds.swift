@@ -29,8 +29,9 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove, .promote, .quit,
-            .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
+            .forward, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove,
+            .promote,
+            .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
             .turnDown, .hangUp, .typing, .appear, .confide:
             return try !node.isDown && person(node, does: act.do)
         case .ringAndGo, .ringAt, .shutOut, .intrude: return try unruly(node, does: act.do)
@@ -220,6 +221,7 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .forward: return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }

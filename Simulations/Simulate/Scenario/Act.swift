@@ -40,6 +40,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case rename(space: Int, name: String)
     /// Silences the conversation, or ends that.
     case mute(space: Int, on: Bool)
+    /// Passes a message on to another conversation, and says whose words they are or not.
+    case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Imports lines of an old log, the first of them being this one.
     case bringIn(space: Int, firstLine: Int, texts: [String])
     /// Founds a group.

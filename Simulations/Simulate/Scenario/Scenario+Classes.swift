@@ -18,6 +18,7 @@ extension Scenario {
             ("thieves", acts.contains { $0.do == .steal }),
             ("devices", workload.devicesPerHour != nil),
             ("talk", workload.talkPerMinute != nil),
+            ("curation", workload.curationPerMinute != nil),
             ("comings and goings", workload.mix == Mix.membership),
             ("strangers", acquaintance != .everyone),
             ("rest", phases.contains { $0.isBusy == false }), ("any order", isChaotic == true),

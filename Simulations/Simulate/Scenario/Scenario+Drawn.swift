@@ -51,6 +51,7 @@ extension Scenario {
         scenario.drawRelays()
         scenario.drawTalk()
         scenario.drawLate(minutes: minutes)
+        scenario.drawCuration()
         scenario.drawReturns(minutes: minutes)
         return scenario
     }
@@ -140,6 +141,7 @@ extension Scenario {
         if let rate = workload.talkPerMinute {
             words.append("talk/min \(rate)\(workload.isUnruly == true ? ", unruly" : "")")
         }
+        if let rate = workload.curationPerMinute { words.append("curation/min \(rate)") }
         if let without {
             words.append("without \(without.map(\.rawValue).joined(separator: " and "))")
         }

@@ -104,7 +104,7 @@ extension Deed {
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
-            .intrude, .consent, .permit:
+            .intrude, .consent, .permit, .forward:
             []
         }
     }
@@ -129,6 +129,7 @@ extension Deed {
         case .read: "read"
         case .rename: "rename"
         case .mute: "mute"
+        case .forward: "forward"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

@@ -29,6 +29,9 @@ public enum Mix {
         "call": 5, "pickUp": 12, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
     ]
 
+    /// What people do with messages that are there.
+    static let curation: [String: UInt64] = ["forward": 4]
+
     /// The same where some ring and go, and some keep others away who call all the same.
     static let unrulyTalk: [String: UInt64] = [
         "call": 5, "pickUp": 8, "turnDown": 2, "hangUp": 4, "typing": 8, "appear": 3, "confide": 1,
@@ -43,7 +46,7 @@ public enum Mix {
 
     /// Whether people do it; all else breaks by itself, or is malice.
     static func isOfPeople(_ name: String) -> Bool {
-        usual[name] != nil || household[name] != nil || unrulyTalk[name] != nil
+        [usual, household, unrulyTalk, curation].contains { $0[name] != nil }
     }
 
     /// What somebody does who mostly reads.

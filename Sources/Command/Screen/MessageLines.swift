@@ -143,6 +143,9 @@ struct MessageLines {
     private func marks(_ message: MessageView) -> String {
         var marks: [String] = []
         func waits(_ change: String) -> Bool { message.waiting.contains { $0.change == change } }
+        if let name = message.forwardedFrom {
+            marks.append(name.isEmpty ? "(forwarded)" : "(forwarded from \(harmless(name)))")
+        }
         if !message.isDeleted, message.editCount > 0, !waits("edit") { marks.append("(edited)") }
         for change in message.waiting { marks.append("(\(Self.text(change)))") }
         if message.isImported {

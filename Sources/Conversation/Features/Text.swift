@@ -31,11 +31,15 @@ public struct TextMessage: Equatable, Sendable {
     public var text: String
     /// Where it came from, unless it was written here.
     public var origin: ImportedOrigin?
+    /// What its author calls whoever wrote it first, where they pass it on: empty where they do not know
+    /// a name, nil where the words are their own. Nobody vouches for it.
+    public var forwardedFrom: String?
 
     /// A message with these fields.
-    public init(text: String, origin: ImportedOrigin? = nil) {
+    public init(text: String, origin: ImportedOrigin? = nil, forwardedFrom: String? = nil) {
         self.text = text
         self.origin = origin
+        self.forwardedFrom = forwardedFrom
     }
 
     /// The message that a payload holds, or nil where it holds none.
@@ -44,7 +48,14 @@ public struct TextMessage: Equatable, Sendable {
             message.text.utf8.count <= Limits.messageByteCountMax
         else { return nil }
         text = message.text
-        guard message.hasImported else { return }
+        guard message.hasImported else {
+            // A name that no screen takes is left out, and the text stands: a program that does not know
+            // the field shows the same.
+            let name = message.forwarded.author
+            let isNamed = message.hasForwarded && name.utf8.count <= Limits.nameByteCountMax
+            forwardedFrom = isNamed ? name : nil
+            return
+        }
         guard message.imported.time < Limits.wallClockMax,
             message.imported.author.utf8.count <= Limits.nameByteCountMax
         else { return nil }
@@ -63,10 +74,31 @@ public struct TextMessage: Equatable, Sendable {
             message.imported.author = origin.author
             message.imported.time = origin.time
             message.imported.action = origin.isAction
+        } else if let forwardedFrom {
+            message.forwarded.author = forwardedFrom
         }
         return Draft(
             kind: .text, lane: .content, references: parent.map { [$0] } ?? [],
             payload: Payload.encode(message))
+    }
+}
+
+extension Message {
+    /// What its author calls whoever wrote it first: see ``TextMessage/forwardedFrom``. Nil once it was
+    /// edited: nobody is named beside words that another one chose.
+    public var forwardedFrom: String? { editCount == 0 ? content?.forwardedFrom : nil }
+
+    /// This message as somebody passes it on.
+    ///
+    /// A copy lives on its own: it has no reference, and neither an edit nor a deletion reaches it.
+    ///
+    /// - Parameter name: what its author is called; empty where that is not known. The first origin stays
+    ///   through any number of hands, so it does not count where there is one. Nil leaves out every origin.
+    /// - Returns: nil where there is nothing to pass on.
+    public func forwarded(namingAuthor name: String?) -> TextMessage? {
+        guard let text, !flags.contains(.deleted) else { return nil }
+        return TextMessage(
+            text: text, forwardedFrom: name.map { origin?.author ?? forwardedFrom ?? $0 })
     }
 }
 

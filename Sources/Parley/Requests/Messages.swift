@@ -36,15 +36,8 @@ public struct SendMessages: NodeRequest {
             let parent = try replyTo.map { try views.message($0) }
             return (try views.writable(conversation, answering: parent).id, parent)
         }
-        let reply = try await node.write(
-            .send(space, texts.map { TextMessage(text: $0) }, replyingTo: parent))
-        guard case .kept(let count) = reply else { return try await node.messages(reply) }
-        return try await node.read { views in
-            guard let record = try views.store.space(space),
-                let roster = try views.roster(of: record)
-            else { return [] }
-            return try views.kept(in: record, roster).suffix(count)
-        }
+        return try await node.send(
+            texts.map { TextMessage(text: $0) }, to: space, replyingTo: parent)
     }
 }
 
@@ -188,6 +181,20 @@ extension Node {
             return try await running.perform(command)
         } catch let error as NodeError where error.code == "not-allowed" {
             throw try await read { try $0.isReader(where: command) } ? NodeError.reader : error
+        }
+    }
+
+    /// Writes messages, in order, and tells them as they are shown; as well where they are kept for later.
+    func send(
+        _ messages: [TextMessage], to space: SpaceID, replyingTo parent: OperationNumber? = nil
+    ) async throws -> [MessageView] {
+        let reply = try await write(.send(space, messages, replyingTo: parent))
+        guard case .kept(let count) = reply else { return try await self.messages(reply) }
+        return try await read { views in
+            guard let record = try views.store.space(space),
+                let roster = try views.roster(of: record)
+            else { return [] }
+            return try views.kept(in: record, roster).suffix(count)
         }
     }
 

@@ -22,6 +22,7 @@ public enum NodeRequests {
         EditMessage.self,
         ExplainState.self,
         FindSimilar.self,
+        ForwardMessage.self,
         GetCallSettings.self,
         GetCard.self,
         GetContext.self,

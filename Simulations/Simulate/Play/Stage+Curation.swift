@@ -1,0 +1,33 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleySimulation
+
+/// What people do with messages that are there.
+extension Stage {
+    /// The command of such a deed; nil where there is nothing to do it with.
+    func curation(for deed: Deed, of node: SimulatedNode) throws -> Command? {
+        switch deed {
+        case .forward(let place, let rank, let target, let withOrigin):
+            guard let message = try message(rank, in: place, of: node),
+                let copy = message.forwarded(
+                    namingAuthor: withOrigin
+                        ? try CardReader.name(of: message.author, node.store) : nil)
+            else { return nil }
+            return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
+        default: return nil
+        }
+    }
+
+    /// A message by how many stand below it.
+    private func message(
+        _ rank: Int, in place: Int, of node: SimulatedNode
+    ) throws -> Message? {
+        guard let space = try space(place, of: node), let roster = try node.roster(of: space),
+            let row = try node.store.messages(in: space.number, before: nil, limit: rank + 1).last
+        else { return nil }
+        let timeline = ParleyConversation.Timeline(
+            of: space, roster: roster, ownPerson: node.identity.person)
+        return try timeline.message(row.operation, in: node.store)
+    }
+}

@@ -1,0 +1,41 @@
+import ParleySimulation
+
+/// Somebody who does something with messages that are there. Drawn apart from all else, so that the
+/// same seed does the same with and without it.
+struct Curator: Occupation {
+    private let user: String
+    let pause: UInt64
+    var random: SeededRandom
+
+    init(_ scenario: Scenario, _ index: Int) {
+        user = scenario.nodes[index].user
+        let rate = scenario.workload.curationPerMinute ?? 0
+        pause = rate == 0 ? 0 : 60_000 * UInt64(scenario.nodes.count) / rate
+        random = SeededRandom(seed: scenario.seed, purpose: "person \(index), curation")
+    }
+
+    mutating func act() -> (by: String, deed: Deed) { (user, deed()) }
+
+    private mutating func deed() -> Deed {
+        let (space, message) = (Int(random.next() % 4), Mix.rank(&random))
+        switch Mix.draw(Mix.curation, &random) {
+        default:
+            return .forward(
+                space: space, message: message, to: Int(random.next() % 4),
+                withOrigin: random.next() % 4 != 0)
+        }
+    }
+}
+
+extension Scenario {
+    /// The first seed of which people do something with messages that are there.
+    static let firstCurationSeed: UInt64 = 500
+
+    /// From the seed 500 on people do so in half of all worlds: those before are what they were.
+    mutating func drawCuration() {
+        guard seed >= Self.firstCurationSeed else { return }
+        var random = SeededRandom(seed: seed, purpose: "curation")
+        guard random.next() % 2 == 0 else { return }
+        workload.curationPerMinute = 2 + random.next() % 12
+    }
+}

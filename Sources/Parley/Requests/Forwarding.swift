@@ -1,0 +1,73 @@
+import ParleyConversation
+import ParleyLedger
+import ParleyNodeCore
+import ParleyRoster
+import ParleyWire
+
+/// Writes the words of a message into a conversation, and says whose they are.
+///
+/// The copy is a message of its own: an edit or a deletion of the first one does not reach it. It tells
+/// the name that its author goes by, and nothing else of where it comes from.
+public struct ForwardMessage: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "forward", RequestScope.write,
+        "Writes the words of a message into a conversation, and says whose they are."
+    )
+    /// As somebody would ask it.
+    public static let example = ForwardMessage(message: 12, conversation: "trip")
+
+    /// The message.
+    public var message: MessageReference
+    /// Where it goes: the conversation's name, its identifier or a start of that.
+    public var conversation: String
+    /// Whether nothing tells that the words are another one's; false where it is left out.
+    public var withoutOrigin: Bool?
+
+    /// A request with these parameters.
+    public init(message: MessageReference, conversation: String, withoutOrigin: Bool? = nil) {
+        self.message = message
+        self.conversation = conversation
+        self.withoutOrigin = withoutOrigin
+    }
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> MessageView {
+        let (copy, space) = try await node.read { views in
+            let copy = try views.copy(of: message, withOrigin: withoutOrigin != true)
+            return (copy, try views.writable(conversation).id)
+        }
+        guard let sent = try await node.send([copy], to: space).first else {
+            throw NodeError(.unknownMessage)
+        }
+        return sent
+    }
+}
+
+extension Views {
+    /// A message as it is passed on.
+    fileprivate func copy(
+        of reference: MessageReference, withOrigin: Bool
+    ) throws -> TextMessage {
+        let number = try message(reference)
+        guard let space = try conversation(of: number), let roster = try roster(of: space),
+            let found = try timeline(of: space, roster).message(number, in: store)
+        else { throw NodeError(.unknownMessage) }
+        let name = withOrigin ? try ownName(of: found.author, in: roster) : nil
+        if let copy = found.forwarded(namingAuthor: name) { return copy }
+        let isGone = try view(found, in: space, roster).isGoneHere
+        guard !found.flags.contains(.deleted), !isGone else { throw NodeError(.deleted) }
+        throw NodeError(
+            "not-here-yet", "The text of that message has not arrived yet.",
+            hint: "Forward it once `parley read \(space.id.short)` shows it.")
+    }
+
+    /// What a person calls themselves; empty where that is not known. An alias is nobody's business but
+    /// one's own, and the start of an identifier would tell more than a name.
+    private func ownName(of person: PersonID, in roster: Roster) throws -> String {
+        let name = try CardReader.name(of: person, store)
+        if !VisibleName.isBlank(name) { return name }
+        let told = roster.member(person)?.name ?? ""
+        return VisibleName.isBlank(told) ? "" : told
+    }
+}
