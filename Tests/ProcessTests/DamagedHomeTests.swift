@@ -103,6 +103,9 @@ struct DamagedHomeTests {
         #expect(sent.status == 1)
         #expect(sent.output.contains("is damaged"), "\(sent.output)")
         #expect(sent.output.contains("parley doctor --home"))
+        // No check that failed stands there as if it held, and no line of a log.
+        #expect(!sent.output.contains("is sound"), "\(sent.output)")
+        #expect(!(doctor.output + sent.output).contains("error="), "\(doctor.output)")
         let run = try await Program.run("run", "--home", home, "--no-listen")
         #expect(run.status == 1 && run.output.contains("is damaged"))
         #expect(try bytes(file) == damaged, "nothing is written into what is damaged")

@@ -202,7 +202,9 @@ extension DoctorReport {
     /// Makes one check; one that fails is one that found something.
     mutating func add(_ name: String, isDamage: Bool, _ body: () throws -> Outcome) {
         let outcome: Outcome
-        do { outcome = try body() } catch { outcome = .wrong("cannot be read: \(error)") }
+        do { outcome = try body() } catch {
+            outcome = .wrong("cannot be read: \(words(of: error))")
+        }
         switch outcome {
         case .fine(let detail): checks.append(.init(name: name, isFine: true, detail: detail))
         case .skipped(let why):
