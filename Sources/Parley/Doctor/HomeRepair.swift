@@ -41,9 +41,17 @@ struct HomeRepair {
 
     /// What a repair will lose. It is made and thrown away: nothing that lies in the home is changed.
     static func foretell(_ home: Home, _ unlock: Unlock) throws -> [DoctorReport.Loss] {
-        // What is left over is removed by the next one as well.
-        defer { try? home.discardRescued() }
-        return try rescued(home, unlock, isTrial: true) { _, _ in }.losses
+        do {
+            let report = try rescued(home, unlock, isTrial: true) { _, _ in }
+            try home.discardRescued()
+            return report.losses
+        } catch {
+            // What lies there may be the work of whoever has the home.
+            if case .locked = (error as? HomeError)?.code { throw error }
+            // What is left over is removed by the next one as well.
+            try? home.discardRescued()
+            throw error
+        }
     }
 
     private static func rescued(

@@ -63,14 +63,18 @@ struct RepairNote: Codable, Equatable {
     /// How many of the places of a log have not come back.
     func missingCount(of log: LogRecord) -> Int {
         let name = log.id.description
-        return holes.filter { $0.log == name }.reduce(0) { sum, hole in
+        var (count, next) = (0, UInt64(0))
+        for hole in holes.filter({ $0.log == name }).sorted(by: { $0.first < $1.first }) {
             // Two repairs may have lost the same place.
-            let whole = Span(
-                first: hole.first, last: hole.last, anchor: log.tip, tip: log.tip)
-            return whole.places(without: log.spans).reduce(sum) {
-                $0 + Int(clamping: $1.last - $1.first) + 1
+            guard hole.last >= next else { continue }
+            let lost = Span(
+                first: max(hole.first, next), last: hole.last, anchor: log.tip, tip: log.tip)
+            next = hole.last + 1
+            for (first, last) in lost.places(without: log.spans) {
+                count += Int(clamping: last - first) + 1
             }
         }
+        return count
     }
 }
 
