@@ -70,7 +70,7 @@ enum HomeNode {
     static func openToRun(
         home: String, passphrase: @Sendable () throws -> [UInt8]?
     ) async throws -> RunningHome {
-        RunningHome(try await node(home: home, passphrase: passphrase))
+        RunningHome(try await node(home: home, passphrase: passphrase, isSilent: false))
     }
 
     /// Looks at the files of a home whose node does not open.
@@ -95,13 +95,21 @@ enum HomeNode {
         home: String, passphrase: @Sendable () throws -> [UInt8]?,
         progress: (_ meaning: String, _ count: Int) -> Void
     ) async throws -> DoctorReport {
-        try await unlocked(home, passphrase) { try await Node.repair($0, progress: progress) }
+        try await unlocked(home, passphrase) { settings in
+            var settings = settings
+            settings.isSilent = true
+            return try await Node.repair(settings, progress: progress)
+        }
     }
 
     private static func node(
-        home: String, passphrase: @Sendable () throws -> [UInt8]?
+        home: String, passphrase: @Sendable () throws -> [UInt8]?, isSilent: Bool = true
     ) async throws -> Node {
-        try await unlocked(home, passphrase) { try await Node.open($0) }
+        try await unlocked(home, passphrase) { settings in
+            var settings = settings
+            settings.isSilent = isSilent
+            return try await Node.open(settings)
+        }
     }
 
     /// Asks for a passphrase only where the keys need one.

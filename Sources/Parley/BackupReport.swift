@@ -23,6 +23,9 @@ public struct BackupReport: Codable, Equatable, Sendable {
     /// Messages and changes that are not in it, since nobody takes them: the device that made it wrote
     /// two histories. Nil where there are none, and of a backup that was only read.
     public var leftOutCount: Int?
+    /// Operations that are not in it, since a repair has lost the signatures over them: they prove nothing
+    /// to anybody. Nil where there are none, and of a backup that was only read.
+    public var unsignedCount: Int? = nil
 }
 
 /// What a check of the recovery code found of the key that this device seals backups to.

@@ -79,13 +79,20 @@ extension Node {
         }
     }
 
+    /// What went into a backup, and what no signature is over any more.
+    fileprivate struct Counts {
+        var logs = 0
+        var operations = 0
+        var unsigned = 0
+    }
+
     /// Writes all items, a frame at a time, so that the node is never kept from its work for long.
     private func write(
         _ plan: BackupPlan, to writer: BackupWriter
-    ) async throws -> (logs: Int, operations: Int) {
+    ) async throws -> Counts {
         try writer.append(BackupItem.about(plan.about).encoded)
         for value in plan.values { try writer.append(value.encoded) }
-        var (logCount, operationCount) = (0, 0)
+        var counts = Counts()
         for (space, logs) in plan.spaces {
             try Task.checkCancellation()
             try writer.append(BackupItem.space(space.id, space.kind).encoded)
@@ -93,20 +100,19 @@ extension Node {
                 try writer.append(BackupItem.frame(Frame.fork(fork.proof).encoded()).encoded)
             }
             for log in logs {
-                logCount += 1
-                operationCount += try await write(log, of: space, to: writer)
+                counts.logs += 1
+                try await write(log, of: space, to: writer, &counts)
             }
         }
         let end = BackupItem.end(
-            spaceCount: plan.spaces.count, operationCount: operationCount)
+            spaceCount: plan.spaces.count, operationCount: counts.operations)
         try writer.append(end.encoded)
-        return (logCount, operationCount)
+        return counts
     }
 
     private func write(
-        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter
-    ) async throws -> Int {
-        var count = 0
+        _ log: LogRecord, of space: SpaceRecord, to writer: BackupWriter, _ counts: inout Counts
+    ) async throws {
         for span in log.spans {
             var next = span.first
             while next <= span.last {
@@ -118,15 +124,17 @@ extension Node {
                         bringsAnchor: true, store: views.store)
                 }
                 // What no signature reaches proves nothing to anybody, and is left out.
-                guard let run else { break }
+                guard let run else {
+                    counts.unsigned += Int(clamping: span.last - next) + 1
+                    break
+                }
                 let frame = Frame.operations(
                     Operations(space: space.id, endsAnswer: false, runs: [run]))
                 try writer.append(BackupItem.frame(frame.encoded()).encoded)
-                count += run.operations.count
+                counts.operations += run.operations.count
                 next = run.last + 1
             }
         }
-        return count
     }
 
     /// Reads all of a backup and proves it: that nothing is cut off or changed, every chain, every
@@ -169,7 +177,7 @@ extension Node {
 
 extension BackupReport {
     fileprivate init(
-        _ plan: BackupPlan, _ counts: (logs: Int, operations: Int), file: String, byteCount: Int
+        _ plan: BackupPlan, _ counts: Node.Counts, file: String, byteCount: Int
     ) {
         let cards = plan.values.filter {
             if case .value(.card, _, _) = $0 { true } else { false }
@@ -181,7 +189,8 @@ extension BackupReport {
             contactCount: max(0, cards.count - 1),
             conversationCount: plan.spaces.filter { $0.space.kind != .own }.count,
             logCount: counts.logs, operationCount: counts.operations,
-            leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil)
+            leftOutCount: plan.leftOutCount > 0 ? plan.leftOutCount : nil,
+            unsignedCount: counts.unsigned > 0 ? counts.unsigned : nil)
     }
 
     init(_ check: BackupCheck, name: String, file: String, _ byteCount: Int) {

@@ -1,3 +1,5 @@
+import ParleyLedger
+
 extension NodeError {
     /// The words that people pass to each other, by how they begin, and where each of them goes.
     private static let words = [
@@ -17,4 +19,11 @@ extension NodeError {
         let other = Self.words.first { $0.0 != prefix && word.hasPrefix($0.0) }
         self.init(code, message, hint: other?.1 ?? hint)
     }
+}
+
+/// What is wrong with what is stored, as a part of a sentence.
+func words(of error: any Error) -> String {
+    guard let error = error as? StoreError else { return "\(error)" }
+    return error.detail.isEmpty
+        ? "damage was found while \(error.attempt)" : "\(error.detail), while \(error.attempt)"
 }

@@ -22,7 +22,7 @@ extension RunningNode {
             // It fails as often as something comes: once is enough, until something was stored again.
             logger.error("the disk is full: nothing is stored until there is room")
         }
-        if error.code == .corrupt { note(damage: "\(error)") }
+        if error.code == .corrupt { note(damage: words(of: error)) }
     }
 
     /// Runs what reads the store, and notes where that finds damage.

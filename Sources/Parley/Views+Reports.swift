@@ -129,6 +129,11 @@ extension Views {
                 "The database is damaged, and nothing is written into it: `parley doctor` says what "
                     + "is lost, `parley doctor --repair` saves what can be read.")
         }
+        warnings += try lostByRepairs().map { loss in
+            let noun = loss.operationCount == 1 ? "operation" : "operations"
+            return "A repair of the database lost \(loss.operationCount) \(noun) of \(loss.name), "
+                + "not back since: `parley doctor` says who may have that."
+        }
         if let rejoin = core.rejoin {
             // A database that does not say is damaged, and others may help.
             let isAlone = (try? isAlone()) == true

@@ -103,6 +103,9 @@ struct DamagedHomeTests {
         #expect(sent.status == 1)
         #expect(sent.output.contains("is damaged"), "\(sent.output)")
         #expect(sent.output.contains("parley doctor --home"))
+        // No check that failed stands there as if it held, and no line of a log.
+        #expect(!sent.output.contains("is sound"), "\(sent.output)")
+        #expect(!(doctor.output + sent.output).contains("error="), "\(doctor.output)")
         let run = try await Program.run("run", "--home", home, "--no-listen")
         #expect(run.status == 1 && run.output.contains("is damaged"))
         #expect(try bytes(file) == damaged, "nothing is written into what is damaged")
@@ -227,6 +230,8 @@ struct DamagedHomeTests {
         let ann = try await Node.open(pair.settings)
         try await ann.start(listen: ["127.0.0.1:0"])
         try await pair.isWhole(ann, texts + ["the last"])
+        let after = try await Program.run("doctor", "--home", pair.home).output
+        #expect(!after.contains("lost in") && !after.contains("lost 2"), "\(after)")
     }
 
     @Test("that lacks a message which nobody else has keeps what lies around it, in a backup too")
@@ -238,6 +243,11 @@ struct DamagedHomeTests {
         try takeOne(home + "/database")
         let repair = try await Program.run("doctor", "--repair", "--home", home)
         #expect(repair.output.contains("2 operations"), "\(repair.output)")
+        // The database is whole again: without this nobody would ever hear of the loss.
+        let later = try await Program.run("doctor", "--home", home).output
+        #expect(later.contains("lost in notes: 2 operations"), "\(later)")
+        let status = try await Program.run("status", "--home", home).output
+        #expect(status.contains("A repair of the database lost 2 operations of notes"), "\(status)")
         let node = try await Node.open(NodeSettings(home: home))
         let left = try await self.texts(node, "notes").compactMap(\.self)
         // Above a hole an operation stands by its clock alone: within a millisecond the order is open.
@@ -269,6 +279,8 @@ struct DamagedHomeTests {
         let file = home + "/database"
         // The beginning of everything: without it nobody can say who is in a conversation.
         try spoil(page: try #require(leaves(file, of: "operation").first), file)
+        let before = try await Program.run("doctor", "--home", home).output
+        #expect(before.contains("of which the beginning cannot be read"), "\(before)")
         let repair = try await Program.run("doctor", "--repair", "--home", home)
         #expect(repair.output.contains("of which the beginning cannot be read"))
         #expect(repair.output.contains("nobody else is known to have them"), "\(repair.output)")
@@ -323,6 +335,31 @@ struct DamagedHomeTests {
         #expect(recovered.status == 0, "\(recovered.output)")
         let read = try await Program.run("read", "notes", "--home", again)
         #expect(read.status == 0 && read.output.contains("one"), "\(read.output)")
+    }
+
+    @Test("that is cut to its half, without its keys, is told by doctor what no repair brings back")
+    func cutKeys() async throws {
+        let folder = try TemporaryFolder()
+        let home = folder.home("a")
+        try await made(home, texts: (1...300).map { "message \($0)" })
+        let file = home + "/database"
+        for page in try leaves(file, of: "vault") { try spoil(page: page, file) }
+        let whole = try bytes(file)
+        try write(whole.prefix(whole.count / 8192 * 4096), file)
+        let (cut, guarded) = (try bytes(file), try bytes(home + "/guard"))
+        for _ in 0..<2 {
+            let doctor = try await Program.run("doctor", "--home", home)
+            #expect(doctor.status == 1)
+            #expect(doctor.output.contains("✗  A repair can save something."))
+            #expect(doctor.output.contains("no repair"), "\(doctor.output)")
+            #expect(doctor.output.contains("`parley recover --home FOLDER`"), "\(doctor.output)")
+            #expect(!doctor.output.contains("--repair"), "\(doctor.output)")
+        }
+        // It is only looked at.
+        #expect(try bytes(file) == cut)
+        #expect(try bytes(home + "/guard") == guarded)
+        let left = try FileManager.default.contentsOfDirectory(atPath: home)
+        #expect(!left.contains { $0.hasPrefix("database.") }, "\(left)")
     }
 
     @Test("with a broken index of words is told so, and has it made anew")

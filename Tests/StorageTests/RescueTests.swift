@@ -79,7 +79,7 @@ struct RescueTests {
             let (before, still) = (whole[table.name] ?? [:], readable[table.name] ?? [:])
             guard let top = before.keys.max() else { continue }
             let kept = try rows(table, store.connection, through: top)
-            let named = report.losses.filter { $0.hasPrefix("\(table.name):") }
+            let named = report.losses.filter { $0.contains(table.meaning) }
             let isDropped = named.contains { $0.contains("do not open") || $0.contains("of logs") }
             for (number, row) in before.sorted(by: { $0.key < $1.key }) where kept[number] != row {
                 // A row whose content was changed is kept as it is: what it says is checked elsewhere.

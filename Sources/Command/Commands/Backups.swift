@@ -71,6 +71,11 @@ struct BackupCreate: NodeCommand {
                         + " shows the messages); "
                         + Advice.complete("parley status") + " tells how to say them again")
             }
+            if let count = report.unsignedCount {
+                World.current.say(
+                    "not in it: \(counted(count, "operation")) of others, over which no signature is left "
+                        + "here since a repair: whoever wrote them brings it when they are reached")
+            }
             World.current.say(
                 "only the recovery code opens it: parley backup verify \(Advice.quoted(path)) shows that"
             )

@@ -101,7 +101,8 @@ struct DigestCommand: NodeCommand {
         abstract: "print one hash per conversation",
         discussion: """
             The hash is over all that the members of a conversation see alike. Equal hashes on two \
-            nodes mean that both show the same.
+            nodes mean that both show the same. A node on which a conversation was deleted and came \
+            back has another hash from then on: its history begins elsewhere.
 
             Example:
               parley digest

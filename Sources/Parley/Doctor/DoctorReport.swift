@@ -44,7 +44,6 @@ public struct DoctorReport: Codable, Equatable, Sendable {
     /// What is damaged, in a few words; nil where nothing is.
     var damage: String? {
         guard isDamaged else { return nil }
-        let failed = checks.first { !$0.isFine }
-        return failed.map { "\($0.name) \($0.detail)" } ?? "damage was found"
+        return checks.first { !$0.isFine }?.detail ?? "damage was found"
     }
 }

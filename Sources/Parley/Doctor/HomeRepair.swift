@@ -23,6 +23,7 @@ struct HomeRepair {
     private var removed: [DoctorReport.Loss] = []
     /// Whether somebody else wrote in what is lost.
     private var hasOthers = false
+    private var note = RepairNote()
 
     /// Repairs a home that no process has open.
     ///
@@ -38,8 +39,23 @@ struct HomeRepair {
         return report
     }
 
+    /// What a repair will lose. It is made and thrown away: nothing that lies in the home is changed.
+    static func foretell(_ home: Home, _ unlock: Unlock) throws -> [DoctorReport.Loss] {
+        do {
+            let report = try rescued(home, unlock, isTrial: true) { _, _ in }
+            try home.discardRescued()
+            return report.losses
+        } catch {
+            // What lies there may be the work of whoever has the home.
+            if case .locked = (error as? HomeError)?.code { throw error }
+            // What is left over is removed by the next one as well.
+            try? home.discardRescued()
+            throw error
+        }
+    }
+
     private static func rescued(
-        _ home: Home, _ unlock: Unlock, _ progress: RescueProgress
+        _ home: Home, _ unlock: Unlock, isTrial: Bool = false, _ progress: RescueProgress
     ) throws -> DoctorReport {
         let (store, rescue): (SQLiteStore, RescueReport)
         do throws(HomeError) {
@@ -56,7 +72,7 @@ struct HomeRepair {
             throw NodeError.noKeys(home)
         }
         var repair = HomeRepair(store, keys.identity, rescue)
-        let report = try repair.run(rescue)
+        let report = try repair.run(rescue, isTrial: isTrial)
         try store.close()
         return report
     }
@@ -67,7 +83,7 @@ struct HomeRepair {
         isOwnLost = rescue.mayLackOwn
     }
 
-    private mutating func run(_ rescue: RescueReport) throws -> DoctorReport {
+    private mutating func run(_ rescue: RescueReport, isTrial: Bool) throws -> DoctorReport {
         for space in try store.spaces() {
             do {
                 try store.transact(.full) { try mend(space) }
@@ -84,6 +100,9 @@ struct HomeRepair {
         let views = Views(store: store, core: core, rosters: RosterCache())
         var report = DoctorReport(checks: [])
         report.losses = views.losses { lost[$0.number] ?? 0 } + removed
+        // What follows is about the guard, which lies beside the database that it guards.
+        if isTrial { return report }
+        try keepNote()
         report.mended = rescue.losses.map { "\($0)." }
         if !isOwnLost, rescue.lacksNotes || rescue.lacksName {
             isOwnLost = try !views.isOwnWhole() || !store.fitsGuard(mayAdopt: rescue.lacksName)
@@ -124,6 +143,14 @@ struct HomeRepair {
             // Nobody can say yet who is in it: what is missing comes from others.
             isOwnLost = true
         }
+        try note.add(held, of: space, in: store)
+    }
+
+    /// Keeps what is lost where later checks find it, of which nothing else tells any more.
+    private mutating func keepNote() throws {
+        note.removed = removed
+        let note = note
+        try store.transact(.full) { try note.keep(in: store) }
     }
 
     /// Signs what this device wrote and is kept, where the signature over it is lost: what none is over
@@ -158,9 +185,7 @@ struct HomeRepair {
         func count(_ logs: [LogRecord]) -> Int { logs.reduce(0) { $0 + $1.heldCount } }
         var loss = DoctorReport.Loss(
             conversation: space.id.description,
-            name: space.kind == .own
-                ? "your settings and contacts"
-                : "the conversation \(space.id.short), of which the beginning cannot be read",
+            name: space.nameWithoutBeginning,
             operationCount: count(logs),
             ownCount: count(logs.filter { $0.device == identity.device }), sources: [])
         if !isOnlyDevice { loss.sources.append("another device of yours") }

@@ -41,7 +41,7 @@ extension Node {
         report.isDamaged = true
         let isGone = Home(settings.home).lacksDatabase || lacksKeys
         report.advice = isGone ? [reason.hint ?? ""] : []
-        if !isGone { report.advise(isAlone: false) }
+        if !isGone { report.foretell(settings, unlock) }
         return report
     }
 
@@ -147,6 +147,25 @@ extension Node {
 }
 
 extension DoctorReport {
+    /// Says what a repair will come to, so that nobody hopes for more.
+    fileprivate mutating func foretell(_ settings: NodeSettings, _ unlock: Unlock) {
+        let unfit: NodeError
+        do {
+            losses = try Node.explaining {
+                try HomeRepair.foretell(Home(settings.home), unlock)
+            }
+            return advise(isAlone: false)
+        } catch let error as NodeError where ["no-keys", "unreadable"].contains(error.code) {
+            unfit = error
+        } catch {
+            // A disk that is full or may not be written takes no trial: the repair itself says more.
+            return advise(isAlone: false)
+        }
+        checks.append(
+            .init(name: "A repair can save something.", isFine: false, detail: unfit.message))
+        advice.append(unfit.hint ?? "")
+    }
+
     fileprivate var needsFolding: Bool { hasFailed("What is shown") }
     fileprivate var needsIndexing: Bool { hasFailed("Words and vectors") }
 

@@ -16,6 +16,11 @@ extension Views {
             return .wrong(complaints.joined(separator: "; "))
         }
         auditLogs(&report)
+        // What is told above is told once. A note that cannot be read tells nothing.
+        let former = (try? lostByRepairs()) ?? []
+        report.losses += former.filter { loss in
+            !report.losses.contains { $0.conversation == loss.conversation }
+        }
         report.add("Every key and note of the node opens.", isDamage: true) {
             let count = try store.strangeRowCount()
             return count == 0 ? .fine("all of them") : .wrong("\(count) do not")
@@ -69,18 +74,31 @@ extension Views {
         var losses: [DoctorReport.Loss] = []
         for (space, logs) in heldLogs {
             var (all, own) = (0, 0)
+            let isWhole = hasBeginning(logs)
             for log in logs {
-                let lost = count(log)
+                // Nothing can be made of a space whose beginning is gone.
+                let lost = isWhole ? count(log) : log.heldCount
                 all += lost
                 if log.device == core.node.device { own += lost }
             }
             guard all > 0 else { continue }
             losses.append(
                 DoctorReport.Loss(
-                    conversation: space.id.description, name: lossName(of: space),
+                    conversation: space.id.description,
+                    name: isWhole ? lossName(of: space) : space.nameWithoutBeginning,
                     operationCount: all, ownCount: own, sources: sources(of: space)))
         }
         return losses
+    }
+
+    /// Whether what begins a space can be read.
+    private func hasBeginning(_ logs: [LogRecord]) -> Bool {
+        logs.contains { log in
+            guard log.lane == .control else { return false }
+            // What cannot be read is what is looked for.
+            let first = try? store.header(at: 0, in: log.number)
+            return first?.header.kind == .genesis
+        }
     }
 
     /// What names a conversation may be lost as well.
@@ -190,6 +208,15 @@ extension Views {
     }
 }
 
+extension SpaceRecord {
+    /// What a space is called whose beginning is lost, and who is in it with that.
+    var nameWithoutBeginning: String {
+        kind == .own
+            ? "your settings and contacts"
+            : "the conversation \(id.short), of which the beginning cannot be read"
+    }
+}
+
 extension DoctorReport {
     /// What came of one check.
     enum Outcome {
@@ -202,7 +229,9 @@ extension DoctorReport {
     /// Makes one check; one that fails is one that found something.
     mutating func add(_ name: String, isDamage: Bool, _ body: () throws -> Outcome) {
         let outcome: Outcome
-        do { outcome = try body() } catch { outcome = .wrong("cannot be read: \(error)") }
+        do { outcome = try body() } catch {
+            outcome = .wrong("cannot be read: \(words(of: error))")
+        }
         switch outcome {
         case .fine(let detail): checks.append(.init(name: name, isFine: true, detail: detail))
         case .skipped(let why):

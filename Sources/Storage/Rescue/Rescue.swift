@@ -148,7 +148,7 @@ extension SQLiteStore {
             if !isCursor { try copy.keep(found) }
         }
         guard walk.gapCount + copy.brokenCount > 0 else { return }
-        report.losses.append("\(table.name): some of \(table.meaning) cannot be read")
+        report.losses.append("Some rows about \(table.meaning) cannot be read")
         report.lost(from: table)
     }
 
@@ -186,7 +186,7 @@ extension SQLiteStore {
                 gapCount += 1
             }
         }
-        if gapCount > 0 { report.losses.append("head: some signatures cannot be read") }
+        if gapCount > 0 { report.losses.append("Some signatures cannot be read") }
     }
 
     /// Removes rows that do not open, and those that belong to nothing any more.
@@ -198,7 +198,7 @@ extension SQLiteStore {
         for table in RescueTable.all {
             let count = strangeRows.count { $0.table == table.name }
             if count == 0 { continue }
-            report.losses.append("\(table.name): \(count) rows do not open (\(table.meaning))")
+            report.losses.append("\(count) rows about \(table.meaning) do not open")
             report.lost(from: table)
         }
         try begin(.full)
@@ -214,7 +214,7 @@ extension SQLiteStore {
             report.mayLackOwn = true
             guard table == "operation" else { continue }
             report.losses.append(
-                "operation: \(connection.changeCount) messages are of logs of which nothing else is left"
+                "\(connection.changeCount) messages are of logs of which nothing else is left"
             )
         }
         try commit()

@@ -1,0 +1,46 @@
+import Synchronization
+import Testing
+
+@testable import LocalAPITests
+@testable import Parley
+@testable import parley
+
+@Suite("Hints")
+struct HintTests {
+    @Test("of an empty list name what its commands need")
+    func empty() async {
+        let terminal = Terminal()
+        terminal.node.state.withLock { $0.conversations = [] }
+        terminal.node.answer(ListContacts.self) { _, _ in [] }
+        let talk = await terminal.run("conversations").talk
+        #expect(talk.contains("parley group create NAME"), "\(talk)")
+    }
+
+    @Test("of what mends itself say to wait, and what is to be mended is mended first")
+    func soon() async {
+        for (code, isSoon) in [("not-a-member-yet", true), ("disk-full", false)] {
+            let terminal = Terminal()
+            terminal.node.state.withLock {
+                $0.linesLeft = 300
+                $0.linesRefused = NodeError(code, "no")
+            }
+            let input = Array((1...600).map { "line \($0)" }.joined(separator: "\n").utf8)
+            let talk = await terminal.run("send", "home", "--lines", input: input).talk
+            #expect(talk.contains("wait a moment, and say the same again") == isSoon, "\(talk)")
+            #expect(talk.contains("once that is mended") == !isSoon, "\(talk)")
+        }
+    }
+
+    @Test("of a backup tell what of others is not in it")
+    func backup() async {
+        let terminal = Terminal()
+        terminal.node.answer(CreateBackup.self) { _, request in
+            BackupReport(
+                file: request.file, byteCount: 1, name: "ada", person: "aa", device: "dd", time: 1,
+                contactCount: 1, conversationCount: 1, logCount: 1, operationCount: 1,
+                unsignedCount: 3)
+        }
+        let talk = await terminal.run("backup", "create", "/tmp/none").talk
+        #expect(talk.contains("not in it: 3 operations of others"), "\(talk)")
+    }
+}
