@@ -114,6 +114,12 @@ extension SQLiteStore {
             throw error
         } catch let error as StoreError {
             throw HomeError(error, path: home.database)
+        } catch let error as RowDecodingError {
+            // The list of what led it to its form is damaged.
+            throw HomeError(.databaseDamaged, path: home.database, detail: "\(error)")
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            // Its tables are not what that list says: a statement of ours does not fit them.
+            throw HomeError(.databaseDamaged, path: home.database, detail: error.message ?? "")
         } catch let error as DatabaseError {
             let code = StoreError.Code(sqlite: error.resultCode.rawValue)
             throw HomeError(

@@ -37,9 +37,9 @@ struct HintProcessTests {
         let all = try await Neighbours()
         try await all.meet(all.ann, all.ben, named: "ben")
         let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
-        try await ben.perform(RenameSelf(name: "ann (you)"))
+        try await ben.perform(RenameSelf(name: "ann (me)"))
         try await eventually("ann sees the name", on: [all.ann]) {
-            try await ann.perform(ListContacts()).map(\.name) == ["ann (you)"]
+            try await ann.perform(ListContacts()).map(\.name) == ["ann (me)"]
         }
         let alike = try #require(await ann.perform(ListContacts()).first?.resembles.first)
         #expect(alike.hasPrefix("you, ann"), "\(alike)")
