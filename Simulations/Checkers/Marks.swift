@@ -19,7 +19,8 @@ public struct Marks {
         "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
         "kind-68",
         "fork-proven", "kind-2", "kind-3", "kind-4", "kind-5", "kind-9", "kind-15", "kind-37",
-        "kind-38", "kind-112", "kind-113", "lost-power", "refused-while-rejoining", "rejoined",
+        "kind-38", "kind-39", "kind-112", "kind-113", "lost-power", "refused-while-rejoining",
+        "rejoined",
         "step-undone",
     ]
 

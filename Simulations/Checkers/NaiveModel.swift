@@ -50,6 +50,8 @@ struct NaiveModel: Equatable {
     var erased: [Place] = []
     /// In the own space, the last word about each conversation.
     var muted: [SpaceID: Bool] = [:]
+    /// In the own space, the messages that are marked, the one that was marked last at the end.
+    var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
     var contacts: [String] = []
     /// In the own space, whether contacts put the person into groups without asking.
@@ -251,6 +253,13 @@ struct NaiveModel: Equatable {
                 let space = SpaceID(fieldBytes(mute.space))
             {
                 muted[space] = mute.on
+            }
+            if act.kind == 39, let star = Payload.decode(PayloadStar.self, act.payload),
+                star.space.count == 32, star.message.count == 32, fieldBytes(star.message)[8] < 0x40
+            {
+                let name = fieldBytes(star.space) + fieldBytes(star.message)
+                stars.removeAll { $0 == name }
+                if star.on { stars.append(name) }
             }
             if act.kind == 37, let said = Payload.decode(PayloadAdditionPolicy.self, act.payload) {
                 letsContactsAdd = said.policy == 2

@@ -144,6 +144,18 @@ final class NaiveModelAgrees: Checker {
         guard preferences == model.preferences else {
             throw violation("\(node.name) and the model differ in what the person prefers")
         }
+        let stars = try Overview.stars(ownSpace: own.number, in: node.store).map { star in
+            var name = ByteWriter(capacity: 64)
+            name.identifier(star.space)
+            name.uint64(star.message.tag.value)
+            name.uint64(star.message.sequence)
+            name.check(star.message.check)
+            return name.bytes
+        }
+        checkCount += stars.count
+        guard stars == model.stars else {
+            throw violation("\(node.name) and the model differ in what is marked")
+        }
         let contacts = try Overview.contacts(ownSpace: own.number, in: node.store).map {
             "\($0.person) \($0.alias) \($0.state.rawValue) \($0.isBlocked) \($0.isVerified)"
         }

@@ -97,6 +97,7 @@ public enum Merge {
         OwnNoteRule<Contact>.self,
         OwnNoteRule<DeviceName>.self, OwnNoteRule<RelayChoice>.self,
         OwnNoteRule<AdditionPolicy>.self, OwnNoteRule<Preference>.self,
+        OwnNoteRule<Star>.self,
     ]
 
     private static let rulesByKind = Dictionary(

@@ -19,6 +19,8 @@ public enum Command: Sendable {
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
     case react(OperationNumber, Reaction)
+    /// Marks a message for the person's own devices, or ends that.
+    case star(OperationNumber, isOn: Bool)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
     case markRead(SpaceID, ShownMessages)
     /// Takes a person into a conversation.
@@ -297,7 +299,7 @@ extension Command {
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias:
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star:
             false
         }
     }

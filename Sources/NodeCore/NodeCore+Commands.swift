@@ -107,6 +107,8 @@ extension NodeCore {
             return try send(messages, parent, to: space, &turn)
         case .edit, .delete, .react:
             return try changeMessage(command, &turn)
+        case .star(let number, let isOn):
+            return try star(number, isOn, &turn)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, &turn)
         case .declineInvitation(let space):

@@ -56,6 +56,23 @@ struct SessionTests {
         #expect(lost.status == 1 && lost.talk.contains("no conversation"), "\(lost.talk)")
     }
 
+    @Test("a message is marked, listed and marked no more")
+    func stars() async {
+        let terminal = Terminal()
+        let none = await terminal.run("stars")
+        #expect(none.output.isEmpty && none.talk.contains("no message is marked"))
+        for text in ["milk", "bread"] { _ = await terminal.run("send", "home", text) }
+        let marked = await terminal.run("star", "1")
+        #expect(marked.output.contains("milk  ★ ✓\n"), "\(marked.output)")
+        _ = await terminal.run("star", "2")
+        let listed = await terminal.run("stars", "--limit", "1")
+        #expect(listed.output.hasPrefix("home\n") && listed.output.contains("bread  ★"))
+        #expect(listed.talk.contains("parley stars --from 1") && !listed.output.contains("milk"))
+        let removed = await terminal.run("star", "2", "--remove")
+        #expect(removed.output.contains("bread  ✓\n"), "\(removed.output)")
+        #expect(await !terminal.run("stars").output.contains("bread"))
+    }
+
     @Test("what others sent shows where it came from and what became of it")
     func marks() async {
         let node = FakeNode()

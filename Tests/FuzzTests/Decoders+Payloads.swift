@@ -25,7 +25,7 @@ extension Decoder {
     static let payloads: [Decoder] = [
         payload(
             "text", in: ["Sources/Conversation/Features/Text.swift": 1],
-            TextMessage(text: "hello, äöü 👍").draft()
+            TextMessage(text: "hello, äöü 👍", forwardedFrom: "Ada").draft()
         ) { TextMessage(payload: $0) != nil },
         payload(
             "edit", in: ["Sources/Conversation/Features/Edit.swift": 1],
@@ -73,6 +73,7 @@ extension Decoder {
             "Sources/Conversation/Features/SharedCard.swift": 1,
             "Sources/Conversation/Features/AdditionPolicy.swift": 1,
             "Sources/Conversation/Features/Preference.swift": 1,
+            "Sources/Conversation/Features/Star.swift": 2,
         ],
         hasOneSpelling: false,
         inputs: {
@@ -83,8 +84,12 @@ extension Decoder {
             let card = SharedCard(card: [1, 2, 3])
             let relay = RelayChoice(
                 relay: NoiseKey { $0[0] = 5 }, addresses: ["relay.example:7448"], until: 9)
+            let message = OperationReference(
+                tag: LogTag(7), sequence: 8, check: Check(high: 9, low: 10))
+            let star = Star(space: SpaceID { $0[0] = 6 }, message: message, isOn: true)
             return [
-                contact.draft(), mute.draft(), name.draft(), card.draft(), relay.draft(),
+                star.draft(), contact.draft(), mute.draft(), name.draft(), card.draft(),
+                relay.draft(),
                 AdditionPolicy.contacts.draft(), Preference(.presence, about: [6], [2]).draft(),
             ].map {
                 $0.payload ?? []
@@ -96,6 +101,7 @@ extension Decoder {
                 || DeviceName(payload: bytes) != nil || SharedCard(payload: bytes) != nil
                 || RelayChoice(payload: bytes) != nil
                 || AdditionPolicy(payload: bytes) != nil || Preference(payload: bytes) != nil
+                || Star(payload: bytes) != nil
             return isRead ? bytes : nil
         })
 

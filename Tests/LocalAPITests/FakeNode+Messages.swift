@@ -35,14 +35,6 @@ extension FakeNode {
                     request.on ? [.init(emoji: request.emoji, names: ["ada"], count: 1)] : []
             }
         }
-        answer(ForwardMessage.self) { state, request in
-            try state.requireConversation(request.conversation)
-            var copy = try state.change(request.message) { _ in }
-            copy.number = Int64(state.messages.count + 1)
-            copy.forwardedFrom = request.withoutOrigin == true ? nil : copy.author
-            state.messages.append(copy)
-            return copy
-        }
         answer(SendLines.self) { state, request in
             state.linesLeft -= request.texts.count
             if state.linesLeft < 0, let error = state.linesRefused { throw error }
@@ -73,7 +65,7 @@ extension FakeNode.State {
         }
     }
 
-    fileprivate mutating func change(
+    mutating func change(
         _ message: MessageReference, _ body: (inout MessageView) -> Void
     ) throws -> MessageView {
         guard let index = messages.firstIndex(where: { "\($0.number)" == message.text }) else {

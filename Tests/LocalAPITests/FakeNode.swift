@@ -41,6 +41,7 @@ final class FakeNode: NodeService {
         answerPeople()
         answerConversations()
         answerMessages()
+        answerCuration()
         answerReading()
         answerChanges()
         answerGroups()

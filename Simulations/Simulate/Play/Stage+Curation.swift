@@ -15,6 +15,8 @@ extension Stage {
                         ? try CardReader.name(of: message.author, node.store) : nil)
             else { return nil }
             return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
+        case .star(let place, let rank, let isOn):
+            return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
         default: return nil
         }
     }

@@ -29,7 +29,7 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove,
+            .forward, .star, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove,
             .promote,
             .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
             .turnDown, .hangUp, .typing, .appear, .confide:
@@ -221,7 +221,7 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward: return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .forward, .star: return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }

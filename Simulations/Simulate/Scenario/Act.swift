@@ -42,6 +42,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case mute(space: Int, on: Bool)
     /// Passes a message on to another conversation, and says whose words they are or not.
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
+    /// Marks a message, or ends that.
+    case star(space: Int, message: Int, on: Bool)
     /// Imports lines of an old log, the first of them being this one.
     case bringIn(space: Int, firstLine: Int, texts: [String])
     /// Founds a group.

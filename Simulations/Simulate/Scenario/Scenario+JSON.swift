@@ -104,7 +104,8 @@ extension Deed {
             .uninvite, .misbehave, .heal, .leave, .returns, .crash, .failStore, .rot, .jumpClock,
             .backUp, .restore, .quit, .govern, .steal, .impersonate, .openGroup, .closeGroup,
             .keepBackup, .befall, .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .ringAndGo,
-            .intrude, .consent, .permit, .forward:
+            .intrude, .consent, .permit, .forward,
+            .star:
             []
         }
     }
@@ -130,6 +131,7 @@ extension Deed {
         case .rename: "rename"
         case .mute: "mute"
         case .forward: "forward"
+        case .star: "star"
         case .bringIn: "bringIn"
         case .found: "found"
         case .nameSelf: "nameSelf"

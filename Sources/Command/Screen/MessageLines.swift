@@ -152,6 +152,7 @@ struct MessageLines {
             marks.append(
                 message.importedBy.map { "(imported by \(harmless($0)))" } ?? "(imported)")
         }
+        if message.isStarred { marks.append("★") }
         if message.isLate { marks.append("(late)") }
         switch message.timeDoubt {
         case "ahead": marks.append("(clock ahead)")

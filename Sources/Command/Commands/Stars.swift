@@ -1,0 +1,77 @@
+import ArgumentParser
+import Parley
+
+struct StarCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "star",
+        abstract: "mark a message for yourself",
+        discussion: """
+            All of your devices know it, and nobody else. `parley stars` lists what is marked; a \
+            message that is deleted is marked no more.
+
+            Example:
+              parley star 12
+              parley star 12 --remove
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Argument(help: "the message: its number, or its identifier")
+    var message: MessageArgument
+    @Flag(name: .long, help: "mark it no more")
+    var remove = false
+
+    func run(with node: any NodeService) async throws {
+        let marked = try await node.perform(
+            StarMessage(message: message.reference, on: !remove))
+        try Output.show(marked, json: output.json, as: MessageLines.text([marked]))
+    }
+}
+
+struct StarsCommand: NodeCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stars",
+        abstract: "list the messages that you marked",
+        discussion: """
+            The message that was marked last stands first, under the name of its conversation.
+
+            Example:
+              parley stars
+            """)
+
+    @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
+    @Option(name: .long, help: "how many, at most \(ListStars.limitMax)")
+    var limit = 50
+    @Option(name: .long, help: "go on where the list before ended")
+    var from: Int?
+
+    func validate() throws {
+        guard (1...ListStars.limitMax).contains(limit) else {
+            throw ValidationError("--limit is from 1 to \(ListStars.limitMax)")
+        }
+        if let from, from < 0 { throw ValidationError("--from is what the list before told") }
+    }
+
+    func run(with node: any NodeService) async throws {
+        let page = try await node.perform(ListStars(limit: limit, from: from))
+        try Output.show(page, json: output.json, as: Self.text(page))
+        guard !output.json else { return }
+        if page.stars.isEmpty { World.current.say("no message is marked") }
+        if let next = page.next { World.current.advise("more: parley stars --from \(next)") }
+    }
+
+    /// Each message below the name of its conversation, said once for those that follow each other.
+    private static func text(_ page: StarPage) -> String {
+        var parts: [(conversation: String, title: String, messages: [MessageView])] = []
+        for star in page.stars {
+            if parts.last?.conversation != star.message.conversation {
+                parts.append((star.message.conversation, star.title, []))
+            }
+            parts[parts.count - 1].messages.append(star.message)
+        }
+        return parts.map { part in
+            harmless(part.title) + "\n" + MessageLines.text(part.messages)
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,24 @@
+@testable import Parley
+
+extension FakeNode {
+    /// Messages are passed on and marked.
+    func answerCuration() {
+        answer(ForwardMessage.self) { state, request in
+            try state.requireConversation(request.conversation)
+            var copy = try state.change(request.message) { _ in }
+            copy.number = Int64(state.messages.count + 1)
+            copy.forwardedFrom = request.withoutOrigin == true ? nil : copy.author
+            state.messages.append(copy)
+            return copy
+        }
+        answer(StarMessage.self) { state, request in
+            try state.change(request.message) { $0.isStarred = request.on }
+        }
+        answer(ListStars.self) { state, request in
+            let starred = state.messages.reversed().filter(\.isStarred).dropFirst(request.from ?? 0)
+            return StarPage(
+                stars: starred.prefix(request.limit).map { .init(title: "home", message: $0) },
+                next: starred.count > request.limit ? (request.from ?? 0) + request.limit : nil)
+        }
+    }
+}
