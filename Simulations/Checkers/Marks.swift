@@ -19,10 +19,12 @@ public struct Marks {
         "kind-1", "kind-32", "kind-33", "kind-34", "kind-64", "kind-65", "kind-66", "kind-67",
         "kind-68",
         "fork-proven", "kind-2", "kind-3", "kind-4", "kind-5", "kind-9", "kind-15", "kind-37",
-        "kind-38", "kind-39", "kind-112", "kind-113", "lost-power", "refused-while-rejoining",
-        "rejoined",
+        "kind-38", "kind-112", "kind-113", "lost-power", "refused-while-rejoining", "rejoined",
         "step-undone",
     ]
+
+    /// What a swarm must hit beside these in whose worlds people pass on and star messages.
+    public static let ofCuration: [String] = ["kind-39"]
 
     private var isRejoining: [DeviceID: Bool] = [:]
     private var failedSteps: [DeviceID: Int] = [:]

@@ -44,7 +44,7 @@ struct NameProcessTests {
         let made = try await Program.run(
             "init", "--home", folder.home("eve"), "--name", "42bc5fac")
         #expect(made.status == 1)
-        #expect(made.output.contains("error: That name looks like an identifier."))
+        #expect(made.output.contains("error: That name looks like an identifier, or has one"))
         #expect(!FileManager.default.fileExists(atPath: folder.home("eve") + "/log.sqlite"))
 
         let home = folder.home("ada")

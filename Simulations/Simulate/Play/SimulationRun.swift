@@ -30,6 +30,9 @@ public final class SimulationRun {
     /// What a swarm must have seen happen.
     public static var marks: [String] { Marks.all }
 
+    /// What a swarm must hit as well that drew this class of worlds.
+    public static let marksOfClasses: [String: [String]] = ["curation": Marks.ofCuration]
+
     /// How often everything is looked at, in virtual milliseconds.
     static let lookEvery: UInt64 = 60_000
 

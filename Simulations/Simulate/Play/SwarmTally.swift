@@ -68,7 +68,9 @@ public struct SwarmTally: Sendable {
     public var shortcomings: [String] {
         var found: [String] = []
         if runCount >= Self.seedCountForMeans {
-            let missed = SimulationRun.marks.filter { marks[$0] == nil }
+            let further = SimulationRun.marksOfClasses.filter { classes[$0.key] != nil }
+            let due = SimulationRun.marks + further.values.joined().sorted()
+            let missed = due.filter { marks[$0] == nil }
             if !missed.isEmpty {
                 found.append("never happened: " + missed.joined(separator: ", "))
             }
