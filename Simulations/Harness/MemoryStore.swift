@@ -58,9 +58,12 @@ public final class MemoryStore: SimulatedStore {
     /// The ways back behind the last commit that a machine's crash survives.
     private var unsafeUndo: [Undo] = []
     private var durability: Durability?
-    private var failure: (call: Int, code: StoreError.Code)?
-    private var lateFailure: (change: Int, code: StoreError.Code)?
-    private var changesCounted = 0
+    /// When a call fails: a call by its number, or the first behind a change.
+    private enum FailurePoint {
+        case call(Int), change(Int)
+    }
+    private var failure: (point: FailurePoint, code: StoreError.Code)?
+    private var changeTally = 0
     private let locatorSeed: UInt64
 
     /// How many calls were made, transactions included; rollbacks do not count.
@@ -97,11 +100,11 @@ public final class MemoryStore: SimulatedStore {
     }
 
     /// Whether a call may fail, unless it is against the contract.
-    public var mayFail: Bool { failure != nil || lateFailure != nil }
+    public var mayFail: Bool { failure != nil }
 
     /// Makes the `call`-th call from now fail once, as a disk does. The first is number 1.
     public func fail(atCall call: Int, _ code: StoreError.Code) {
-        failure = (callCount + call, code)
+        failure = (.call(callCount + call), code)
     }
 
     /// Makes the first call after so many changes from now fail once. A change is the beginning of a
@@ -111,14 +114,11 @@ public final class MemoryStore: SimulatedStore {
     /// process; what it changes does not. And a transaction ends with a call, so that the failure falls
     /// into the same step in each.
     public func fail(afterChange change: Int, _ code: StoreError.Code) {
-        lateFailure = (changesCounted + change, code)
+        failure = (.change(changeTally + change), code)
     }
 
     /// Forgets a failure that was asked for and has not come up.
-    public func failNoMore() {
-        failure = nil
-        lateFailure = nil
-    }
+    public func failNoMore() { failure = nil }
 
     /// The machine loses its power: an open transaction is gone, and so is every commit since the
     /// last one with full durability.
@@ -196,18 +196,20 @@ public final class MemoryStore: SimulatedStore {
     func called(_ attempt: String) throws(StoreError) {
         if isObserved { return }
         callCount += 1
-        if let failure, callCount >= failure.call {
-            self.failure = nil
-            throw StoreError(failure.code, attempt: attempt, detail: "injected")
-        }
-        if let failure = lateFailure, changesCounted >= failure.change {
-            lateFailure = nil
-            throw StoreError(failure.code, attempt: attempt, detail: "injected")
+        guard let failure, isDue(failure.point) else { return }
+        self.failure = nil
+        throw StoreError(failure.code, attempt: attempt, detail: "injected")
+    }
+
+    private func isDue(_ point: FailurePoint) -> Bool {
+        switch point {
+        case .call(let call): callCount >= call
+        case .change(let change): changeTally >= change
         }
     }
 
     private func noteChange() {
-        if !isObserved { changesCounted += 1 }
+        if !isObserved { changeTally += 1 }
     }
 
     /// Counts entries that are handed out.

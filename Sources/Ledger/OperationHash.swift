@@ -1,4 +1,4 @@
-public import ParleySealing
+package import ParleySealing
 public import ParleyWire
 
 /// The hashes and signatures that tie operations together.
@@ -57,7 +57,7 @@ public enum OperationHash {
     }
 
     /// Signs a log up to one operation.
-    public static func sign(
+    package static func sign(
         log: LogID, sequence: UInt64, operation: OperationID, with key: DeviceSigningKey
     ) -> SignedHead {
         SignedHead(

@@ -145,9 +145,7 @@ extension Views {
     /// The name of the message that stands right below a place; nil where there is none.
     func message(below place: OrderKey, in space: SpaceNumber) throws -> String? {
         try store.messageOrder(after: place, in: space, count: 1).map { order in
-            try identifier(
-                OperationReference(
-                    tag: order.tag, sequence: order.sequence, check: order.id.check), in: space)
+            try identifier(order.reference, in: space)
         }
     }
 

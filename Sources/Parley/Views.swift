@@ -205,8 +205,8 @@ struct Views {
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             forwardedFrom: message.forwardedFrom.map(VisibleName.shown),
-            isStarred: try isStarred(message.reference, in: space.id)
-                && !message.flags.contains(.deleted),
+            isStarred: try !message.flags.contains(.deleted)
+                && isStarred(message.reference, in: space.id),
             waiting: message.waiting.map {
                 MessageView.Waiting(change: $0.subject.rawValue, state: shown($0.state, roster))
             } + untaken.map(\.view),

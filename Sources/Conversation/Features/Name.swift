@@ -81,7 +81,7 @@ enum NameRule: MergeRule {
 
 extension OrderKey {
     /// How an operation of the space names the one with this key.
-    var reference: OperationReference {
+    package var reference: OperationReference {
         OperationReference(tag: tag, sequence: sequence, check: id.check)
     }
 }

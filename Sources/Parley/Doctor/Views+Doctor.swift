@@ -16,11 +16,7 @@ extension Views {
             return .wrong(complaints.joined(separator: "; "))
         }
         auditLogs(&report)
-        // What is told above is told once. A note that cannot be read tells nothing.
-        let former = (try? lostByRepairs()) ?? []
-        report.losses += former.filter { loss in
-            !report.losses.contains { $0.conversation == loss.conversation }
-        }
+        addFormerLosses(to: &report)
         report.add("Every key and note of the node opens.", isDamage: true) {
             let count = try store.strangeRowCount()
             return count == 0 ? .fine("all of them") : .wrong("\(count) do not")
@@ -89,6 +85,19 @@ extension Views {
                     operationCount: all, ownCount: own, sources: sources(of: space)))
         }
         return losses
+    }
+
+    /// Tells what repairs have lost; what is told already is told once.
+    private func addFormerLosses(to report: inout DoctorReport) {
+        do {
+            let told = Set(report.losses.map(\.conversation))
+            report.losses += try lostByRepairs().filter { !told.contains($0.conversation) }
+        } catch {
+            report.checks.append(
+                .init(
+                    name: "What a repair has lost can be read.", isFine: false,
+                    detail: words(of: error)))
+        }
     }
 
     /// Whether what begins a space can be read.
