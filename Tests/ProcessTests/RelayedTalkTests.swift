@@ -62,9 +62,12 @@ struct RelayedTalkTests {
     func conversation() async throws {
         let all = try await Hidden()
         try await all.meet()
-        // Both are there: an ordinary link runs through a pipe.
-        let status = try await all.client(all.ann).perform(GetStatus())
-        #expect(status.links.contains { $0.address.hasPrefix("through ") })
+        // Both are there: an ordinary link runs through a pipe, though they met by letters.
+        try await eventually("a link runs through the relay", on: [all.ann]) {
+            try await all.client(all.ann).perform(GetStatus()).links.contains {
+                $0.address.hasPrefix("through ")
+            }
+        }
         try await all.client(all.ann).perform(
             SendMessages(conversation: "ben", texts: ["are you there?"]))
         try await eventually("ben has it", on: [all.ben]) {

@@ -5,11 +5,15 @@ import Testing
 
 @Suite("A swarm")
 struct SwarmTests {
+    /// Those of every swarm, and of every class.
+    private static let allMarks =
+        SimulationRun.marks + SimulationRun.marksOfClasses.values.joined()
+
     private static func summary(_ change: (inout Summary) -> Void = { _ in }) -> Summary {
         var summary = Summary(
             name: "seed-1", seed: 1, verdict: .kept, traceHash: 0, milliseconds: 6_000_000,
             nodeCount: 5, classes: Scenario.allClasses, operationCount: 3_000, checks: [:],
-            marks: Dictionary(SimulationRun.marks.map { ($0, 1) }) { first, _ in first },
+            marks: Dictionary(allMarks.map { ($0, 1) }) { first, _ in first },
             deeds: ["write": 430])
         change(&summary)
         return summary
@@ -29,6 +33,13 @@ struct SwarmTests {
         #expect(Self.shortcomings(of: 49) { $0.marks = [:] }.isEmpty)
         #expect(Self.shortcomings(of: 50) { $0.marks["died"] = nil }.count <= 1)
         #expect(Self.shortcomings(of: 50) { $0.marks = [:] }.first?.hasPrefix("never hap") == true)
+        #expect(
+            Self.shortcomings(of: 50) { $0.marks["kind-39"] = nil } == ["never happened: kind-39"])
+        let plain = Self.shortcomings(of: 50) {
+            $0.marks["kind-39"] = nil
+            $0.classes = $0.classes.filter { $0 != "curation" }
+        }
+        #expect(plain.isEmpty)
         #expect(Self.shortcomings(of: 299) { $0.classes = [] }.isEmpty)
         #expect(Self.shortcomings(of: 300) { $0.classes = [] }.first?.hasPrefix("never dr") == true)
     }
