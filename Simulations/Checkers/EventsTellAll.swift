@@ -104,9 +104,11 @@ final class EventsTellAll: Checker {
             let rows = try store.messages(in: space, before: before, limit: 500)
             for row in rows {
                 let object = EntryObject.operation(row.order.tag, row.order.sequence)
-                found[row.operation] = Look(
-                    order: row.order, flags: row.flags,
-                    notes: try store.entries(about: object, in: space, field: nil))
+                // What is about the message of another branch at this place changes nothing here.
+                let notes = try Target.notes(
+                    try store.entries(about: object, in: space, field: nil),
+                    about: row.order.id.check, in: store)
+                found[row.operation] = Look(order: row.order, flags: row.flags, notes: notes)
             }
             guard let last = rows.last, rows.count == 500 else { return found }
             before = last.order

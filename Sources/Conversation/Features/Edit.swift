@@ -69,7 +69,7 @@ enum EditRule: MergeRule {
 }
 
 /// The message that an operation is about.
-enum Target {
+package enum Target {
     /// Tells what is about one message from what is about another one at its place, on the other branch
     /// of a log that forked.
     static func element(
@@ -89,7 +89,7 @@ enum Target {
     }
 
     /// Of what is about the place of a message, edits and deletions of another one left out.
-    static func notes(
+    package static func notes(
         _ notes: [Entry], about check: Check, in store: some MergeStore
     ) throws(StoreError) -> [Entry] {
         func goesByCheck(_ note: Entry) -> Bool { note.field == .edit || note.field == .deletion }
