@@ -14,7 +14,7 @@ SWIFT_FORMAT_PATHS := $(wildcard Package.swift Sources Tests Simulations)
 
 # What `make simulations` plays of the seeds: how many, and from which on; each range ends after so
 # many minutes.
-SEEDS ?= 60@1 30@100 30@200 40@300 30@400 20@500
+SEEDS ?= 60@1 30@100 30@200 40@300 30@400 30@500
 MINUTES ?= 2
 
 # Where `make install` puts the program: PREFIX/bin.

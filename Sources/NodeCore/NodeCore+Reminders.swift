@@ -10,12 +10,14 @@ import ParleyWire
 /// devices compare what they hold of others, who may be gone.
 /// Source: `Protocol/06-relay.md`, "Reminders".
 extension NodeCore {
-    /// A device that has not acknowledged all of the own logs.
-    private struct Behind {
+    /// A device without a link.
+    private struct Apart {
         let device: DeviceID
         let person: PersonID
         /// Whether it has acknowledged anything.
         let hasAcknowledged: Bool
+        /// Whether it has not acknowledged all of the own logs.
+        let isBehind: Bool
     }
 
     /// Something of a space was put, or came from others.
@@ -59,17 +61,16 @@ extension NodeCore {
         guard lines.values.contains(where: \.isOpenAndDrained) else {
             return try setReminder(of: number, count: count, &turn)
         }
-        var behind = try devicesBehind(in: number, turn.store)
-        // Of what others wrote nobody is reminded.
-        if behind.isEmpty, reminders.isComparisonDue(in: number) {
-            behind = try devicesBehind(in: number, isCounted: false, turn.store)
-        }
-        guard !behind.isEmpty, let space = try turn.store.space(number) else {
+        let apart = try devicesApart(in: number, turn.store)
+        let due = reminders.due(
+            behind: apart.filter(\.isBehind), others: apart.filter { !$0.isBehind }, of: number,
+            by: identity.device)
+        guard !due.isEmpty, let space = try turn.store.space(number) else {
             return try setReminder(of: number, count: nil, &turn)
         }
         // What is put again in this round would count as something new.
         let next = reminders.nextCount(of: number)
-        for one in reminders.inTurn(behind, of: number, by: identity.device) {
+        for one in due {
             if !one.hasAcknowledged {
                 // It may not know the space at all.
                 try turn.store.setValue(nil, .welcome, space.id.bytes + one.device.bytes)
@@ -103,12 +104,10 @@ extension NodeCore {
         return part.mailboxes.map(\.relay)
     }
 
-    /// Who may be told: devices that are not linked and have not acknowledged all of the own logs.
-    ///
-    /// - Parameter isCounted: whether acknowledgements count; else all that are not linked.
-    private mutating func devicesBehind(
-        in number: SpaceNumber, isCounted: Bool = true, _ store: some Store
-    ) throws(StoreError) -> [Behind] {
+    /// Who may be told: devices that are not linked.
+    private mutating func devicesApart(
+        in number: SpaceNumber, _ store: some Store
+    ) throws(StoreError) -> [Apart] {
         guard let space = try store.space(number), let roster = try roster(of: space, store),
             belongs(to: roster),
             try store.agreedLogs(in: number).count <= Self.toldLogCountMax
@@ -118,12 +117,12 @@ extension NodeCore {
         let acknowledged = try acknowledgedEnds(in: space, store)
         return roster.participatingDevices.map(\.device).compactMap { device in
             guard device != identity.device, !linked.contains(device),
-                !isCounted
-                    || own.contains(where: { acknowledged[device]?[$0.key] ?? 0 < $0.value }),
                 let person = roster.person(of: device)
             else { return nil }
-            return Behind(
-                device: device, person: person, hasAcknowledged: acknowledged[device] != nil)
+            let ends = acknowledged[device]
+            return Apart(
+                device: device, person: person, hasAcknowledged: ends != nil,
+                isBehind: own.contains { ends?[$0.key] ?? 0 < $0.value })
         }
     }
 }

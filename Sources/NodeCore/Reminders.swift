@@ -52,18 +52,23 @@ struct Reminders: Sendable {
         return min(first << (3 * min(count, 4)), Self.delayMax)
     }
 
-    /// Whether devices that are behind in nothing written here are still to be asked: what others
-    /// wrote is compared a few times, for its author may be gone.
-    func isComparisonDue(in space: SpaceNumber) -> Bool {
-        counts[space].map { $0 < Self.comparisonCountMax } ?? false
-    }
-
-    /// Who of some devices is reminded this time, others each time.
+    /// Who is written to this time, others each time: of the devices that are behind in something that
+    /// was written here, and in the first rounds of the others as well, at least one. What a third one
+    /// wrote is compared with these, for its author may be gone; and a device that never acknowledges, as
+    /// one that is gone, keeps nobody from that.
     ///
     /// - Parameter device: who reminds.
-    func inTurn<One>(_ devices: [One], of space: SpaceNumber, by device: DeviceID) -> [One] {
-        guard let count = counts[space], !devices.isEmpty else { return [] }
-        let start = Int((device.prefix &+ 3 * count) % UInt64(devices.count))
-        return Array((devices[start...] + devices[..<start]).prefix(Self.deviceCountMax))
+    func due<One>(
+        behind: [One], others: [One], of space: SpaceNumber, by device: DeviceID
+    ) -> [One] {
+        guard let count = counts[space] else { return [] }
+        func inTurn(_ devices: [One], _ limit: Int) -> [One] {
+            guard !devices.isEmpty else { return [] }
+            let start = Int((device.prefix &+ 3 * count) % UInt64(devices.count))
+            return Array((devices[start...] + devices[..<start]).prefix(limit))
+        }
+        let reminded = inTurn(behind, Self.deviceCountMax)
+        guard count < Self.comparisonCountMax else { return reminded }
+        return reminded + inTurn(others, max(1, Self.deviceCountMax - reminded.count))
     }
 }

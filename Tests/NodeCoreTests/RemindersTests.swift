@@ -58,24 +58,35 @@ struct RemindersTests {
         #expect(Self.reminders(count: nil).nextCount(of: Self.space) == nil)
     }
 
+    private static func due(
+        _ count: UInt64?, behind: [Int] = [], others: [Int] = []
+    ) throws -> [Int] {
+        try reminders(count: count)
+            .due(behind: behind, others: others, of: space, by: device(0))
+    }
+
     @Test("what others wrote is compared four times")
-    func comparisons() {
-        let due = (0..<6).filter {
-            Self.reminders(count: $0).isComparisonDue(in: Self.space)
-        }
+    func comparisons() throws {
+        let due = try (0..<6).filter { try !Self.due($0, others: [7]).isEmpty }
         #expect(due == [0, 1, 2, 3])
-        #expect(!Self.reminders(count: nil).isComparisonDue(in: Self.space))
+        #expect(try Self.due(nil, behind: [1], others: [7]).isEmpty)
+    }
+
+    @Test("who never acknowledges keeps nobody from comparing")
+    func comparisonsBesideReminders() throws {
+        #expect(try Self.due(0, behind: [1], others: [7, 8, 9]) == [1, 7, 8])
+        #expect(try Self.due(1, behind: [1, 2, 3, 4], others: [7, 8]).suffix(1) == [8])
+        #expect(try Self.due(1, behind: [1, 2, 3, 4], others: [7, 8]).count == 4)
+        #expect(try Self.due(4, behind: [1], others: [7, 8, 9]) == [1])
     }
 
     @Test("three devices are reminded at a time, the next three after them")
     func turns() throws {
-        let own = try Self.device(0)
         let all = Array(0..<5)
-        let first = Self.reminders(count: 0).inTurn(all, of: Self.space, by: own)
-        let second = Self.reminders(count: 1).inTurn(all, of: Self.space, by: own)
-        #expect(first == [0, 1, 2] && second == [3, 4, 0])
-        #expect(Self.reminders(count: 0).inTurn([7], of: Self.space, by: own) == [7])
-        #expect(Self.reminders(count: 0).inTurn([Int](), of: Self.space, by: own).isEmpty)
+        #expect(try Self.due(0, behind: all) == [0, 1, 2])
+        #expect(try Self.due(1, behind: all) == [3, 4, 0])
+        #expect(try Self.due(0, behind: [7]) == [7])
+        #expect(try Self.due(0).isEmpty)
     }
 
     @Test("a space that is forgotten is reminded of nothing")
