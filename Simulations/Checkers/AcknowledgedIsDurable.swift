@@ -1,6 +1,7 @@
 import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
+import ParleyRoster
 import ParleySimulation
 import ParleyWire
 
@@ -122,7 +123,7 @@ final class AcknowledgedIsDurable: Checker {
                 // What lies beyond a cut nobody brings back to who forgot it, and nothing to who is out.
                 if forgetful.contains(node.identity.device) {
                     if let bound = log?.bound, bound.sequence <= mark.last { continue }
-                    guard try node.belongs(to: space), try isHeld(mark, of: space.id, beside: node)
+                    guard try node.belongs(to: space), try isHeld(mark, of: space, beside: node)
                     else { continue }
                 }
                 checkCount += 1
@@ -135,17 +136,20 @@ final class AcknowledgedIsDurable: Checker {
         }
     }
 
-    /// Whether somebody else has what a device says it received: where all have forgotten it who had
-    /// it, nobody brings it back.
+    /// Whether somebody who may bring it has what a device says it received: where all have forgotten
+    /// it who had it, or are out of the space, nobody brings it back.
     private func isHeld(
-        _ mark: Mark, of space: SpaceID, beside node: SimulatedNode
+        _ mark: Mark, of space: SpaceRecord, beside node: SimulatedNode
     ) throws -> Bool {
-        try node.world?.nodes.contains { other in
-            guard other !== node, let record = try other.store.space(space),
-                let log = try other.store.log(mark.tag, in: record.number)
+        guard let world = node.world, let roster = try node.roster(of: space) else { return false }
+        return try world.nodes.contains { other in
+            guard other !== node, roster.takesPart(other.identity.device),
+                let record = try other.store.space(space.id),
+                let log = try other.store.log(mark.tag, in: record.number),
+                log.holds(mark.last)
             else { return false }
-            return log.holds(mark.last)
-        } ?? false
+            return try world.comes(from: other, to: node, in: space)
+        }
     }
 
     /// The highest place of each log is all that need be remembered.
