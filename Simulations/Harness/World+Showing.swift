@@ -12,8 +12,9 @@ extension World {
     ) throws -> String? {
         guard let record = try other.store.space(space.id) else { return nil }
         let logs = try node.store.logs(in: space.number)
+        let otherLogs = try other.store.logs(in: record.number)
         let floors = floors(of: logs).merging(
-            floors(of: try other.store.logs(in: record.number)), uniquingKeysWith: max)
+            floors(of: otherLogs), uniquingKeysWith: max)
         // Below a floor, and in a log that is stuck, each may hold what it had got before; and
         // receipts that a relay lost nobody is reminded of.
         if try !floors.isEmpty || logs.contains(where: { $0.bound != nil })
@@ -25,7 +26,8 @@ extension World {
             let misplaced = try Self.misplaced(
                 at: node, in: space.number, from: other, in: record.number
             ).union(
-                Self.misplaced(at: other, in: record.number, from: node, in: space.number))
+                Self.misplaced(at: other, in: record.number, from: node, in: space.number)
+            ).union(Self.holes(in: logs + otherLogs))
             let hanging = try Self.hanging(
                 below: floors, besides: misplaced, at: node, in: space.number
             ).union(
@@ -51,6 +53,15 @@ extension World {
     ) throws(StoreError) -> [LogTag: [Span]] {
         let logs = try node.store.logs(in: space.number).filter { $0.lane == .receipts }
         return Dictionary(uniqueKeysWithValues: logs.map { ($0.tag, $0.spans) })
+    }
+
+    /// The last places of holes. What lies above one stands as if nothing were below, and so elsewhere
+    /// than where the hole is none.
+    private static func holes(in logs: [LogRecord]) -> Set<LogTip> {
+        Set(
+            logs.compactMap { log in
+                log.agreed.gap.map { LogTip(tag: log.tag, sequence: $0.upperBound) }
+            })
     }
 
     private func floors(of logs: [LogRecord]) -> [LogTag: UInt64] {
