@@ -172,8 +172,6 @@ extension NodeCore {
             guard let peer = links[id]?.peer else { continue }
             let scope = try scope(of: space, with: peer, turn.store)
             if try links[id]?.session?.share(space, scope, store: turn.store) == true {
-                try links[id]?.session?.assumeMissing(
-                    space.number, isOffer: false, store: turn.store)
                 // Whoever came in by the recovery code is about to end the devices that are lost.
                 try tellBranches(of: space, on: id, &turn)
             }

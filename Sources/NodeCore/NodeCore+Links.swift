@@ -258,7 +258,7 @@ extension NodeCore {
                     links[id]?.introduced.remove(space)
                     break
                 }
-                try links[id]?.session?.assumeMissing(space, isOffer: true, store: turn.store)
+                try links[id]?.session?.offerAll(of: space, store: turn.store)
             case .missing(let space, let isNews):
                 if isNews { links[id]?.rounds[space]?.hearNews() }
                 try mayHold(space, link: id, &turn)

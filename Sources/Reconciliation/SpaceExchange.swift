@@ -228,13 +228,21 @@ struct SpaceExchange: Sendable {
         isTaken()
     }
 
-    /// The peer knows nothing of the space.
-    ///
-    /// - Parameter isOffer: whether it may not want it: then it is sent the first frame alone until it
-    ///   has shown that it does.
-    mutating func assumeMissing(isOffer: Bool, store: some LogStore) throws(StoreError) {
+    /// The peer knows nothing of the space, and may not want it: it is sent the first frame alone until
+    /// it has shown that it does.
+    mutating func offerAll(store: some LogStore) throws(StoreError) {
         peerEnds = [:]
-        offer = isOffer ? .due : .taken
+        offer = .due
+        try planSending(store: store)
+    }
+
+    /// All of the space is to be sent.
+    ///
+    /// - Parameter holdsLane0: whether the peer holds of lane 0 what it told, or was sent.
+    mutating func introduce(holdsLane0: Bool, store: some LogStore) throws(StoreError) {
+        if !holdsLane0 { peerEnds = nil }
+        peerEnds = peerEnds ?? [:]
+        offer = .taken
         try planSending(store: store)
     }
 

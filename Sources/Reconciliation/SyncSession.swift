@@ -104,9 +104,10 @@ public struct SyncSession: Sendable {
         return [.send(.hello(hello)), .send(.spaces(try summary(store)))]
     }
 
-    /// So much of a space passes from now on, or nothing any more where it is nil.
+    /// So much of a space passes from now on, or nothing any more where it is nil. Who came to belong to
+    /// it by this, or is asked into it, is introduced to it: sent all of it, and then the tips.
     ///
-    /// - Returns: whether the peer came to belong to the space by this, or is asked into it.
+    /// - Returns: whether the peer is introduced.
     @discardableResult
     public mutating func share(
         _ space: SpaceRecord, _ scope: SharingScope?, store: some LogStore
@@ -123,8 +124,14 @@ public struct SyncSession: Sendable {
         } else {
             try shared[space.number]?.narrow(to: scope, store: store)
         }
-        if scope.isEverything { return before?.isEverything != true }
-        return scope.isMutual && before?.isMutual != true
+        let isIntroduced =
+            scope.isEverything
+            ? before?.isEverything != true : scope.isMutual && before?.isMutual != true
+        // Whoever accepts was brought lane 0 before: of that only the rest goes.
+        if isIntroduced {
+            try shared[space.number]?.introduce(holdsLane0: before == .welcome, store: store)
+        }
+        return isIntroduced
     }
 
     /// Takes a frame from the peer.
@@ -282,15 +289,12 @@ public struct SyncSession: Sendable {
     /// Whether anything of this space passes.
     public func knows(_ space: SpaceNumber) -> Bool { shared[space] != nil }
 
-    /// Takes it that the peer holds nothing of a space, and sends all of it, control first, and then
-    /// its tips.
-    ///
-    /// - Parameter isOffer: whether the peer may not want it: then all but the first frame waits until
-    ///   it has shown that it does.
-    public mutating func assumeMissing(
-        _ space: SpaceNumber, isOffer: Bool, store: some LogStore
+    /// Takes it that the peer holds nothing of a space, which it may not want: sends it the first frame,
+    /// and once it has shown that it does want it the rest, control first, and then the tips.
+    public mutating func offerAll(
+        of space: SpaceNumber, store: some LogStore
     ) throws(StoreError) {
-        try shared[space]?.assumeMissing(isOffer: isOffer, store: store)
+        try shared[space]?.offerAll(store: store)
     }
 
     /// Takes note that the log grew.

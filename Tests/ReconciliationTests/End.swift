@@ -126,7 +126,7 @@ final class End {
                 try perform(session.renewCredit())
             case .acknowledged(let acknowledgement): acknowledged.append(acknowledgement)
             case .introduceSpace(let space):
-                try session.assumeMissing(space, isOffer: true, store: store)
+                try session.offerAll(of: space, store: store)
             case .missing(let space, _):
                 try perform(try session.ask(space, store: store))
                 try perform(try session.fillHoles(space, store: store))
