@@ -228,8 +228,7 @@ struct SpaceExchange: Sendable {
         isTaken()
     }
 
-    /// The peer knows nothing of the space, and may not want it: it is sent the first frame alone until
-    /// it has shown that it does.
+    /// The peer knows nothing of it and may not want it: until it has shown that, one frame is sent.
     mutating func offerAll(store: some LogStore) throws(StoreError) {
         peerEnds = [:]
         offer = .due
@@ -240,8 +239,7 @@ struct SpaceExchange: Sendable {
     ///
     /// - Parameter holdsLane0: whether the peer holds of lane 0 what it told, or was sent.
     mutating func introduce(holdsLane0: Bool, store: some LogStore) throws(StoreError) {
-        if !holdsLane0 { peerEnds = nil }
-        peerEnds = peerEnds ?? [:]
+        if !holdsLane0 || peerEnds == nil { peerEnds = [:] }
         offer = .taken
         try planSending(store: store)
     }
