@@ -255,7 +255,10 @@ extension World {
         guard let record = try other.store.space(space.id) else {
             return "\(other.name) has not heard of \(place)"
         }
+        let roster = try node.roster(of: space)
         for log in try node.store.logs(in: space.number) where !stuckLogs.contains(log.tag) {
+            // Of a device that was let in by what is void nothing counts, and of its forks nobody is told.
+            if roster?.person(of: log.device) == nil, log.agreed.end == 0 { continue }
             let what = "\(place), \(log.lane) log of \(owner(of: log.device))"
             // What a liar wrote where its histories differ may differ as well, once that is proven
             // to both.
@@ -274,11 +277,7 @@ extension World {
             if log.lane == .receipts, needsRelay(node.index, other.index) { continue }
             // Whoever left may have told a newcomer how far they had come, and nobody what they wrote.
             let longer = left.end > right?.end ?? 0 ? left : right
-            if longer?.base == longer?.end,
-                try node.roster(of: space)?.contains(log.device) == false
-            {
-                continue
-            }
+            if longer?.base == longer?.end, roster?.contains(log.device) == false { continue }
             return "\(what) has \(left.end) operations at \(node.name) and \(right?.end ?? 0)"
                 + " at \(other.name)"
         }
