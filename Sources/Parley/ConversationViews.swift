@@ -33,6 +33,14 @@ public struct ConversationView: Codable, Equatable, Sendable {
     public var resembles: [String] = []
 }
 
+/// A conversation that was deleted here.
+public struct DeletedConversationView: Codable, Equatable, Sendable {
+    /// The conversation, in hex.
+    public var conversation: String
+    /// What it was called.
+    public var name: String
+}
+
 /// What a conversation looks like here.
 public struct DigestView: Codable, Equatable, Sendable {
     /// The conversation, in hex.

@@ -91,6 +91,30 @@ extension NodeError {
             hint: "Ask them for another one, and take that.")
     }
 
+    /// A conversation with somebody with whom there is none yet.
+    init(notMet contact: ContactView) {
+        let start = contact.person.prefix(8)
+        switch contact.state {
+        case "pending":
+            self.init(
+                "asked", "\(contact.name) asks to be your contact, and waits for your answer.",
+                hint: "`parley contact accept \(start)` begins your conversation, "
+                    + "`parley contact decline \(start)` does not.")
+        case "requested":
+            self.init(
+                "not-answered", "\(contact.name) has not answered your request.",
+                hint: "Your conversation begins when they accept it. Whether they decline is "
+                    + "not told.")
+        case "refused": self.init(refusing: contact)
+        default:
+            self.init(
+                "not-met", "\(contact.name) and you have not met yet.",
+                hint: "Your conversation begins when their card has come from the relay that the "
+                    + "invite names, or when both nodes run and reach each other: leave "
+                    + "`parley run` running.")
+        }
+    }
+
     /// A link into a group that whoever made it did not take.
     public init(refusing join: JoinView) {
         self.init(

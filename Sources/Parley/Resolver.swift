@@ -7,15 +7,20 @@ import ParleyWire
 /// the way of what they are named after. Any other text means what has that name, in whatever
 /// letters, or an identifier that begins with fewer digits. A name with an identifier behind it in
 /// brackets, as lists show it, means what has that identifier. What fits two is nobody's choice but
-/// the person's who asks.
+/// the person's who asks. What strangers named yields: it counts where nothing else fits, or where it
+/// alone bears the text letter by letter.
 /// Source: `Protocol/05-identity.md`, "Names".
 package struct Resolver<Thing> {
     private struct Candidate {
         var thing: Thing
         var name: String
         var identifier: String
+        /// Whether it bears the text letter by letter, or the identifier that it begins.
+        var isExact: Bool
+        var yields: Bool
     }
     private let text: String
+    private let plain: String
     private let folded: String
     private let isIdentifier: Bool
     private let isStart: Bool
@@ -27,6 +32,7 @@ package struct Resolver<Thing> {
     /// A search for what a text means.
     package init(_ text: String) {
         self.text = text
+        plain = Self.plain(text)
         folded = Self.identifier(behind: text) ?? Self.folded(text)
         isIdentifier = VisibleName.isIdentifier(folded)
         isStart =
@@ -43,8 +49,10 @@ package struct Resolver<Thing> {
     }
 
     /// Names differ neither by their letters' case nor by how many blanks are in them.
-    private static func folded(_ text: String) -> String {
-        text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    private static func folded(_ text: String) -> String { plain(text.lowercased()) }
+
+    private static func plain(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// Looks at one of the things; each only once.
@@ -53,8 +61,10 @@ package struct Resolver<Thing> {
     ///   - names: what it is called; empty ones are none.
     ///   - identifiers: in lower-case hex. The first is what tells it from others.
     ///   - isMeant: whether it is already known to be meant.
+    ///   - yields: whether a stranger named it, who must not make a name mean two things.
     package mutating func consider(
-        _ thing: Thing, names: [String], identifiers: [String], isMeant: Bool = false
+        _ thing: Thing, names: [String], identifiers: [String], isMeant: Bool = false,
+        yields: Bool = false
     ) {
         let isNamed =
             !isIdentifier && names.contains { !$0.isEmpty && Self.folded($0) == folded }
@@ -62,7 +72,8 @@ package struct Resolver<Thing> {
         guard isMeant || isNamed || isBegun else { return }
         found.append(
             Candidate(
-                thing: thing, name: names.first ?? "", identifier: identifiers.first ?? ""))
+                thing: thing, name: names.first ?? "", identifier: identifiers.first ?? "",
+                isExact: isBegun || names.contains { Self.plain($0) == plain }, yields: yields))
     }
 
     /// Looks at one of the things that has one name and one identifier.
@@ -74,9 +85,10 @@ package struct Resolver<Thing> {
     ///
     /// Throws where there are several, and shows them.
     package func thing() throws(NodeError) -> Thing? {
-        guard found.count > 1 else { return found.first?.thing }
-        let count = identifierCount
-        let all = found.map { candidate in
+        let fitting = fitting
+        guard fitting.count > 1 else { return fitting.first?.thing }
+        let count = Self.digitCount(telling: fitting.map(\.identifier))
+        let all = fitting.map { candidate in
             // A message is told by all of its parts.
             let start =
                 candidate.identifier.contains("-")
@@ -89,9 +101,16 @@ package struct Resolver<Thing> {
             hint: "Name one by the start of its identifier, as it stands in brackets.")
     }
 
-    /// Digits that tell the identifiers of what was found apart, and from every name.
-    private var identifierCount: Int {
-        let all = found.map(\.identifier)
+    /// What was found, without what yields to the rest.
+    private var fitting: [Candidate] {
+        let firm = found.filter { !$0.yields }
+        guard !firm.isEmpty else { return found }
+        return firm.contains(where: \.isExact)
+            ? firm : firm + found.filter { $0.yields && $0.isExact }
+    }
+
+    /// Digits that tell identifiers apart, and from every name.
+    private static func digitCount(telling all: [String]) -> Int {
         var count = VisibleName.identifierDigitCountMin
         while count < 64, Set(all.map { $0.prefix(count) }).count < all.count { count += 4 }
         return count

@@ -105,6 +105,26 @@ extension Views {
             resembles: try resembles(person))
     }
 
+    /// Persons who are contacts or are to be, with whom there may be no conversation yet.
+    ///
+    /// - Returns: each with whether it is they who ask, or who refused: their name is none that one gave.
+    func expected() throws -> [(person: PersonID, isAsking: Bool)] {
+        let invites = try takenInvites()
+        var states = invites.mapValues { $0.isRefused ? "refused" : "invited" }
+        if let own = core.ownSpace {
+            for contact in try Overview.contacts(ownSpace: own.number, in: store) {
+                states[contact.person] = Self.state(contact, invites[contact.person])
+            }
+        }
+        return states.sorted { $0.key < $1.key }.compactMap { person, state in
+            switch state {
+            case "invited", "requested", "accepted": (person, isAsking: false)
+            case "pending", "refused": (person, isAsking: true)
+            default: nil
+            }
+        }
+    }
+
     /// Invites of others that were taken and have not led to them.
     private func takenInvites() throws -> [PersonID: TakenInvite] {
         var found: [PersonID: TakenInvite] = [:]

@@ -57,11 +57,48 @@ extension Views {
 
     // MARK: Conversations
 
+    /// What a text can mean that somebody gives for a conversation.
+    private enum Addressee {
+        case conversation(SpaceRecord)
+        /// Somebody with whom there is none yet.
+        case person(PersonID)
+        /// A group that one was added to and has not accepted.
+        case invitation
+        /// One that was declined, or taken back.
+        case formerInvitation(SpaceID, String)
+    }
+
     /// The conversation that an argument means: its name, its identifier or the start of that; one
     /// between two also by the other person's.
+    ///
+    /// Throws what is in the way where it means somebody with whom there is none, or an invitation.
     func conversation(_ argument: String) throws -> SpaceRecord {
-        var resolver = Resolver<SpaceRecord>(argument)
-        // Whoever invites must not make a name mean two things.
+        var resolver = Resolver<Addressee>(argument)
+        try considerConversations(in: &resolver)
+        return try conversation(resolver.thing())
+    }
+
+    /// The conversation that an argument means, of all that are here: those that were declined, too; and
+    /// what it is called.
+    func deletable(_ argument: String) throws -> (space: SpaceID, name: String) {
+        var resolver = Resolver<Addressee>(argument)
+        try considerConversations(in: &resolver)
+        for space in try store.spaces() {
+            guard let invitation = try Invitation.into(space.id, in: store),
+                invitation.state == .over
+            else { continue }
+            let name = VisibleName.shown(invitation.name)
+            resolver.consider(
+                .formerInvitation(space.id, name), name: name, identifier: space.id.description)
+        }
+        let addressee = try resolver.thing()
+        if case .formerInvitation(let space, let name) = addressee { return (space, name) }
+        let space = try conversation(addressee)
+        return (space.id, try roster(of: space).map { try title(of: space, $0) } ?? "")
+    }
+
+    private func considerConversations(in resolver: inout Resolver<Addressee>) throws {
+        var met: Set<PersonID> = []
         let unaccepted = try unaccepted()
         for space in try store.spaces() where space.kind != .own {
             guard !unaccepted.contains(space.id), let roster = try roster(of: space) else {
@@ -70,38 +107,38 @@ extension Views {
             var identifiers: [String] = []
             if space.kind == .direct, try successor(of: space, roster) == nil {
                 for member in roster.members where member.person != ownPerson {
+                    met.insert(member.person)
                     identifiers.append(member.person.description)
                 }
             }
             // What lists of contacts show tells persons apart.
             identifiers.append(space.id.description)
             resolver.consider(
-                space, names: try titles(of: space, roster), identifiers: identifiers)
+                .conversation(space), names: try titles(of: space, roster),
+                identifiers: identifiers)
         }
-        if let space = try resolver.thing() { return space }
-        if let contact = try notMet(argument) {
-            if contact.state == "pending" {
-                let start = contact.person.prefix(8)
-                throw NodeError(
-                    "asked", "\(contact.name) asks to be your contact, and waits for your answer.",
-                    hint: "`parley contact accept \(start)` begins your conversation, "
-                        + "`parley contact decline \(start)` does not.")
-            }
-            if contact.state == "requested" {
-                throw NodeError(
-                    "not-answered", "\(contact.name) has not answered your request.",
-                    hint: "Your conversation begins when they accept it. Whether they decline is "
-                        + "not told.")
-            }
-            if contact.state == "refused" { throw NodeError(refusing: contact) }
-            throw NodeError(
-                "not-met", "\(contact.name) and you have not met yet.",
-                hint: "Your conversation begins when their card has come from the relay that the "
-                    + "invite names, or when both nodes run and reach each other: leave "
-                    + "`parley run` running.")
+        for (person, isAsking) in try expected() where !met.contains(person) {
+            resolver.consider(
+                .person(person), names: [try bareName(of: person), try name(of: person)],
+                identifiers: [person.description], yields: isAsking)
         }
-        // What waits for an answer says so.
-        throw NodeError((try? invited(argument)) == nil ? .unknownConversation : .invited)
+        for (space, invitation) in try Invitation.waiting(in: store)
+        where unaccepted.contains(space) {
+            resolver.consider(
+                .invitation, names: [VisibleName.shown(invitation.name)],
+                identifiers: [space.description], yields: true)
+        }
+    }
+
+    private func conversation(_ addressee: Addressee?) throws -> SpaceRecord {
+        switch addressee {
+        case .conversation(let space): return space
+        case .person(let person):
+            let contact = try contacts().first { $0.person == person.description }
+            throw contact.map { NodeError(notMet: $0) } ?? NodeError(.unknownConversation)
+        case .invitation: throw NodeError(.invited)
+        case nil, .formerInvitation: throw NodeError(.unknownConversation)
+        }
     }
 
     /// Groups that one was added to and has not accepted: they are in no list of conversations. One that
@@ -121,16 +158,6 @@ extension Views {
         }
     }
 
-    /// Somebody who is to be a contact, with whom there is no conversation before both have met.
-    private func notMet(_ argument: String) throws -> ContactView? {
-        var resolver = Resolver<ContactView>(argument)
-        for contact in try contacts()
-        where ["invited", "requested", "pending", "refused"].contains(contact.state) {
-            resolver.consider(contact, name: contact.name, identifier: contact.person)
-        }
-        return try resolver.thing()
-    }
-
     /// The group that an argument means, of those that wait for an answer.
     func invited(_ argument: String) throws -> SpaceID {
         var resolver = Resolver<SpaceID>(argument)
@@ -140,21 +167,6 @@ extension Views {
         }
         guard let space = try resolver.thing() else { throw NodeError(.notInvited) }
         return space
-    }
-
-    /// The conversation that an argument means, of all that are here: those that were declined, too.
-    func deletable(_ argument: String) throws -> SpaceID {
-        var resolver = Resolver<SpaceID>(argument)
-        for space in try store.spaces() {
-            guard let invitation = try Invitation.into(space.id, in: store),
-                invitation.state == .over
-            else { continue }
-            resolver.consider(
-                space.id, name: VisibleName.shown(invitation.name),
-                identifier: space.id.description)
-        }
-        if let space = try resolver.thing() { return space }
-        return try conversation(argument).id
     }
 
     // MARK: Devices

@@ -25,9 +25,9 @@ extension FakeNode {
             state.muted[request.conversation] = request.on
             return NoReply()
         }
-        answer(DeleteConversation.self) { state, _ in
+        answer(DeleteConversation.self) { state, request in
             state.calls.append("forget")
-            return NoReply()
+            return DeletedConversationView(conversation: "", name: request.conversation)
         }
     }
 

@@ -17,7 +17,8 @@ struct ForgettingTests {
             try await ann.perform(DeleteConversation(conversation: "gone"))
         }
         try await ann.perform(LeaveGroup(conversation: "gone"))
-        try await ann.perform(DeleteConversation(conversation: "gone"))
+        let deleted = try await ann.perform(DeleteConversation(conversation: "GONE"))
+        #expect(deleted.name == "gone" && deleted.conversation == gone.id)
         #expect(try await ann.perform(ListConversations()).map(\.name) == ["kept"])
         #expect(try await ann.perform(CheckStore()).checks.allSatisfy(\.isFine))
         await ann.shutdown()

@@ -45,6 +45,15 @@ struct NameTests {
             try await ben.perform(SendMessages(conversation: "ada", texts: ["hello"]))
         }
         #expect(error?.message == "Ada and you have not met yet.")
+        // A conversation that is called alike is not taken for theirs.
+        let group = try await ben.perform(CreateConversation(name: "ADA", members: []))
+        for word in ["ada", "Ada", "ADA"] {
+            let both = await #expect(throws: NodeError.self) {
+                try await ben.perform(SendMessages(conversation: word, texts: ["to whom?"]))
+            }
+            #expect(both?.code == "ambiguous")
+            #expect(both?.message.contains(group.id.prefix(8)) == true)
+        }
         let stranger = await #expect(throws: NodeError.self) {
             try await ben.perform(SendMessages(conversation: "cara", texts: ["hello"]))
         }

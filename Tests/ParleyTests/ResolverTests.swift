@@ -42,6 +42,25 @@ struct ResolverTests {
         }
     }
 
+    @Test("what a stranger named counts where it alone bears the text letter by letter")
+    func yielding() throws {
+        func meant(_ text: String, own: String?, strange: String) throws -> String? {
+            var resolver = Resolver<String>(text)
+            if let own { resolver.consider("own", names: [own], identifiers: [victim]) }
+            resolver.consider(
+                "strange", names: [strange], identifiers: [attacker], yields: true)
+            return try resolver.thing()
+        }
+        #expect(try meant("pals", own: "pals", strange: "pals") == "own")
+        #expect(try meant("Pals", own: "pals", strange: "PALS") == "own")
+        #expect(try meant("pals", own: "pals", strange: "Pals") == "own")
+        #expect(try meant("pals", own: nil, strange: "Pals") == "strange")
+        let error = #expect(throws: NodeError.self) {
+            try meant("Pals", own: "pals", strange: "Pals")
+        }
+        #expect(error?.code == "ambiguous")
+    }
+
     @Test("what is shown of two identifiers tells them apart")
     func alike() throws {
         let near =

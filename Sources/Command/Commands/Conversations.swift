@@ -105,13 +105,17 @@ struct ConversationDelete: NodeCommand {
             """)
 
     @OptionGroup var place: HomeOptions
+    @OptionGroup var output: OutputOptions
     @Argument(help: "the conversation")
     var conversation: String
 
     func validate() throws { try Check.name(conversation, "a conversation's name") }
 
     func run(with node: any NodeService) async throws {
-        try await node.perform(DeleteConversation(conversation: conversation))
+        let gone = try await node.perform(DeleteConversation(conversation: conversation))
+        try Output.show(
+            gone, json: output.json,
+            as: "deleted here: “\(gone.name)” (\(gone.conversation.prefix(8)))")
     }
 }
 
