@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyLedger
+import ParleyReconciliation
 import ParleyRoster
 import ParleySealing
 import ParleyWire
@@ -91,7 +92,7 @@ extension NodeCore {
             // Taking somebody in writes operations: they come again. Who is in a space with oneself may
             // hold what the store lacks, and be the only one who does.
             guard try mayTalk(link.peer, turn.store) else { return hangUp(id, .ended, &turn) }
-            return try talk(on: id, to: card, &turn)
+            return try talk(on: id, to: card, isContact: introduction.isContact, &turn)
         }
         if let redemption = introduction.redemption,
             try invited(redemption, card, on: id, &turn)
@@ -123,13 +124,15 @@ extension NodeCore {
             turn.emit(.send(id, Frame.error(.stranger).encoded()))
             return hangUp(id, .stranger, &turn)
         }
-        try talk(on: id, to: card, &turn)
+        try talk(on: id, to: card, isContact: introduction.isContact, &turn)
     }
 
     /// Goes on with somebody who may be talked to, and has presented themself.
-    private mutating func talk(on id: LinkID, to card: Card, _ turn: inout some Turn)
-        throws(StoreError)
-    {
+    ///
+    /// - Parameter isContact: whether one is a contact of theirs.
+    private mutating func talk(
+        on id: LinkID, to card: Card, isContact: Bool, _ turn: inout some Turn
+    ) throws(StoreError) {
         try keep(card, &turn)
         turn.emit(.linksChanged)
         if links[id]?.session == nil {
@@ -137,6 +140,7 @@ extension NodeCore {
             try introduce(on: id, &turn)
             try admit(id, &turn)
         }
+        try links[id]?.session?.hear(isContact: isContact, store: turn.store)
         try dialDevices(of: card.person, &turn)
     }
 

@@ -3,6 +3,14 @@ import ParleyWire
 
 /// Asking for what is missing here.
 extension SpaceExchange {
+    /// What a peer's tips say that is missing here.
+    enum Lack: Sendable {
+        /// It has said so before.
+        case known
+        /// Some of it was not heard from it before.
+        case news
+    }
+
     /// How many operations one question about holes asks for.
     static let wantOperationCount = 2048
     /// Larger holes count as this large when a question is divided among them.

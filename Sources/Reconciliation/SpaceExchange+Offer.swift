@@ -17,6 +17,7 @@ enum SpaceOffer: Sendable {
 extension SpaceExchange {
     /// The peer has shown that it takes the space: it told or brought something of it.
     mutating func isTaken() {
+        wasTaken = true
         if offer == .made { offer = .taken }
     }
 

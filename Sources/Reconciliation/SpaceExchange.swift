@@ -19,6 +19,8 @@ struct SpaceExchange: Sendable {
     private var lacked: [(tag: LogTag, place: UInt64)]?
     /// How far this is with sending all of it unasked.
     var offer = SpaceOffer.none
+    /// Whether the peer has told or brought anything of it on this link.
+    var wasTaken = false
     /// Logs that may hold something for the peer, so that a long list is not walked each time.
     private var unsent: Set<LogTag> = []
     /// Logs that grew through others and were not announced yet.
@@ -36,14 +38,6 @@ struct SpaceExchange: Sendable {
     var hasTold = false
     /// The peer could not answer: it is not asked again on this link.
     var cannotFill = false
-
-    /// What a peer's tips say that is missing here.
-    enum Lack: Sendable {
-        /// It has said so before.
-        case known
-        /// Some of it was not heard from it before.
-        case news
-    }
 
     private struct Answer: Sendable {
         var ranges: Queue<Want.Range>
