@@ -252,6 +252,7 @@ struct Contacts: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contacts = try await node.perform(ListContacts())
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
+        try await Losses.warn(of: "people", on: node)
         if output.json { return }
         if contacts.isEmpty {
             try await World.current.say("nobody yet", way: "parley invite", on: node)
