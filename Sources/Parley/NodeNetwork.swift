@@ -149,8 +149,8 @@ final class NodeNetwork: LinkOutlet {
                 }
             } catch {
                 throw NodeError(
-                    "listen", "Cannot listen on \(endpoint): \(error).",
-                    hint: "Another program may use that port; port 0 is any free one.")
+                    "listen", "Cannot listen on \(endpoint): \(error.reason).",
+                    hint: "Name another address or port; port 0 is any free one.")
             }
         }
         let unique = Array(Set(reachable)).sorted().prefix(16)
