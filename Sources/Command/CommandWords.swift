@@ -45,6 +45,14 @@ struct CommandWords {
         Self.commands(of: all.first == "help" ? all.dropFirst() : all[...]).path
     }
 
+    /// Whether the command does something without one of its subcommands.
+    var runsAlone: Bool {
+        guard let command = path.last, !command.configuration.allSubcommands.isEmpty else {
+            return false
+        }
+        return command.configuration.defaultSubcommand != nil || command is any NodeCommand.Type
+    }
+
     /// The first word that should be a command and is none.
     var unknownCommand: String? {
         let isHelp = all.first == "help"

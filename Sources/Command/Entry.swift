@@ -74,7 +74,8 @@ enum Entry {
             // Help was asked for: it is what the person wants to read, and goes to stdout.
             let columnCount = max(
                 helpColumnCountMin, World.current.output.columnCount ?? helpColumnCount)
-            World.current.write(ParleyCommand.fullMessage(for: error, columns: columnCount))
+            let help = ParleyCommand.fullMessage(for: error, columns: columnCount)
+            World.current.write(words.runsAlone ? Self.withoutNeed(of: "<subcommand>", help) : help)
             return World.current.output.failure() == nil ? 0 : 1
         }
         if status == .validationFailure {
@@ -84,6 +85,12 @@ enum Entry {
         let reason = NodeError(
             "failed", "\(error)", hint: "parley status and parley doctor may say more")
         return tell(reason, status: status.rawValue, words)
+    }
+
+    /// Help that shows a word as one that may be left out.
+    private static func withoutNeed(of word: String, _ help: String) -> String {
+        guard let place = help.firstRange(of: word) else { return help }
+        return help.replacingCharacters(in: place, with: "[\(word)]")
     }
 
     /// Help is that wide in a pipe, and never narrower: options stand beside what they mean.

@@ -95,8 +95,9 @@ struct World: Sendable {
             await access.close()
             return result
         } catch {
+            let told = await Losses.explained(error, by: access.node)
             await access.close()
-            throw error
+            throw told
         }
     }
 

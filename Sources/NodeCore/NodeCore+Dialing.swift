@@ -146,7 +146,15 @@ extension NodeCore {
         var targets = CardReader.targets(of: card, orAmong: neighbours)
             .filter { $0.device != identity.device }
             .map { withRelays(of: $0, namedBy: trust) }
-        if let invited = try pendingInvite(of: person, store)?.invite.target,
+        let invite = try pendingInvite(of: person, store)
+        if let opener = invite?.opener, try !mayLink(person, store),
+            try contact(person, store)?.state != .requested,
+            try pendingJoin(through: person, store) == nil
+        {
+            // Their other devices do not know the invite, and would take this one for a stranger.
+            targets.removeAll { $0.device != opener }
+        }
+        if let invited = invite?.invite.target,
             !targets.contains(where: { $0.device == invited.device }),
             !invited.addresses.isEmpty || neighbours.wasSeen(invited.device)
         {

@@ -144,6 +144,8 @@ extension NodeCore {
                 continue
             }
             pending.hasCard = true
+            // The device that opened the invite puts its own part there, and no other.
+            if card.parts.count == 1 { pending.cardDevice = card.parts[0].device }
             try turn.store.setValue(pending.bytes, .introduction, person.bytes)
             lines[relay]?.cards[id] = nil
             ask(.unsubscribe, of: id, as: mailbox.key, on: relay, for: .whatever, &turn)

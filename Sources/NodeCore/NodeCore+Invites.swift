@@ -22,8 +22,17 @@ extension NodeCore {
     }
 
     /// Whoever invites did not take the invite, and will not tomorrow. It is not shown to them again.
-    func noteRefusedInvite(of person: PersonID, _ turn: inout some Turn) throws(StoreError) {
-        guard var invite = try pendingInvite(of: person, turn.store) else { return }
+    func noteRefusedInvite(by peer: LinkPeer, _ turn: inout some Turn) throws(StoreError) {
+        let person = peer.person
+        guard var invite = try pendingInvite(of: person, turn.store),
+            invite.mayBeKnown(to: peer.device)
+        else { return }
+        // Where it is not known which device opened it, several may say that they know of none.
+        if invite.opener == nil, let card = try CardReader.kept(of: person, turn.store),
+            card.parts.contains(where: { $0.device != peer.device })
+        {
+            return
+        }
         invite.isRefused = true
         try turn.store.setValue(invite.bytes, .introduction, person.bytes)
         try count(.ownInvite, turn.store)

@@ -225,7 +225,7 @@ extension NodeCore {
     {
         if error == .joinRefused { return try joinRefused(by: peer.person, &turn) }
         if error == .inviteRefused {
-            try noteRefusedInvite(of: peer.person, &turn)
+            try noteRefusedInvite(by: peer, &turn)
         }
     }
 

@@ -59,7 +59,9 @@ extension NodeCore {
         let person = peer.person
         let contact = try contact(person, turn.store)
         if contact?.isBlocked == true { return }
-        if let invite = try pendingInvite(of: person, turn.store) {
+        if let invite = try pendingInvite(of: person, turn.store),
+            invite.mayBeKnown(to: peer.device)
+        {
             return try introduce(on: id, invite: invite, &turn)
         }
         let mayLink = try mayTalk(peer, turn.store)

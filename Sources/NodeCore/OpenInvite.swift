@@ -139,6 +139,8 @@ struct PendingInvite {
     var hasCard = false
     /// Whether who invites did not take it: it is used up, revoked or over. It is kept to be told.
     var isRefused = false
+    /// The device whose card lay on the relay, where the link names a relay: it opened the invite.
+    var cardDevice: DeviceID?
 
     init(invite: Invite, alias: String) {
         self.invite = invite
@@ -151,6 +153,7 @@ struct PendingInvite {
             let flags = try reader.byte()
             hasCard = flags & 1 != 0
             isRefused = flags & 2 != 0
+            cardDevice = flags & 4 != 0 ? try reader.identifier() : nil
             let count = try reader.count("invite", atMost: bytes.count)
             invite = try Invite(bytes: Array(try reader.slice(count)))
             alias = String(decoding: reader.rest(), as: UTF8.self)
@@ -161,11 +164,19 @@ struct PendingInvite {
 
     var bytes: [UInt8] {
         var writer = ByteWriter()
-        writer.byte((hasCard ? 1 : 0) | (isRefused ? 2 : 0))
+        writer.byte((hasCard ? 1 : 0) | (isRefused ? 2 : 0) | (cardDevice == nil ? 0 : 4))
+        if let cardDevice { writer.identifier(cardDevice) }
         writer.counted(invite.bytes)
         writer.raw(Array(alias.utf8))
         return writer.bytes
     }
+
+    /// The device that opened the invite; nil as long as it is not known. No other device of its
+    /// person has the secret: what another one answers says nothing of the invite.
+    var opener: DeviceID? { invite.target?.device ?? cardDevice }
+
+    /// Whether this device may know the invite.
+    func mayBeKnown(to device: DeviceID) -> Bool { opener == nil || opener == device }
 
     /// The relay on which the card is to be looked for; nil where it need not be.
     var relayToAsk: NoiseKey? {

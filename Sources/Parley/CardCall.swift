@@ -9,25 +9,40 @@ enum CardCall {
     /// What one address is given.
     private static let patience: Duration = .seconds(10)
 
-    /// The card of who gave this invite; nil where it does not lie there, or no relay answers.
-    static func card(for invite: Invite, network: NetworkID) async -> Card? {
-        guard case .relay(let relay, let addresses) = invite.place else { return nil }
+    /// What came of it.
+    enum Outcome {
+        case found(Card)
+        /// The relay answered, and the card does not lie there.
+        case absent
+        /// Nobody answered who is that relay.
+        case unreached
+    }
+
+    /// The card of who gave this invite.
+    static func card(for invite: Invite, network: NetworkID) async -> Outcome {
+        guard case .relay(let relay, let addresses) = invite.place else { return .absent }
         let transport = Transport()
-        var found: Card?
-        for text in addresses where found == nil {
+        var outcome = Outcome.unreached
+        for text in addresses {
             // An address that an invite holds and that is none is passed over.
             guard let endpoint = try? Endpoint(text) else { continue }
-            found = await card(for: invite, on: relay, at: endpoint, network, by: transport)
+            switch await card(for: invite, on: relay, at: endpoint, network, by: transport) {
+            case .found(let card): outcome = .found(card)
+            case .absent: outcome = .absent
+            case .unreached: continue
+            }
+            // It is one relay, whichever way leads there.
+            break
         }
         await transport.shutdown()
-        return found
+        return outcome
     }
 
     private static func card(
         for invite: Invite, on relay: NoiseKey, at endpoint: Endpoint, _ network: NetworkID,
         by transport: Transport
-    ) async -> Card? {
-        guard let request = invite.cardRequest(number: 1) else { return nil }
+    ) async -> Outcome {
+        guard let request = invite.cardRequest(number: 1) else { return .absent }
         let (news, continuation) = AsyncStream.makeStream(of: RelayNews.self)
         let driver = RelayDriver(
             relay, network: network,
@@ -42,7 +57,7 @@ enum CardCall {
             finished: { _ in })
         do {
             try await transport.dial(endpoint, within: patience, handler: driver)
-        } catch { return nil }
+        } catch { return .unreached }
         let timer = Task {
             // Cancelled as soon as there is an answer.
             try? await Task.sleep(for: patience)
@@ -55,11 +70,13 @@ enum CardCall {
         for await each in news {
             switch each {
             case .opened: driver.ask(request)
-            case .answered(_, .entries(let entries, _, _)): return invite.card(in: entries)
-            case .answered, .closed: return nil
+            case .answered(_, .entries(let entries, _, _)):
+                return invite.card(in: entries).map(Outcome.found) ?? .absent
+            case .answered: return .absent
+            case .closed: return .unreached
             case .arrived, .passed, .missed, .day, .leaving: continue
             }
         }
-        return nil
+        return .unreached
     }
 }

@@ -86,6 +86,8 @@ public struct InvitationsView: Codable, Equatable, Sendable {
     public var policy: String
     /// Those that wait for an answer, the oldest first.
     public var waiting: [InvitationView]
+    /// The one that was just answered; nil where none was.
+    public var answered: InvitationView?
 }
 
 /// A link into a group by which somebody may still come.
@@ -129,13 +131,17 @@ public struct JoinView: Codable, Equatable, Sendable {
     /// Whether one was removed from the group after the link was made, which lets nobody in again whom
     /// that hit.
     public var isBeforeRemoval = false
+    /// Whether one came into the group by this very link before.
+    public var wasOwnUse = false
 
     /// What has come of a link that was not taken, as a sentence.
     public var fate: String {
         let reason =
             isBeforeRemoval
             ? "you were removed from that group since it was made."
-            : "somebody else has used it, or it was ended."
+            : wasOwnUse
+                ? "you have used it yourself, and it lets in nobody any more."
+                : "somebody else has used it, or it was ended."
         return "\(inviter) did not take the link into “\(name)”: \(reason)"
     }
 }

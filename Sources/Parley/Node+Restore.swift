@@ -77,13 +77,7 @@ extension Node {
         let network = NetworkID(named: network)
         var targets = invite.target.map { [$0] } ?? []
         if targets.isEmpty {
-            guard let card = await CardCall.card(for: invite, network: network) else {
-                throw NodeError(
-                    "no-card", "The card of whoever made that invite is not on its relay.",
-                    hint: "The relay must be reachable from here, and their node must have run "
-                        + "since they made the invite.")
-            }
-            targets = CardReader.targets(of: card)
+            targets = CardReader.targets(of: try await card(of: invite, network))
         }
         let answer = await RecoveryCall.ask(targets, code, network: network)
         guard let found = answer.card else {
@@ -101,6 +95,22 @@ extension Node {
                 card: found, identity: try IdentityLog(operations: found.identity), invite: invite)
         } catch {
             throw NodeError("not-known", "What they know of you does not hold.")
+        }
+    }
+
+    /// The card of who made an invite that names a relay.
+    private static func card(of invite: Invite, _ network: NetworkID) async throws -> Card {
+        switch await CardCall.card(for: invite, network: network) {
+        case .found(let card): return card
+        case .absent:
+            throw NodeError(
+                "no-card", "The card of whoever made that invite is not on its relay.",
+                hint: "Their node must have run, where it reaches the relay, since they made the "
+                    + "invite.")
+        case .unreached:
+            throw NodeError(
+                "not-reached", "The relay that the invite names cannot be reached from here.",
+                hint: "Try again when it can: whoever made the invite is found through it.")
         }
     }
 

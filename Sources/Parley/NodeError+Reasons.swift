@@ -95,8 +95,8 @@ extension NodeError {
             self.init(
                 "rejoining",
                 "This node fell behind what it once wrote, and writes nothing until it has it back.",
-                hint: "Run it where it reaches a contact; `parley status` says when it is done. "
-                    + "If nobody has it: " + Self.movingOn)
+                hint: "`parley status` says whether anybody may have that. If nobody has it: "
+                    + Self.movingOn)
         case .awaitsOwn:
             self.init(
                 "waiting",

@@ -115,6 +115,12 @@ extension NodeNetwork {
         to relay: NoiseKey, at addresses: [String],
         told: @escaping @Sendable (RelayDriver, RelayNews) -> Bool
     ) async -> RelayDriver? {
+        var isMistaken = false
+        defer {
+            state.withLock { state in
+                if isMistaken { state.mistaken.insert(relay) } else { state.mistaken.remove(relay) }
+            }
+        }
         for text in addresses {
             // An address that somebody gave and that is none is passed over.
             guard !Task.isCancelled, let endpoint = try? Endpoint(text) else { continue }
@@ -140,10 +146,19 @@ extension NodeNetwork {
                     metadata: ["address": "\(endpoint)", "error": "\(error)"])
                 continue
             }
-            for await succeeded in stream where succeeded { return driver }
+            for await succeeded in stream where succeeded {
+                isMistaken = false
+                return driver
+            }
+            // It went away before the handshake was over: it has not the key, or is no relay.
+            isMistaken = true
         }
         return nil
     }
+
+    /// Whether somebody answered at the address of a relay, when it was last called, who did not show
+    /// that they are it.
+    func isMistaken(_ relay: NoiseKey) -> Bool { state.withLock { $0.mistaken.contains(relay) } }
 
     // MARK: Pipes
 

@@ -28,6 +28,9 @@ final class NodeNetwork: LinkOutlet {
         var reached: [ObjectIdentifier: RelayDriver] = [:]
         /// Connections to relays, and attempts to make them.
         var relays: [NoiseKey: RelayCall] = [:]
+        /// Relays at whose address somebody answered, when they were last called, who did not show to
+        /// be them.
+        var mistaken: Set<NoiseKey> = []
         var isClosing = false
         var isOffline = false
         /// Whether it was told where to listen, if only nowhere.
@@ -149,8 +152,8 @@ final class NodeNetwork: LinkOutlet {
                 }
             } catch {
                 throw NodeError(
-                    "listen", "Cannot listen on \(endpoint): \(error).",
-                    hint: "Another program may use that port; port 0 is any free one.")
+                    "listen", "Cannot listen on \(endpoint): \(error.reason).",
+                    hint: "Name another address or port; port 0 is any free one.")
             }
         }
         let unique = Array(Set(reachable)).sorted().prefix(16)

@@ -5,7 +5,8 @@ public struct RelayView: Codable, Equatable, Sendable {
     /// Where it is, as `host:port`.
     public var addresses: [String]
     /// `connected`, `reading` (what lay there is being fetched), `connecting`, `ticket-needed` (it is
-    /// reached, and keeps nothing for this device), `unreachable`; `offline` where the node is cut off,
+    /// reached, and keeps nothing for this device), `unreachable`, `mistaken` (somebody answers there who does not
+    /// show the key of this relay); `offline` where the node is cut off,
     /// and `idle` where it does not run or does not call this relay.
     public var state: String
     /// Until when it is still read, in Unix milliseconds; nil for one that is in use.

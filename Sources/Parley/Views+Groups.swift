@@ -99,6 +99,8 @@ extension Views {
         if let space = try store.space(link.space) {
             view.isMember = try roster(of: space)?.member(ownPerson) != nil
             view.isBeforeRemoval = try isRemoved(since: link.invite, from: space)
+            view.wasOwnUse = try RosterReader.judge(of: space, in: store).graph
+                .hasRedeemed(link.invite, ownPerson)
         }
         return view
     }

@@ -62,12 +62,30 @@ extension Views {
             resolver.consider(
                 .conversation(space), name: title, identifier: space.id.description)
         }
-        if let subject = try resolver.thing() { return subject }
+        if let subject = try one(of: resolver, for: reference) { return subject }
         if reference.number != nil { throw NodeError(.unknownMessage) }
         throw NodeError(
             "unknown-subject", "Nothing here answers to “\(argument)”.",
             hint: "Say the number of a message, the name of a person or a conversation, or how "
                 + "an identifier begins.")
+    }
+
+    /// What was found. A message is told from what is called as its number is by a sign before it.
+    private func one(
+        of resolver: Resolver<Subject>, for reference: MessageReference
+    ) throws -> Subject? {
+        do {
+            return try resolver.thing()
+        } catch {
+            guard error.code == "ambiguous", let number = reference.number, number > 0,
+                try isMessage(OperationNumber(number))
+            else { throw error }
+            var told = error
+            told.hint =
+                "`parley why '#\(number)'` is about the message; of others say the start of the "
+                + "identifier, as it stands in brackets."
+            throw told
+        }
     }
 
     private func isMessage(_ number: OperationNumber) throws -> Bool {

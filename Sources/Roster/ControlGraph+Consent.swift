@@ -90,6 +90,15 @@ extension ControlGraph {
             }
     }
 
+    /// Whether a person came in by an invite at some time.
+    public func hasRedeemed(_ invite: OperationID, _ person: PersonID) -> Bool {
+        let index = authorities.index
+        guard let number = index.byID[invite] else { return false }
+        return authorities.whole.holding(index.redemptions[number]).contains {
+            index[$0].admits(person)
+        }
+    }
+
     private func isInPast(_ place: LogTip, ofNode number: Int) -> Bool {
         guard let log = logNumbers[place.tag], let index = Int(exactly: place.sequence) else {
             return false

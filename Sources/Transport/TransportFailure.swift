@@ -48,6 +48,26 @@ public struct TransportFailure: Error, Sendable, Equatable, CustomStringConverti
         "\(attempt): \(code)" + (underlying.isEmpty ? "" : " (\(underlying))")
     }
 
+    /// Why, in words for a person, as a part of a sentence.
+    public var reason: String {
+        switch code {
+        case .refused: "nobody listens there"
+        case .timedOut: "there was no answer in time"
+        case .unreachable: "no way leads there"
+        case .unknownHost: "that name means no address"
+        case .addressInUse: "another program listens there already"
+        case .addressNotAvailable: "that address is none of this machine"
+        case .notPermitted: "the system does not allow it"
+        case .noSuchFile: "there is no such folder"
+        case .notASocket: "something else has that path"
+        case .pathTooLong: "the path is too long"
+        case .notDialable: "that is no address to call"
+        case .closedAtOnce: "it was closed at once"
+        case .shutDown: "this program is about to end"
+        case .system(let number): number == 0 ? underlying : String(cString: strerror(number))
+        }
+    }
+
     init(_ code: Code, attempt: String, underlying: String = "") {
         self.code = code
         self.attempt = attempt

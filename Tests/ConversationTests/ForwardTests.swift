@@ -51,9 +51,13 @@ struct ForwardTests {
         #expect(copy.forwarded(namingAuthor: "Ben")?.forwardedFrom == "Ann")
         #expect(copy.forwarded(namingAuthor: nil) == TextMessage(text: "at nine"))
         let origin = ImportedOrigin(author: "old", time: 1, isAction: false)
-        try cast.dan.write(TextMessage(text: "from a log", origin: origin).draft())
+        let log = try cast.dan.write(TextMessage(text: "from a log", origin: origin).draft())
         let imported = try shown("from a log", to: cast.dan).forwarded(namingAuthor: "Dan")
         #expect(imported == TextMessage(text: "from a log", forwardedFrom: "old"))
+        // Whoever brought it in may change it: what they made of it nobody else has said.
+        try cast.dan.write(MessageEdit(text: "never said").draft(of: log))
+        let edited = try shown("never said", to: cast.dan).forwarded(namingAuthor: "Dan")
+        #expect(edited == TextMessage(text: "never said", forwardedFrom: "Dan"))
     }
 
     @Test("lives on when the first one is deleted, and what is deleted is not passed on")

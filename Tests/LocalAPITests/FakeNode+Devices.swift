@@ -43,6 +43,7 @@ extension FakeNode {
                     operationCount: 3)
             ]
         }
+        answer(ListLosses.self) { _, _ in LossesView(losses: [], areSettingsLost: false) }
         answer(CheckStore.self) { _, _ in
             DoctorReport(checks: [
                 .init(name: "Every log is one chain.", isFine: true, detail: "3 operations"),

@@ -71,7 +71,8 @@ extension FakeNode {
             InvitationsView(policy: "nobody", waiting: [Self.invitation])
         }
         answer(
-            AnswerInvitation.self, with: InvitationsView(policy: "nobody", waiting: [])
+            AnswerInvitation.self,
+            with: InvitationsView(policy: "nobody", waiting: [], answered: Self.invitation)
         ) { ($0.accepting ? "accept " : "decline ") + $0.conversation }
         answer(SetAdditionPolicy.self) { state, request in
             state.calls.append("allow \(request.policy)")

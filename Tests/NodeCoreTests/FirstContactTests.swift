@@ -2,6 +2,7 @@ import ParleyConversation
 import ParleyLedger
 import ParleyNodeCore
 import ParleyRelaying
+import ParleyRoster
 import ParleySealing
 import ParleyWire
 import Testing
@@ -107,6 +108,37 @@ struct FirstContactTests {
         #expect(try ann.digest(of: space) == ben.digest(of: space))
         #expect(try all.states(of: ann).allSatisfy { $0 >= .delivered })
         #expect(try all.space(of: ann) == space)
+    }
+
+    @Test("an invite whose card lies on a relay is not refused by a device that does not know it")
+    func otherDevice() throws {
+        let all = try Strangers(seed: 8)
+        let (world, ann, ben) = (all.world, all.ann, all.ben)
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 10_000)
+        guard case .space(let number) = try ann.perform(.createGroup(name: "trip", members: [])),
+            let trip = try ann.store.space(number)?.id
+        else { throw CommandRefusal.unknownConversation }
+        // The card in a link into a group names both devices.
+        let (secret, expires) = ([UInt8](repeating: 9, count: 32), World.epoch + 3_600_000)
+        let opened = try ann.perform(
+            .createGroupInvite(trip, secret: secret, role: .member, uses: 1, expires: expires))
+        guard case .operation(let ended) = opened else { throw CommandRefusal.unknownInvite }
+        try ann.perform(.endGroupInvite(trip, ended))
+        world.start(ben)
+        try ben.perform(
+            .joinGroup(
+                GroupLink(
+                    space: trip, invite: ended, secret: secret, expires: expires, name: "trip",
+                    card: ann.card())))
+        world.run(for: 20_000)
+        #expect(try PendingJoin.all(ben.store).isEmpty)
+        let invite = try all.invite()
+        #expect(invite.target == nil, "it names the relay")
+        try all.take(invite, by: ben)
+        world.run(for: 30_000)
+        #expect(try ben.state(of: ann) == .accepted && phone.state(of: ben) == .accepted)
+        #expect(try NodeCore.takenInvite(of: ann.person, in: ben.store) == nil)
     }
 
     @Test("a link has at most 200 characters, with a relay and without one")

@@ -98,6 +98,33 @@ struct JoiningTests {
         #expect(try ann.count(.invite) == 3)
     }
 
+    @Test("that were refused leave an invite of the same person to the device that opened it")
+    func inviteAfterwards() throws {
+        let phone = try world.addDevice("phone", of: ann)
+        world.run(for: 10_000)
+        let used = try link(uses: 1)
+        for node in [ben, cara] {
+            try node.perform(.joinGroup(used))
+            world.run(for: 20_000)
+        }
+        #expect(try !isIn(cara))
+        // The card in the link names both devices; one of them alone knows what is opened now.
+        for (opener, byte) in [(ann, 3), (phone, 4)] as [(SimulatedNode, UInt8)] {
+            let guest = opener === ann ? cara : try world.addNode("dan")
+            if guest !== cara { try guest.perform(.joinGroup(used)) }
+            world.run(for: 20_000)
+            let secret = [UInt8](repeating: byte, count: Invite.secretByteCount)
+            let expires = World.epoch + world.now + 3_600_000
+            try opener.perform(.createInvite(secret: secret, expires: expires))
+            let invite = try #require(try opener.invite(with: secret))
+            try guest.perform(.acceptInvite(invite, alias: ""))
+            world.run(for: 30_000)
+            #expect(try guest.state(of: ann) == .accepted)
+            #expect(try ann.state(of: guest) == .accepted && phone.state(of: guest) == .accepted)
+            #expect(try NodeCore.takenInvite(of: ann.person, in: guest.store) == nil)
+        }
+    }
+
     @Test("Attack 42: what was signed for one guest brings in no other")
     func stolen() throws {
         let link = try link(uses: 5)

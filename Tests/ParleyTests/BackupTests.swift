@@ -415,5 +415,10 @@ struct RecoverTests {
         #expect(await refusal("parley:1:nonsense") == "bad-link")
         await ben.shutdown()
         #expect(await refusal(link) == "not-reached")
+        // Nobody can say that the card is not on a relay that was not asked.
+        var relayed = try Invite(link: link)
+        let relay = try #require(NoiseKey([UInt8](repeating: 9, count: 32)))
+        relayed.place = .relay(relay, addresses: ["127.0.0.1:1"])
+        #expect(await refusal(relayed.link) == "not-reached")
     }
 }

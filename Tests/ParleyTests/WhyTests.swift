@@ -66,6 +66,21 @@ struct WhyTests {
         await friends.end()
     }
 
+    @Test("a message whose number is also a name is told apart by a sign that works")
+    func number() async throws {
+        let friends = try await Friends()
+        let ann = friends.ann
+        let sent = try await ann.perform(SendMessages(conversation: "trip", texts: ["hello"]))
+        let number = try #require(sent.first).number
+        try await ann.perform(CreateConversation(name: "\(number)", members: []))
+        let refusal = await #expect(throws: NodeError.self) {
+            try await ann.perform(ExplainState(subject: "\(number)"))
+        }
+        #expect(refusal?.hint?.contains("`parley why '#\(number)'`") == true)
+        #expect(try await !ann.perform(ExplainState(subject: "#\(number)")).facts.isEmpty)
+        await friends.end()
+    }
+
     @Test("a verified person's new device is told of in status, contacts and why")
     func newDevice() async throws {
         let friends = try await Friends()

@@ -74,7 +74,9 @@ struct AnsweredProcessTests {
         #expect(read.status == 0 && read.output.contains("before"), "\(read.output)")
         let vain = try await run("send", "log", "too early", at: pair.ben)
         #expect(vain.status == 1 && vain.output.contains("have not accepted"), "\(vain.output)")
-        #expect(try await run("invitations", "accept", "log", at: pair.ben).status == 0)
+        let accepted = try await run("invitations", "accept", "log", at: pair.ben)
+        #expect(accepted.status == 0)
+        #expect(accepted.output.contains("accepted  “log”  "), "\(accepted.output)")
         try await eventually("ben writes", on: [pair.ben]) {
             try await run("send", "log", "back", at: pair.ben).status == 0
         }

@@ -62,6 +62,7 @@ struct LostNotesTests {
         #expect(!repair.output.contains("Run the node where"), "\(repair.output)")
         #expect(repair.output.contains("parley backup create --home \(pair.ann.home) FILE"))
         #expect(!repair.output.contains("parley init"), "\(repair.output)")
+        try await isToldAlike(pair.ann)
 
         // As it is told.
         let backup = pair.folder.path + "/ann.parley"
@@ -77,6 +78,26 @@ struct LostNotesTests {
         #expect(recovered.status == 0, "\(recovered.output)")
         try await isAskedByHand(again, pair.ben, String(ben))
         for node in [again, pair.ben] { #expect(try await node.stop() == 0) }
+    }
+
+    /// Every command says the same of it, a second repair as well.
+    private func isToldAlike(_ ann: NodeProcess) async throws {
+        for told in [try await ann.run("doctor"), try await ann.run("doctor", "--repair")] {
+            #expect(told.status == 1 && told.output.contains("lost in your settings and contacts"))
+            #expect(told.output.contains("Nobody else is known who has what is lost"))
+            #expect(!told.output.contains("Run the node where"), "\(told.output)")
+        }
+        for list in ["contacts", "stars"] {
+            let shown = try await ann.run(list)
+            #expect(shown.output.contains("may be missing here: a repair"), "\(shown.output)")
+        }
+        let json = try await ann.run("doctor", "--json").output
+        #expect(json.contains("parley backup create --home \(ann.home) FILE"), "\(json)")
+        let refused = try await ann.run("send", "dora", "hello").output
+        #expect(refused.contains("it may have been among them"), "\(refused)")
+        let status = try await ann.run("status").output
+        #expect(status.contains("Nobody else is known who has it: "), "\(status)")
+        #expect(!status.contains("from any contact"), "\(status)")
     }
 
     /// Nobody is asked by itself who may have been blocked: it is shown who may be missing, and how

@@ -37,6 +37,10 @@ struct RelayCommandTests {
         #expect(try await second.ended() == 1)
         #expect(second.output.contains("parley: error: "))
         #expect(second.output.contains("--listen names another address"), "\(second.output)")
+        #expect(
+            second.output.contains(
+                "Cannot listen on \(relay.endpoint): another program listens there already."),
+            "\(second.output)")
         let third = try Program([
             "relay", "run", "--home", folder.path + "/relay", "--listen", "127.0.0.1:0",
         ])

@@ -151,6 +151,21 @@ struct UseProcessTests {
             try await node.perform(ListRelays()).first?.state == "unreachable"
         }
         #expect(try await all.ann.run("relays").output.contains("  unreachable"))
+        // One that lost its folder comes back at the same place, and has another key.
+        let place = all.relay.output.split(separator: "\n").first { $0.hasPrefix("listening on ") }
+        let other = try Program([
+            "relay", "run", "--home", all.folder.home("other"),
+            "--listen", String(try #require(place).dropFirst("listening on ".count)),
+        ])
+        try await other.says("Ctrl-C stops the relay")
+        try await eventually("it is told from the other", on: [all.ann]) {
+            try await node.perform(ListRelays()).first?.state == "mistaken"
+        }
+        let told = try await all.ann.run("relays").output
+        #expect(told.contains("  answers without its key"), "\(told)")
+        #expect(told.contains("parley relays move --home \(all.ann.home) "), "\(told)")
+        other.signal(SIGKILL)
+        try await other.ended()
         #expect(try await all.ann.stop() == 0)
     }
 

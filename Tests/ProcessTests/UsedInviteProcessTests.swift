@@ -121,6 +121,29 @@ struct UsedInviteProcessTests {
         try await all.end()
     }
 
+    @Test("into a group is known to be used by oneself")
+    func ownUse() async throws {
+        let all = try await Neighbours()
+        let (ann, ben) = (try await all.client(all.ann), try await all.client(all.ben))
+        try await ann.perform(CreateConversation(name: "club", members: []))
+        let link = try await ann.perform(
+            CreateGroupInvite(conversation: "club", role: .member, uses: 1, hours: 1)
+        ).link
+        #expect(try await all.ben.run("group", "join", link).status == 0)
+        try await eventually("ben is in", on: [all.ben]) {
+            (try? await all.members(of: "club", on: all.ben)) == ["ann", "ben"]
+        }
+        try await ben.perform(LeaveGroup(conversation: "club"))
+        try await eventually("ann knows", on: [all.ann]) {
+            try await ann.perform(GetGroup(conversation: "club")).members.map(\.name) == ["ann"]
+        }
+        let again = try await all.ben.run("group", "join", link)
+        #expect(again.status == 1, "\(again.output)")
+        #expect(again.output.contains("you have used it yourself"), "\(again.output)")
+        #expect(!again.output.contains("somebody else"), "\(again.output)")
+        try await all.end()
+    }
+
     @Test("is doubted where nobody answered before its end")
     func unanswered() async throws {
         let folder = try TemporaryFolder()

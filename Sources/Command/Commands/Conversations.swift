@@ -20,6 +20,7 @@ struct Conversations: NodeCommand {
     func run(with node: any NodeService) async throws {
         let all = try await node.perform(ListConversations())
         try Output.show(all, json: output.json, as: Self.text(all))
+        try await Losses.warn(ofMissingIn: all, on: node)
         if output.json { return }
         for again in all where again.isInvited {
             World.current.advise(

@@ -28,7 +28,9 @@ struct Doctor: AsyncParsableCommand {
     var repair = false
 
     func run() async throws {
-        let report = try await repair ? mended() : examined()
+        var report = try await repair ? mended() : examined()
+        // A program shows it to somebody who copies it.
+        report.advice = report.advice.map(Advice.complete)
         try Output.show(report, json: output.json, as: Self.text(report))
         guard report.isFine else {
             throw NodeError(
@@ -87,7 +89,7 @@ struct Doctor: AsyncParsableCommand {
         }
         let sentences =
             report.losses.map(text) + report.mended.map(harmless)
-            + report.advice.map { harmless(Advice.complete($0)) }
+            + report.advice.map(harmless)
         parts += sentences.flatMap { Advice.wrapped($0, to: columnCount) }
         return parts.joined(separator: "\n")
     }
@@ -98,10 +100,11 @@ struct Doctor: AsyncParsableCommand {
 
     private static func text(_ loss: DoctorReport.Loss) -> String {
         let own = loss.ownCount > 0 ? ", \(loss.ownCount) of them written here" : ""
+        let sources = loss.sources.joined(separator: ", ")
         let way =
-            loss.sources.isEmpty
+            sources.isEmpty
             ? "nobody else is known to have them"
-            : "back from " + loss.sources.joined(separator: ", ") + " when one of them is reached"
+            : "back from \(sources) \(loss.condition ?? "when one of them is reached")"
         return harmless(
             "lost in \(loss.name): \(counted(loss.operationCount, "operation"))\(own); \(way)")
     }

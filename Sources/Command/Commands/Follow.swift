@@ -11,8 +11,9 @@ struct Follow: AsyncParsableCommand {
             and who is there, in all conversations or in one, until Ctrl-C. With --json, one object \
             a line, each with a cursor.
 
-            --after goes on after a cursor that was shown: each message once, in order, though the \
-            node or this command was ended since. What the node does not keep any more is told as \
+            --after goes on after a cursor that was shown: each change once, in order, though the \
+            node or this command was ended since. A change that leaves a message as it was shown last \
+            is told with --json alone. What the node does not keep any more is told as \
             one change "missed".
 
             Example:
@@ -92,6 +93,10 @@ private struct FollowScreen {
     private var lines = MessageLines(for: [])
     private var calls = CallLines()
     private var missedCounts: [String: Int] = [:]
+    /// How messages were shown when they were told last.
+    private var shown: [Int64: [String]] = [:]
+    /// So many of these are known; then all are forgotten, and one may be shown once more.
+    private static let shownCountMax = 1_000
     /// How many events of each conversation were shown.
     private var told: [String: Int] = [:]
 
@@ -141,7 +146,19 @@ private struct FollowScreen {
         }
         guard let message = change.message else { return }
         _ = try await isListed(id)
+        guard isNews(message) else { return }
         for line in lines.add(message) { World.current.write(prefix(id) + line) }
+    }
+
+    /// Whether a message looks otherwise than when it was told last: what is told after a cursor shows each
+    /// change of it as it is now.
+    private mutating func isNews(_ message: MessageView) -> Bool {
+        var alone = MessageLines(for: [message])
+        let look = alone.add(message)
+        if shown[message.number] == look { return false }
+        if shown.count >= Self.shownCountMax { shown = [:] }
+        shown[message.number] = look
+        return true
     }
 
     /// Whether it is there: what is told may be of one that was deleted since.

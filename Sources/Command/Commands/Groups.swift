@@ -354,7 +354,9 @@ struct GroupInviteCommand: OneGroupCommand {
     @OptionGroup var output: OutputOptions
     @Option(name: .long, help: "how many persons may come by it, 1 to 1000")
     var uses = 1
-    @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
+    @Option(
+        name: .long, help: "how long it works, as 12h or 7d, at most 30d",
+        transform: Lifetime.init(argument:))
     var expires = Lifetime(hours: 24 * 7)
     @Option(name: .long, help: "member or reader")
     var role = GuestRoleWord.member

@@ -25,17 +25,17 @@ struct InvitationsCommand: NodeCommand {
     }
 
     static func text(_ invitations: InvitationsView) -> String {
-        let clock = Clock()
-        return Table(
-            invitations.waiting.map {
-                [
-                    $0.name.isEmpty ? "a group without a name" : "“\($0.name)”",
-                    String($0.id.prefix(8)),
-                    "by \($0.inviter)", counted($0.memberCount, "member"),
-                    "since " + clock.moment($0.since),
-                ]
-            }
-        ).text
+        Table(invitations.waiting.map(row)).text
+    }
+
+    /// The columns of one invitation.
+    static func row(_ invitation: InvitationView) -> [String] {
+        [
+            invitation.name.isEmpty ? "a group without a name" : "“\(invitation.name)”",
+            String(invitation.id.prefix(8)),
+            "by \(invitation.inviter)", counted(invitation.memberCount, "member"),
+            "since " + Clock().moment(invitation.since),
+        ]
     }
 }
 
@@ -61,7 +61,16 @@ extension InvitationAnswer {
     func run(with node: any NodeService) async throws {
         let left = try await node.perform(
             AnswerInvitation(conversation: options.group, accepting: Self.isAccepting))
-        try Output.show(left, json: options.output.json, as: InvitationsCommand.text(left))
+        try Output.show(left, json: options.output.json, as: text(left))
+    }
+
+    /// What was answered, then what waits yet.
+    private func text(_ left: InvitationsView) -> String {
+        let word = Self.isAccepting ? "accepted" : "declined"
+        let answered = left.answered.map(InvitationsCommand.row) ?? [options.group]
+        return Table(
+            [[word] + answered] + left.waiting.map { ["waits"] + InvitationsCommand.row($0) }
+        ).text
     }
 }
 
@@ -71,7 +80,8 @@ struct InvitationAccept: InvitationAnswer {
         commandName: "accept",
         abstract: "come into a group that you were invited into",
         discussion: """
-            What the group lets newcomers see comes from then on. Shows what else waits.
+            What the group lets newcomers see comes from then on. Shows what you accepted, then what \
+            else waits.
 
             Example:
               parley invitations accept trip
@@ -86,7 +96,8 @@ struct InvitationDecline: InvitationAnswer {
         commandName: "decline",
         abstract: "stay out of a group that you were invited into",
         discussion: """
-            The others see that you declined. You can be invited again. Shows what else waits.
+            The others see that you declined. You can be invited again. Shows what you declined, then \
+            what else waits.
 
             Example:
               parley invitations decline trip

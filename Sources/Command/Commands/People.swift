@@ -22,7 +22,9 @@ struct InviteCommand: NodeCommand {
     @OptionGroup var qr: QROptions
     @Option(name: .long, help: "how many persons may take it, 1 to 100")
     var uses = 1
-    @Option(name: .long, help: "how long it works, as 12h or 7d, at most 30d")
+    @Option(
+        name: .long, help: "how long it works, as 12h or 7d, at most 30d",
+        transform: Lifetime.init(argument:))
     var expires = Lifetime(hours: 48)
 
     func validate() throws {
@@ -61,24 +63,22 @@ struct InviteCommand: NodeCommand {
 }
 
 /// How long something works: `12h`, `7d`.
-struct Lifetime: ExpressibleByArgument, Equatable {
+struct Lifetime: Equatable, CustomStringConvertible {
     let hours: Int
 
     init(hours: Int) { self.hours = hours }
 
-    init?(argument: String) {
-        guard let unit = argument.last, let count = Int(argument.dropLast()), count > 0 else {
-            return nil
+    init(argument: String) throws {
+        let unit = argument.last == "h" ? 1 : argument.last == "d" ? 24 : 0
+        guard unit > 0, let count = Int(argument.dropLast()),
+            (1...24 * 30 / unit).contains(count)
+        else {
+            throw ValidationError("it is from 1h to 720h, or from 1d to 30d, as 12h or 7d")
         }
-        switch unit {
-        case "h": hours = count
-        case "d": hours = count.multipliedReportingOverflow(by: 24).partialValue
-        default: return nil
-        }
-        guard (1...24 * 30).contains(hours), count <= 24 * 30 else { return nil }
+        hours = count * unit
     }
 
-    var defaultValueDescription: String {
+    var description: String {
         hours.isMultiple(of: 24) ? "\(hours / 24)d" : "\(hours)h"
     }
 }
@@ -252,6 +252,7 @@ struct Contacts: NodeCommand {
     func run(with node: any NodeService) async throws {
         let contacts = try await node.perform(ListContacts())
         try Output.show(contacts, json: output.json, as: Self.text(contacts))
+        try await Losses.warn(of: "people", on: node)
         if output.json { return }
         if contacts.isEmpty {
             try await World.current.say("nobody yet", way: "parley invite", on: node)

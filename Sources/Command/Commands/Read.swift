@@ -90,6 +90,7 @@ struct Read: NodeCommand {
             text += "\nthread\n" + MessageLines.text(context.thread)
         }
         try Output.show(context, json: output.json, as: text)
+        if !output.json { sayWhatIsAround(context.page) }
         try await mark(context.page.messages + context.thread, last: context.page.last, on: node)
     }
 
@@ -143,6 +144,17 @@ struct Read: NodeCommand {
         let id = try? await node.perform(GetGroup(conversation: conversation)).id
         let shown = try await node.perform(ListConversations()).first { $0.id == id }
         World.current.say(shown.flatMap(Conversations.notice(of:)) ?? "no messages yet")
+    }
+
+    /// What stands above and below the page around a message.
+    private func sayWhatIsAround(_ page: MessagePage) {
+        if let cursor = page.cursor {
+            let command = Self.command(of: conversation, "--before \(cursor)")
+            World.current.advise("\(page.aboveCount) above: \(command)")
+        }
+        guard page.belowCount > 0, let last = page.messages.last else { return }
+        let command = Self.command(of: conversation, "--around \(last.number)")
+        World.current.advise("\(page.belowCount) below: \(command)")
     }
 
     private func sayWhatIsLeft(_ page: MessagePage) {

@@ -159,7 +159,9 @@ struct RelayRun: AsyncParsableCommand {
             }
             return (server, lock)
         } catch let error as TransportFailure {
-            throw NodeError("listen", "\(error)", hint: "--listen names another address")
+            throw NodeError(
+                "listen", "Cannot \(error.attempt): \(error.reason).",
+                hint: "--listen names another address")
         } catch let error as RelayStoreFailure {
             throw NodeError("store", "\(error)", hint: "does another relay run there?")
         } catch let error as RelayServerError {

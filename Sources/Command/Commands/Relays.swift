@@ -37,9 +37,20 @@ struct RelaysList: NodeCommand {
                 "no relay", way: "parley relays add TEXT uses one", on: node)
         }
         try await Self.sayWhyIdle(relays, node)
+        Self.sayWhoAnswers(relays)
         if relays.contains(where: { $0.state == "ticket-needed" }) {
             World.current.advise(
                 "that relay asks for a ticket: parley relays add TEXT --ticket TICKET shows it one")
+        }
+    }
+
+    /// Says what to do where another relay stands in the place of one.
+    private static func sayWhoAnswers(_ relays: [RelayView]) {
+        for relay in relays where relay.state == "mistaken" && relay.until == nil {
+            World.current.advise(
+                "what answers at \(harmless(relay.addresses.first ?? "its address")) does not show the key "
+                    + "of that relay: if the relay was made anew, parley relays move "
+                    + "\(relay.relay.prefix(12)) TEXT uses it, where TEXT is what it prints now")
         }
     }
 
@@ -60,6 +71,7 @@ struct RelaysList: NodeCommand {
         switch relay.state {
         case "idle", "offline": "not connected"
         case "ticket-needed": "ticket needed"
+        case "mistaken": "answers without its key"
         default: relay.state
         }
     }

@@ -41,6 +41,8 @@ struct SearchFind: NodeCommand {
 
     @OptionGroup var place: HomeOptions
     @OptionGroup var output: OutputOptions
+    private static let limitMax = 200
+
     @Argument(parsing: .allUnrecognized, help: "what is looked for; none: type it")
     var words: [String] = []
     @Option(name: .long, help: "at most so many messages, 1 to 200")
@@ -51,7 +53,9 @@ struct SearchFind: NodeCommand {
     var explain = false
 
     func validate() throws {
-        guard (1...200).contains(limit) else { throw ValidationError("--limit is 1 to 200") }
+        guard (1...Self.limitMax).contains(limit) else {
+            throw ValidationError("--limit is 1 to \(Self.limitMax)")
+        }
         if let option = words.first(where: { $0.hasPrefix("--") }) {
             throw ValidationError("there is no option \(option)")
         }
@@ -71,6 +75,11 @@ struct SearchFind: NodeCommand {
                 text, limit: limit, isExplained: explain, order: best ? .relevance : .newest))
         try SearchLines.show(
             reply, json: output.json, as: SearchLines.text(reply), none: "nothing was found")
+        guard reply.mayHaveMore, !output.json else { return }
+        let wider = min(limit * 5, Self.limitMax)
+        World.current.say(
+            "there may be more: " + (limit < wider ? "--limit \(wider) shows them; " : "")
+                + "another word, in:, from: or before: finds fewer")
     }
 }
 

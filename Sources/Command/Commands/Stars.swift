@@ -56,8 +56,15 @@ struct StarsCommand: NodeCommand {
     func run(with node: any NodeService) async throws {
         let page = try await node.perform(ListStars(limit: limit, from: from))
         try Output.show(page, json: output.json, as: Self.text(page))
+        try await Losses.warn(of: "marks", on: node)
         guard !output.json else { return }
-        if page.stars.isEmpty { World.current.say("no message is marked") }
+        if page.absentCount > 0 {
+            World.current.say(
+                "notice: \(counted(page.absentCount, "marked message")) "
+                    + "\(page.absentCount == 1 ? "is" : "are") not on this device")
+        } else if page.stars.isEmpty, page.next == nil {
+            World.current.say("no message is marked")
+        }
         if let next = page.next { World.current.advise("more: parley stars --from \(next)") }
     }
 

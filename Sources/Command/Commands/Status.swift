@@ -18,7 +18,10 @@ struct Status: NodeCommand {
     @OptionGroup var output: OutputOptions
 
     func run(with node: any NodeService) async throws {
-        let status = try await node.perform(GetStatus())
+        var status = try await node.perform(GetStatus())
+        // A program shows them to somebody who copies what they advise.
+        status.notices = status.notices.map(Advice.complete)
+        status.warnings = status.warnings.map(Advice.complete)
         try Output.show(status, json: output.json, as: Self.text(status))
     }
 
@@ -74,9 +77,9 @@ struct Status: NodeCommand {
             let count = status.epochs.count - Self.epochCountMax
             table.add("epoch", Advice.complete("\(count) more: parley why CONVERSATION"))
         }
-        for notice in status.notices { table.add("notice", Advice.complete(notice)) }
+        for notice in status.notices { table.add("notice", notice) }
         if let reason = status.readOnlyReason { table.add("read only", reason) }
-        for warning in status.warnings { table.add("warning", Advice.complete(warning)) }
+        for warning in status.warnings { table.add("warning", warning) }
         return table.text
     }
 

@@ -93,12 +93,14 @@ extension Message {
     /// A copy lives on its own: it has no reference, and neither an edit nor a deletion reaches it.
     ///
     /// - Parameter name: what its author is called; empty where that is not known. The first origin stays
-    ///   through any number of hands, so it does not count where there is one. Nil leaves out every origin.
+    ///   through any number of hands, so it does not count where there is one that stands beside these
+    ///   words: not once whoever brought in or passed on the message has edited it, for then the words are
+    ///   theirs. Nil leaves out every origin.
     /// - Returns: nil where there is nothing to pass on.
     public func forwarded(namingAuthor name: String?) -> TextMessage? {
         guard let text, !flags.contains(.deleted) else { return nil }
-        return TextMessage(
-            text: text, forwardedFrom: name.map { origin?.author ?? forwardedFrom ?? $0 })
+        let first = editCount == 0 ? origin?.author ?? forwardedFrom : nil
+        return TextMessage(text: text, forwardedFrom: name.map { first ?? $0 })
     }
 }
 

@@ -25,6 +25,12 @@ public struct DoctorReport: Codable, Equatable, Sendable {
         /// Who may have them, by name: whoever of these is reached brings them back. Empty where nobody
         /// else is in it.
         public var sources: [String]
+        /// What must come first, as a clause; nil where it is enough that one of them is reached.
+        public var condition: String?
+
+        /// A group that is gone altogether is brought by contacts alone, and who they are is lost.
+        static let needsContacts =
+            "once you go on as a new device and they are your contacts again"
     }
 
     /// All checks.

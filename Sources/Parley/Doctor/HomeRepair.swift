@@ -99,7 +99,7 @@ struct HomeRepair {
         try core.look(in: store)
         let views = Views(store: store, core: core, rosters: RosterCache())
         var report = DoctorReport(checks: [])
-        report.losses = views.losses { lost[$0.number] ?? 0 } + removed
+        report.losses = views.losses { lost[$0.number] ?? 0 } + conditioned(removed)
         // What follows is about the guard, which lies beside the database that it guards.
         if isTrial { return report }
         try keepNote()
@@ -115,6 +115,11 @@ struct HomeRepair {
         report.mended.append(
             "Views were folded anew; the indexes of the search fill by themselves.")
         return report
+    }
+
+    /// With what must come first, where nobody knows any more who the contacts are.
+    private func conditioned(_ losses: [DoctorReport.Loss]) -> [DoctorReport.Loss] {
+        isOnlyDevice && isSettingLost ? losses.map(\.afterContacts) : losses
     }
 
     private var isOnlyDevice: Bool { identity.log.devices.count <= 1 }

@@ -90,6 +90,9 @@ extension Node {
             }
             let after = try await node.perform(CheckStore())
             report.checks = after.checks
+            // What earlier repairs lost is missing still.
+            let told = Set(report.losses.map(\.conversation))
+            report.losses += after.losses.filter { !told.contains($0.conversation) }
             report.isDamaged = after.isDamaged
             // What was taken apart told more of who has it than what is left.
             let isHeldBack = after.advice.contains {

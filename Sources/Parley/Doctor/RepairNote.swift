@@ -1,6 +1,7 @@
 import Foundation
 import ParleyLedger
 import ParleyNodeCore
+import ParleySealing
 import ParleyStorage
 import ParleyWire
 
@@ -97,10 +98,36 @@ extension Views {
     func lostByRepairs() throws -> [DoctorReport.Loss] {
         let note = try RepairNote.kept(in: store)
         guard note != RepairNote() else { return [] }
-        let gone = try note.removed.filter { loss in
+        let gone = try gone(note)
+        let isCutOff = try core.node.log.devices.count <= 1 && lacksOfOwnSpace()
+        return losses { note.missingCount(of: $0) }
+            + (isCutOff ? gone.map(\.afterContacts) : gone)
+    }
+
+    /// Whether a repair lost something of the space of the own devices that has not come back: part
+    /// of it, or all of what was one before this.
+    func hasRepairLostSettings() throws -> Bool {
+        let note = try RepairNote.kept(in: store)
+        if try gone(note).contains(where: { $0.name == SpaceRecord.ownName }) { return true }
+        guard let own = core.ownSpace else { return false }
+        return try store.logs(in: own.number).contains { note.missingCount(of: $0) > 0 }
+    }
+
+    /// The spaces of which a repair left nothing, and that have not come back.
+    private func gone(_ note: RepairNote) throws -> [DoctorReport.Loss] {
+        try note.removed.filter { loss in
             try bytes(hex: loss.conversation).flatMap { SpaceID($0) }
                 .flatMap { try store.space($0) } == nil
         }
-        return losses { note.missingCount(of: $0) } + gone
+    }
+}
+
+extension DoctorReport.Loss {
+    /// The same, where it comes back from others only when they are contacts again.
+    var afterContacts: Self {
+        guard !sources.isEmpty else { return self }
+        var loss = self
+        loss.condition = Self.needsContacts
+        return loss
     }
 }

@@ -112,7 +112,7 @@ extension Views {
 
     /// What names a conversation may be lost as well.
     private func lossName(of space: SpaceRecord) -> String {
-        if space.kind == .own { return "your settings and contacts" }
+        if space.kind == .own { return SpaceRecord.ownName }
         // Its identifier names it as well.
         guard let found = try? roster(of: space) else { return space.id.short }
         // As above.
@@ -134,9 +134,11 @@ extension Views {
     }
 
     /// Whether something of this device is missing in the space of the own devices.
-    private func lacksOfOwnSpace() throws -> Bool {
+    func lacksOfOwnSpace() throws -> Bool {
         guard let rejoin = core.rejoin else { return false }
         guard let own = core.ownSpace else { return true }
+        // A guard that fits no more does not say how far the own logs went.
+        if try hasRepairLostSettings() { return true }
         return try store.logs(in: own.number).contains { log in
             log.device == core.node.device
                 && (!log.agreed.isWhole || log.end < rejoin.ends[log.tag] ?? 0)
@@ -218,10 +220,13 @@ extension Views {
 }
 
 extension SpaceRecord {
+    /// What the space of the own devices is called.
+    static let ownName = "your settings and contacts"
+
     /// What a space is called whose beginning is lost, and who is in it with that.
     var nameWithoutBeginning: String {
         kind == .own
-            ? "your settings and contacts"
+            ? Self.ownName
             : "the conversation \(id.short), of which the beginning cannot be read"
     }
 }

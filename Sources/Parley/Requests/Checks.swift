@@ -26,3 +26,35 @@ public struct CheckStore: NodeRequest {
         return report
     }
 }
+
+/// What repairs of the database lost and has not come back since: lists of it are not whole.
+public struct ListLosses: NodeRequest {
+    /// The method, what a token must allow, and what it is for.
+    public static let (name, scope, summary) = (
+        "losses", RequestScope.read,
+        "What repairs of the database lost and has not come back since: lists of it are not whole."
+    )
+    /// As somebody would ask it.
+    public static let example = ListLosses()
+
+    /// The request, which takes nothing.
+    public init() {}
+
+    /// Answers it.
+    public func perform(on node: Node) async throws -> LossesView {
+        try await node.read { views in
+            let losses = try views.lostByRepairs()
+            return LossesView(
+                losses: losses,
+                areSettingsLost: try !losses.isEmpty && views.hasRepairLostSettings())
+        }
+    }
+}
+
+/// What repairs of the database lost and has not come back since.
+public struct LossesView: Codable, Equatable, Sendable {
+    /// By conversation.
+    public var losses: [DoctorReport.Loss]
+    /// Whether something is among it that only the own devices know, as who the contacts are.
+    public var areSettingsLost: Bool
+}

@@ -1,5 +1,6 @@
 import ParleyConversation
 import ParleyNodeCore
+import ParleyWire
 
 /// Groups that others added one to and that wait for an answer, and who may do so unasked.
 public struct ListInvitations: NodeRequest {
@@ -44,10 +45,17 @@ public struct AnswerInvitation: NodeRequest {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> InvitationsView {
-        let space = try await node.read { try $0.invited(conversation) }
+        let (space, answered) = try await node.read { views in
+            let space = try views.invited(conversation)
+            return (
+                space, try views.invitations().waiting.first { $0.id == space.description }
+            )
+        }
         _ = try await node.running.perform(
             accepting ? .acceptInvitation(space) : .declineInvitation(space))
-        return try await node.perform(ListInvitations())
+        var left = try await node.perform(ListInvitations())
+        left.answered = answered
+        return left
     }
 }
 

@@ -45,6 +45,7 @@ public enum NodeRequests {
         ListInvitations.self,
         ListInvites.self,
         ListJoins.self,
+        ListLosses.self,
         ListMembershipEvents.self,
         ListOutbox.self,
         ListPresences.self,

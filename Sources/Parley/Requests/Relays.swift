@@ -21,7 +21,7 @@ public struct ListRelays: NodeRequest {
     /// Answers it.
     public func perform(on node: Node) async throws -> [RelayView] {
         let views = try await node.read { try $0.relays() }
-        if node.network.isRunning, !node.network.isOffline { return views }
+        if node.network.isRunning, !node.network.isOffline { return views.map { node.told($0) } }
         // Nothing is called, whatever the core waits for.
         let state = node.network.isRunning ? "offline" : "idle"
         return views.map { view in
@@ -208,5 +208,17 @@ extension RelayChoice {
                 hint: "`parley relay run` prints it: it begins with `parley-relay:1:`.")
         }
         self.init(relay: relay.key, addresses: relay.addresses)
+    }
+}
+
+extension Node {
+    /// A relay that is not reached, which says where another one answers in its place.
+    fileprivate func told(_ relay: RelayView) -> RelayView {
+        guard relay.state == "unreachable", let bytes = bytes(hex: relay.relay),
+            let key = NoiseKey(bytes), network.isMistaken(key)
+        else { return relay }
+        var relay = relay
+        relay.state = "mistaken"
+        return relay
     }
 }

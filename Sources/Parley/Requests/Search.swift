@@ -56,7 +56,9 @@ public struct SearchMessages: NodeRequest, Equatable {
 
     /// Answers it.
     public func perform(on node: Node) async throws -> SearchReply {
-        try await node.explaining { try await node.desk.find(self) }
+        var reply = try await node.explaining { try await node.desk.find(self) }
+        reply.mayHaveMore = reply.hits.count >= limit
+        return reply
     }
 }
 

@@ -79,6 +79,8 @@ public struct StarPage: Codable, Equatable, Sendable {
     public var stars: [Entry]
     /// What `from` takes for those that follow; nil where none do.
     public var next: Int?
+    /// How many are marked in all that are not on this device, and so in no page.
+    public var absentCount = 0
 }
 
 extension Views {
@@ -97,15 +99,24 @@ extension Views {
             }
             page.stars.append(entry)
         }
+        page.absentCount = try all.count { try operation(of: $0) == nil }
         return page
+    }
+
+    /// What was marked; nil where it is not on this device.
+    private func operation(of star: Star) throws -> StoredOperation? {
+        guard let space = try store.space(star.space),
+            let log = try store.log(star.message.tag, in: space.number),
+            let stored = try store.operation(at: star.message.sequence, in: log.number),
+            stored.id.check == star.message.check
+        else { return nil }
+        return stored
     }
 
     /// Nil where there is nothing to show of it.
     private func entry(for star: Star) throws -> StarPage.Entry? {
         guard let space = try store.space(star.space), let roster = try roster(of: space),
-            let log = try store.log(star.message.tag, in: space.number),
-            let stored = try store.operation(at: star.message.sequence, in: log.number),
-            stored.id.check == star.message.check,
+            let stored = try operation(of: star),
             let message = try message(stored.number), !message.isDeleted
         else { return nil }
         return StarPage.Entry(title: try title(of: space, roster), message: message)

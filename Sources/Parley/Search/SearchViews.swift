@@ -64,6 +64,8 @@ public struct SearchReply: Codable, Equatable, Sendable {
     public var notes: [String]
     /// How long it took, in milliseconds.
     public var milliseconds: Double
+    /// Whether there are as many hits as were asked for: then more may match.
+    public var mayHaveMore = false
 }
 
 /// Where a message stands.

@@ -1,0 +1,40 @@
+import Parley
+
+/// What is said where something is not shown since a repair of the database lost it.
+enum Losses {
+    /// Refusals of a name that may be among what is lost.
+    private static let unknown: Set<String> = ["unknown-conversation", "unknown-person"]
+
+    /// Says of a list that follows from the own settings that it is not whole, where it is not; for
+    /// programs as well, beside the data.
+    static func warn(of list: String, on node: any NodeService) async throws {
+        guard try await node.perform(ListLosses()).areSettingsLost else { return }
+        World.current.advise(
+            "notice: \(list) may be missing here: a repair of the database lost some of your settings "
+                + "and contacts (parley doctor)")
+    }
+
+    /// Says which conversations a repair lost that are not in a list.
+    static func warn(
+        ofMissingIn list: [ConversationView], on node: any NodeService
+    ) async throws {
+        let shown = Set(list.map(\.id))
+        for loss in try await node.perform(ListLosses()).losses
+        where !shown.contains(loss.conversation) {
+            World.current.advise(
+                "notice: a repair of the database lost \(harmless(loss.name)) (parley doctor)")
+        }
+    }
+
+    /// What a command came to nothing for; the refusal of a name says as well that it may have been lost.
+    static func explained(_ error: any Error, by node: any NodeService) async -> any Error {
+        guard var refusal = error as? NodeError, unknown.contains(refusal.code),
+            // The refusal is told in any case.
+            let losses = try? await node.perform(ListLosses()), losses.areSettingsLost
+        else { return error }
+        refusal.hint =
+            "A repair of the database lost some of your settings and contacts: it may have been among "
+            + "them. `parley doctor` says more."
+        return refusal
+    }
+}
