@@ -41,7 +41,10 @@ extension World {
         guard isSettled else { return true }
         for (node, missing) in [(one, left.subtracting(right)), (other, right.subtracting(left))] {
             for friend in try bringers(of: space, to: node) {
-                if try missing.contains(where: { try friend.hasBody(at: $0, in: space) }) {
+                if try missing.contains(where: {
+                    try friend.hasBody(at: $0, in: space)
+                        && friend.serves($0, in: space, to: node.identity.device)
+                }) {
                     return false
                 }
             }
@@ -131,6 +134,20 @@ extension SimulatedNode {
             let stored = try store.operation(at: place.sequence, in: log.number)
         else { return false }
         return !stored.operation.isErased
+    }
+
+    /// Whether a place lies where a device's horizon lets it have something: below that nobody serves it,
+    /// though it may hold what it had before it was out.
+    fileprivate func serves(
+        _ place: BodyPlace, in space: SpaceID, to device: DeviceID
+    ) throws -> Bool {
+        guard let record = try store.space(space), let roster = try roster(of: record) else {
+            return false
+        }
+        return roster.device(device)?.horizon.places.contains {
+            LogTag(OperationHash.log(space: space, device: $0.device, lane: $0.lane)) == place.tag
+                && place.sequence <= $0.sequence
+        } != true
     }
 }
 
