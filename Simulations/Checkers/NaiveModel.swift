@@ -50,6 +50,8 @@ struct NaiveModel: Equatable {
     var erased: [Place] = []
     /// In the own space, the last word about each conversation.
     var muted: [SpaceID: Bool] = [:]
+    /// What is pinned, the last first.
+    var pins: [OperationReference] = []
     /// In the own space, the messages that are marked, the one that was marked last at the end.
     var stars: [[UInt8]] = []
     /// In the own space, the last word about each person: alias, accepted, verified.
@@ -122,6 +124,7 @@ struct NaiveModel: Equatable {
         acts.sort { $0.order < $1.order }
         fold(acts, authors, isGroup: space.kind == .group)
         if space.kind == .group { foldName(acts) }
+        if space.kind != .own { foldPins(acts, isGroup: space.kind == .group) }
         foldCalls(acts)
         if space.kind == .own { foldOwn(acts) }
         let devices = Array(control.now.owners.keys) + control.now.former.keys
@@ -207,6 +210,28 @@ struct NaiveModel: Equatable {
             }
         }
         name = left.flatMap { Payload.decode(PayloadName.self, $0.payload) }?.name
+    }
+
+    /// The last word on each message, of those that are shown and not deleted; of these the last 32.
+    private mutating func foldPins(_ acts: [Act], isGroup: Bool) {
+        var pinned: [OperationReference] = []
+        for act in acts where act.kind == 40 && act.lane == .shared && act.hasBody {
+            guard act.author.role >= (isGroup ? .admin : .member),
+                let message = act.operation.operation.header.references.first,
+                let pin = Payload.decode(PayloadPin.self, act.payload), [1, 2].contains(pin.state)
+            else { continue }
+            pinned.removeAll { $0 == message }
+            if pin.state == 1 { pinned.append(message) }
+        }
+        let shown = lines.filter { !$0.isDeleted }.map { line in
+            Named(place: line.place, check: line.order.id.check)
+        }
+        let named = Set(shown)
+        pins = pinned.reversed().filter { message in
+            let place = Place(tag: message.tag, sequence: message.sequence)
+            return named.contains(Named(place: place, check: message.check))
+        }
+        pins = Array(pins.prefix(32))
     }
 
     /// Of all that its founder says of a call the greatest outcome, then the longest time, then the

@@ -62,6 +62,11 @@ final class NaiveModelAgrees: Checker {
         guard calls.sorted() == model.calls.sorted() else {
             throw violation("\(node.name) knows the calls \(calls), the model \(model.calls)")
         }
+        let pins = try Overview.pins(in: space.number, store: node.store)
+        checkCount += pins.count
+        guard pins == model.pins else {
+            throw violation("\(node.name) shows \(pins) as pinned, the model \(model.pins)")
+        }
         guard try marks(in: space, roster, of: node) == model.progress else {
             throw violation("\(node.name) has other receipts than the model")
         }

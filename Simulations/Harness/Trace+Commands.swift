@@ -56,6 +56,7 @@ extension Trace {
         case .setAdditionPolicy(let policy): add(29 << 8 | UInt64(policy.rawValue))
         case .deleteConversation(let space): add(33, space)
         case .star(let number, let isOn): add(isOn ? 34 : 35, number)
+        case .pin(let number, let isOn): add(isOn ? 36 : 37, number)
         // Rare: what it is called is bytes enough.
         case .call, .act, .types, .setPresence, .setPrivacy, .setCallServer,
             .removeCallServer, .noteRecoveryCheck, .setAlias:

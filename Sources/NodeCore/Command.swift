@@ -19,6 +19,8 @@ public enum Command: Sendable {
     case delete(OperationNumber)
     /// Adds or takes back a reaction.
     case react(OperationNumber, Reaction)
+    /// Pins a message for everybody in its conversation, or takes it down.
+    case pin(OperationNumber, isOn: Bool)
     /// Marks a message for the person's own devices, or ends that.
     case star(OperationNumber, isOn: Bool)
     /// Marks these messages of a conversation as read, as they were shown, and nothing else.
@@ -299,7 +301,8 @@ extension Command {
             .joinGroup, .rename, .mute, .createInvite, .revokeInvite, .acceptInvite,
             .requestContact, .answerContact, .markVerified, .addDevice, .revokeDevice,
             .renameDevice, .chooseRelays, .importMessages, .call, .setPrivacy,
-            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star:
+            .setCallServer, .removeCallServer, .noteRecoveryCheck, .setAlias, .star,
+            .pin:
             false
         }
     }

@@ -109,6 +109,8 @@ extension NodeCore {
             return try changeMessage(command, &turn)
         case .star(let number, let isOn):
             return try star(number, isOn, &turn)
+        case .pin(let number, let isOn):
+            return try pin(number, isOn, &turn)
         case .acceptInvitation(let space):
             return try acceptInvitation(to: space, &turn)
         case .declineInvitation(let space):

@@ -205,6 +205,7 @@ struct Views {
             importedBy: message.flags.contains(.imported)
                 ? try name(of: message.author, in: roster) : nil,
             forwardedFrom: message.forwardedFrom.map(VisibleName.shown),
+            isPinned: try isPinned(message.reference, in: space.number),
             isStarred: try !message.flags.contains(.deleted)
                 && isStarred(message.reference, in: space.id),
             waiting: message.waiting.map {
@@ -287,6 +288,8 @@ final class NameCache {
     var lookalikes: Lookalikes?
     /// Changes that nobody takes, by space and message.
     var untaken: [SpaceNumber: [OperationReference: [UntakenChange]]] = [:]
+    /// What is pinned, by space.
+    var pins: [SpaceNumber: Set<OperationReference>] = [:]
 }
 
 /// Everybody of whom a name is known, by what it looks like.

@@ -56,6 +56,19 @@ struct SessionTests {
         #expect(lost.status == 1 && lost.talk.contains("no conversation"), "\(lost.talk)")
     }
 
+    @Test("a message is pinned, listed and taken down")
+    func pins() async {
+        let terminal = Terminal()
+        _ = await terminal.run("send", "home", "rules")
+        let none = await terminal.run("pins", "home")
+        #expect(none.output.isEmpty && none.talk.contains("nothing is pinned"))
+        let pinned = await terminal.run("pin", "1")
+        #expect(pinned.output.contains("rules  (pinned) ✓\n"), "\(pinned.output)")
+        #expect(await terminal.run("pins", "home").output.contains("rules  (pinned)"))
+        _ = await terminal.run("pin", "1", "--remove")
+        #expect(await terminal.run("pins", "home").output.isEmpty)
+    }
+
     @Test("a message is marked, listed and marked no more")
     func stars() async {
         let terminal = Terminal()

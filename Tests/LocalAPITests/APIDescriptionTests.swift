@@ -95,6 +95,8 @@ struct APIDescriptionTests {
         try await check(SendMessages(conversation: "home", texts: ["a"], replyTo: 3))
         try await check(ReactToMessage(message: 1, emoji: "👍", on: true))
         try await check(ForwardMessage(message: 1, conversation: "home"))
+        try await check(PinMessage(message: 1, on: true))
+        try await check(ListPins(conversation: "home"))
         try await check(StarMessage(message: 1, on: true))
         try await check(ListStars(limit: 1))
         try await check(ReadMessages(conversation: "home", limit: 50))

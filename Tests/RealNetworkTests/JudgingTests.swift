@@ -32,7 +32,7 @@ struct JudgingTests {
              "person":"aa","isOwn":true,\(words)"time":1,"editCount":\(number - 1),"reactions":[],
              "waiting":[],"isDeleted":\(text == nil),
              "isImported":false,"isAction":false,"isLate":false,"isMissing":false,
-             "isStranded":false,"isGoneHere":false,"isStarred":false}
+             "isStranded":false,"isGoneHere":false,"isStarred":false,"isPinned":false}
             """)
     }
 

@@ -17,6 +17,8 @@ extension Stage {
             return try space(target, of: node).map { .send($0.id, [copy], replyingTo: nil) }
         case .star(let place, let rank, let isOn):
             return try message(rank, in: place, of: node).map { .star($0.number, isOn: isOn) }
+        case .pin(let place, let rank, let isOn):
+            return try message(rank, in: place, of: node).map { .pin($0.number, isOn: isOn) }
         default: return nil
         }
     }

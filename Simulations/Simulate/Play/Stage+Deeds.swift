@@ -29,7 +29,8 @@ extension Stage {
     ) throws -> Bool {
         switch act.do {
         case .write, .reply, .edit, .delete, .react, .read, .rename, .mute, .bringIn, .found,
-            .forward, .star, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add, .remove,
+            .forward, .star, .pin, .nameSelf, .invite, .verify, .ask, .answer, .uninvite, .add,
+            .remove,
             .promote,
             .quit, .consent, .permit, .govern, .closeGroup, .nameDevice, .revoke, .call, .pickUp,
             .turnDown, .hangUp, .typing, .appear, .confide:
@@ -221,7 +222,8 @@ extension Stage {
             return try membership(for: deed, of: node).map { [(node, $0)] } ?? []
         case .call, .pickUp, .turnDown, .hangUp, .typing, .appear, .confide:
             return try talk(for: deed, of: node).map { [(node, $0)] } ?? []
-        case .forward, .star: return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
+        case .forward, .star, .pin:
+            return try curation(for: deed, of: node).map { [(node, $0)] } ?? []
         default: return try command(for: deed, of: node).map { [(node, $0)] } ?? []
         }
     }

@@ -44,6 +44,8 @@ public enum Deed: Codable, Equatable, Sendable {
     case forward(space: Int, message: Int, to: Int, withOrigin: Bool)
     /// Marks a message, or ends that.
     case star(space: Int, message: Int, on: Bool)
+    /// Pins a message, or takes it down.
+    case pin(space: Int, message: Int, on: Bool)
     /// Imports lines of an old log, the first of them being this one.
     case bringIn(space: Int, firstLine: Int, texts: [String])
     /// Founds a group.

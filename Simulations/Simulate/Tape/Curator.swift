@@ -19,6 +19,7 @@ struct Curator: Occupation {
     private mutating func deed() -> Deed {
         let (space, message) = (Int(random.next() % 4), Mix.rank(&random))
         switch Mix.draw(Mix.curation, &random) {
+        case "pin": return .pin(space: space, message: message, on: random.next() % 4 != 0)
         case "star": return .star(space: space, message: message, on: random.next() % 4 != 0)
         default:
             return .forward(
